@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Times the generation of keys without a dealer, each trustee a process; writes
-bench/results/distributed-keygen.md.
+"""Times key generation without a dealer, with one process per trustee.
+
+Writes bench/results/distributed-keygen.md.
 
     distributed_keygen.py --program HEARITH [--sharing W/L] [--bits N ...] [--runs N]
                           [--long-runs N] [--tno PYTHON] [--tno-bits N ...]
                           [--longest SECONDS] [--out FOLDER]
 
 Connections pass through this program, which counts bytes and, for some runs, delays them. `--tno`
-names an interpreter that has the package tno.mpc.protocols.distributed_keygen, which is timed with
-as many parties at growing sizes until one takes longer than `--longest` (bench/tno_keygen.py).
+names an interpreter that has the package tno.mpc.protocols.distributed_keygen. That package is
+timed with as many parties at growing sizes until one takes longer than `--longest`
+(bench/tno_keygen.py).
 """
 
 import argparse
@@ -33,7 +35,7 @@ STUCK = 3600
 
 
 def held_ports(count: int) -> list[socket.socket]:
-    """Sockets on ports that nobody else gets until they are closed."""
+    """Returns sockets on ports that stay reserved until they are closed."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
@@ -41,7 +43,7 @@ def held_ports(count: int) -> list[socket.socket]:
 
 
 class Run(NamedTuple):
-    """What one key took; bytes are those of the trustee that sent most."""
+    """The cost of one key; bytes are those of the trustee that sent most."""
 
     seconds: float
     candidates: int
@@ -50,8 +52,8 @@ class Run(NamedTuple):
 
 
 class Wire:
-    """A connection's way through this program: what one trustee sends another is counted and
-    delayed.
+    """Forwards a connection through this program and counts and delays one trustee's messages to
+    another.
     """
 
     def __init__(self, sender: int, receiver: int, target: int, delay: float, sent: list[int]) -> None:
@@ -65,14 +67,14 @@ class Wire:
             writer.close()
             return
         there, back = self.ends
-        # A run ends while the last delayed pieces are still on their way; nobody waits for them.
+        # A run ends while the last delayed pieces are still in transit; nobody waits for them.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(self.forward(reader, onward[1], there), self.forward(onward[0], writer, back))
         for end in (writer, onward[1]):
             end.close()
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, by: int) -> None:
-        """Forwards one direction, in order, each piece after the delay."""
+        """Forwards one direction in order, each piece after the delay."""
         pieces: asyncio.Queue = asyncio.Queue()
 
         async def write() -> None:
@@ -81,7 +83,7 @@ class Wire:
                 await asyncio.sleep(max(0, due - time.monotonic()))
                 writer.write(data)
                 await writer.drain()
-            # The other direction goes on.
+            # The other direction continues.
             writer.write_eof()
 
         async def read() -> None:
@@ -133,13 +135,13 @@ async def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int, 
     if any(process.returncode for process in running):
         sys.exit(f"a trustee failed:\n{''.join(said)}")
     found = re.search(r"(\d+) candidates in (\d+) rounds", said[0])
-    if found is None or "beginning again" in said[0]:
+    if found is None or "restarting with fresh" in said[0]:
         sys.exit(f"not one undisturbed run:\n{said[0]}")
     return Run(seconds, int(found[1]), int(found[2]), max(sent))
 
 
 def middle(numbers: list) -> str:
-    """The median, with the least and the greatest."""
+    """Returns the median, with the minimum and maximum."""
     digits = 1 if isinstance(numbers[0], float) else 0
     shown = [f"{number:,.{digits}f}".replace(",", " ") for number in
              (statistics.median(numbers), min(numbers), max(numbers))]
@@ -147,7 +149,7 @@ def middle(numbers: list) -> str:
 
 
 def tno(python: str, sharing: tuple[int, int], sizes: list[int], longest: float) -> list[tuple[int, float | None]]:
-    """Seconds that the other package takes at each size, None for the first that takes too long."""
+    """Returns the other package's seconds at each size, None for the first that takes too long."""
     needed, trustees = sharing
     found, worker = [], Path(__file__).with_name("tno_keygen.py")
     for bits in sizes:
@@ -165,7 +167,7 @@ def tno(python: str, sharing: tuple[int, int], sizes: list[int], longest: float)
 
 
 def compared(ours: dict[int, float], theirs: list[tuple[int, float | None]], longest: float) -> list[str]:
-    """The table that compares the two packages."""
+    """Returns the table that compares the two packages."""
     lines = ["| bits | Hearith, median seconds | other, seconds | times as fast |", "| ---: | ---: | ---: | ---: |"]
     for bits, seconds in theirs:
         own = f"{ours[bits]:.1f}" if bits in ours else ""

@@ -1,4 +1,4 @@
-//! What is compared: ways of doing operations, and the libraries that do them.
+//! The subject of comparisons: ways to carry out operations, and the libraries that do so.
 
 use crate::Result;
 use crate::workload::Workload;
@@ -11,9 +11,9 @@ pub enum Operation {
     Encrypt,
     /// A ciphertext to a plaintext.
     Decrypt,
-    /// Two ciphertexts to one of the sum.
+    /// Two ciphertexts to a ciphertext of the sum.
     Add,
-    /// A ciphertext and a 64-bit number to one of the product.
+    /// A ciphertext and a 64-bit number to a ciphertext of the product.
     Scale,
 }
 
@@ -22,7 +22,7 @@ impl Operation {
     pub const ALL: [Operation; 4] = [Operation::Encrypt, Operation::Decrypt, Operation::Add, Operation::Scale];
 }
 
-/// A way of carrying an operation out.
+/// A way to carry out an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// Public-key encryption with a fresh `r^n`.
@@ -31,7 +31,7 @@ pub enum Way {
     EncryptOwner,
     /// Encryption with a DJN key: `(h^n)^a`, a short exponent over a fixed base.
     EncryptDjn,
-    /// The online part of encryption with randomisers made beforehand.
+    /// The online part of encryption with precomputed randomisers.
     EncryptOnline,
     /// Decryption with `lambda` and `mu`.
     DecryptStandard,
@@ -41,7 +41,7 @@ pub enum Way {
     DecryptEcrt,
     /// Decryption by dual-number arithmetic, the default.
     DecryptDual,
-    /// The default decryption, one ciphertext a call.
+    /// The default decryption, one ciphertext per call.
     DecryptOne,
     /// Addition of two ciphertexts.
     Add,
@@ -65,7 +65,7 @@ impl Way {
         Way::Scale,
     ];
 
-    /// The operation that this is a way of.
+    /// The operation that this way carries out.
     pub fn operation(self) -> Operation {
         match self {
             Way::EncryptPublic | Way::EncryptOwner | Way::EncryptDjn | Way::EncryptOnline => Operation::Encrypt,
@@ -75,7 +75,7 @@ impl Way {
         }
     }
 
-    /// What tables call it.
+    /// The title in tables.
     pub fn title(self) -> &'static str {
         match self {
             Way::EncryptPublic => "encrypt, public key (r^n)",
@@ -110,31 +110,30 @@ impl Way {
     }
 }
 
-/// A library holding a workload.
+/// A library with a workload loaded.
 pub trait Contestant {
-    /// What tables call it.
+    /// The name in tables.
     fn name(&self) -> &str;
 
-    /// The ways that it has.
+    /// The ways that it supports.
     fn ways(&self) -> &[Way];
 
-    /// The way that is the fair comparison to one of ours, if it has one.
+    /// Its way that is the fair comparison to one of ours, if there is one.
     fn comparable(&self, way: Way) -> Option<Way>;
 
-    /// The least rows that fill the library's lanes.
+    /// The least number of rows that fill the library's lanes.
     fn fewest_rows(&self) -> usize {
         1
     }
 
-    /// Carries a way out on the first `rows` rows, `repeats` times over, and returns the seconds
-    /// that it took.
+    /// Carries a way out on the first `rows` rows, `repeats` times, and returns the seconds.
     fn run(&mut self, way: Way, rows: usize, repeats: usize) -> Result<f64>;
 
-    /// The numbers that a way gives on the first `rows` rows.
+    /// The results of a way on the first `rows` rows.
     fn output(&mut self, way: Way, rows: usize) -> Result<Vec<Integer>>;
 }
 
-/// Checks that a library computes what the textbook's formulas say.
+/// Checks a library's results against the textbook formulas.
 pub fn check(contestant: &mut dyn Contestant, way: Way, workload: &Workload) -> Result<()> {
     let rows = 3;
     let output = contestant.output(way, rows)?;
@@ -152,7 +151,7 @@ pub fn check(contestant: &mut dyn Contestant, way: Way, workload: &Workload) -> 
     Ok(())
 }
 
-/// What a row must come out as: for encryption, after decryption.
+/// The expected result of a row; for encryption, the expected result of its decryption.
 fn expected(way: Way, workload: &Workload, row: usize) -> Integer {
     let left = &workload.left[row];
     match way.operation() {

@@ -1,5 +1,4 @@
-//! Plain GMP: the same formulas written with `mpz_powm` (variable time) or `mpz_powm_sec` (constant
-//! time).
+//! GMP alone: the same formulas with `mpz_powm` (variable time) or `mpz_powm_sec` (constant time).
 
 use crate::Result;
 use crate::contestant::{Contestant, Way};
@@ -13,7 +12,7 @@ use std::time::Instant;
 pub struct Gmp<'a> {
     workload: &'a Workload,
     secure: bool,
-    /// `p`, `q` and what decryption needs modulo each.
+    /// `p`, `q` and the decryption constants modulo each.
     halves: [Half; 2],
     /// `p^-1 mod q`, for joining residues modulo the primes.
     p_inverse: Integer,
@@ -45,7 +44,7 @@ impl Half {
 }
 
 impl<'a> Gmp<'a> {
-    /// GMP on a workload, with `mpz_powm_sec` if `secure`.
+    /// Prepares GMP for a workload, with `mpz_powm_sec` if `secure`.
     pub fn new(workload: &'a Workload, secure: bool) -> Self {
         let Workload { p, q, n, n_squared, h, .. } = workload;
         let halves = [Half::new(p, n), Half::new(q, n)];
@@ -113,7 +112,7 @@ impl<'a> Gmp<'a> {
     }
 }
 
-/// The ways in which the exponentiation matters, and those in which it does not.
+/// The ways that depend on the exponentiation, and those that do not.
 const WAYS: [Way; 8] = [
     Way::EncryptPublic,
     Way::EncryptOwner,
@@ -154,7 +153,7 @@ impl Contestant for Gmp<'_> {
     }
 
     fn output(&mut self, way: Way, rows: usize) -> Result<Vec<Integer>> {
-        // Random numbers serve as randomisers in timing; what is checked needs real ones, used
+        // For timing, random numbers serve as randomisers. Checked results need real ones, used
         // once.
         if way == Way::EncryptOnline {
             for row in 0..rows {

@@ -1,5 +1,4 @@
-//! SecretFlow's HEU, in a Python process of its own that measures itself on request
-//! (`heu_worker.py`).
+//! SecretFlow's HEU, in a separate Python process that times itself on request (`heu_worker.py`).
 
 use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};
@@ -11,14 +10,14 @@ use serde_json::{Value, json};
 /// The variable that names the interpreter with HEU (`bench/peers.txt`).
 const PYTHON: &str = "HEARITH_PEERS_PYTHON";
 
-/// One of HEU's schemes with a key of its own.
+/// One of HEU's schemes with its own key.
 pub struct Heu {
     worker: Worker,
     name: String,
 }
 
 impl Heu {
-    /// Starts a process with a key of so many bits; `schema` as HEU calls it.
+    /// Starts a process with a key of `bits` bits. `schema` is HEU's name for the scheme.
     pub fn new(schema: &str, bits: u32) -> Result<Self> {
         let mut worker = Worker::start(PYTHON, "target/peers/bin/python", "heu_worker.py")?;
         let _: Value = worker.ask(&json!({ "load": { "schema": schema, "bits": bits, "rows": ROWS } }))?;
@@ -48,7 +47,7 @@ impl Contestant for Heu {
         self.worker.measure(way.operation(), rows, repeats)
     }
 
-    /// HEU computes with keys of its own: its process checks what it gives.
+    /// HEU uses its own keys, so its process checks its own results.
     fn output(&mut self, way: Way, _rows: usize) -> Result<Vec<Integer>> {
         Err(format!("{}: {}: no other library can check it", self.name, way.title()).into())
     }

@@ -1,4 +1,4 @@
-//! What a result was measured on.
+//! The machine of a measurement.
 
 use hearith_paillier::Engine;
 use serde::Serialize;
@@ -7,22 +7,22 @@ use std::process::Command;
 /// The machine and the day.
 #[derive(Serialize)]
 pub struct Machine {
-    /// As the CPU names itself.
+    /// The CPU's own name.
     pub cpu: String,
     /// Hardware threads that the process may use.
     pub threads: usize,
-    /// The operating system and the kind of CPU.
+    /// The operating system and the CPU architecture.
     pub system: String,
     /// The compiler.
     pub rustc: String,
-    /// The engines that this machine runs.
+    /// The engines that this machine supports.
     pub engines: Vec<&'static str>,
     /// The day, in UTC.
     pub date: String,
 }
 
 impl Machine {
-    /// This one, today.
+    /// This machine, today.
     pub fn here() -> Self {
         let engines = engines().into_iter().map(Engine::name).collect();
         Machine {
@@ -35,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// As a Markdown list.
+    /// Formats it as a Markdown list.
     pub fn to_markdown(&self) -> String {
         format!(
             "- Machine: {}, {} hardware threads, {}\n- Compiler: {}\n- Engines: {}\n- Date: {}\n",
@@ -49,13 +49,12 @@ impl Machine {
     }
 }
 
-/// The engines that this machine runs.
+/// The engines that this machine supports.
 pub fn engines() -> Vec<Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available()).collect()
 }
 
-/// Model name, family and model, which tell CPUs apart that hide behind one name on virtual
-/// machines.
+/// Model name, family and model, which distinguish CPUs that share one name on virtual machines.
 fn cpu() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let field = |name: &str| {
@@ -65,7 +64,7 @@ fn cpu() -> Option<String> {
     Some(format!("{} (family {}, model {})", field("model name")?, field("cpu family")?, field("model")?))
 }
 
-/// The first line that a command prints; "unknown" if it is not there.
+/// The first line of a command's output; "unknown" if there is none.
 fn said_by(command: &str, arguments: &[&str]) -> String {
     let output = Command::new(command).args(arguments).output().ok();
     let text = output.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Numbers of the oracle (GMP) from and to bytes and limbs, and random ones.
+//! Conversion of the oracle's numbers (GMP) from and to bytes and limbs, and random numbers.
 
 use rug::Integer;
 use rug::integer::Order;
 
-/// The number in big-endian bytes.
+/// The number with these big-endian bytes.
 pub fn from_be(bytes: &[u8]) -> Integer {
     Integer::from_digits(bytes, Order::Msf)
 }
 
-/// The number in little-endian limbs.
+/// The number with these little-endian limbs.
 pub fn from_limbs(limbs: &[u64]) -> Integer {
     Integer::from_digits(limbs, Order::Lsf)
 }

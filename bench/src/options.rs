@@ -1,23 +1,23 @@
-//! The few options that the programs share.
+//! The options that the programs share.
 
 use crate::Result;
 use std::path::PathBuf;
 
-/// What the command line asks for.
+/// The options of the command line.
 pub struct Options {
-    /// Key sizes, in bits of `n`, if any are named.
+    /// Key sizes in bits of `n`, if given.
     pub bits: Vec<u32>,
-    /// A short run that shows that everything works; its numbers mean little.
+    /// A short run that only shows that everything works. Its numbers mean little.
     pub quick: bool,
-    /// A part of the name of what is to be measured, if not all is; for programs that measure many
-    /// things apart.
+    /// Restricts the run to measurements whose name contains this text, for programs that measure
+    /// many things separately.
     pub only: Option<String>,
-    /// Where results go.
+    /// The directory for results.
     pub out: PathBuf,
 }
 
 impl Options {
-    /// From the arguments of this process.
+    /// Parses the arguments of this process.
     pub fn from_args() -> Result<Self> {
         let mut options = Options {
             bits: Vec::new(),

@@ -11,7 +11,7 @@ use rug::integer::Order;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Hearith on a workload.
+/// Hearith with a workload loaded.
 pub struct Ours {
     name: String,
     /// Without the generator, so that it encrypts with `r^n`.
@@ -37,7 +37,7 @@ struct Rows {
 }
 
 impl Ours {
-    /// The workload, prepared for an engine.
+    /// Prepares the workload for an engine.
     pub fn new(workload: &Workload, engine: Engine) -> Result<Self> {
         let private = PrivateKey::from_jwk(&workload.jwk, KeyPolicy::AllowInsecure, engine)?;
         let djn = private.public().clone();
@@ -71,7 +71,7 @@ impl Ours {
         })
     }
 
-    /// Randomisers for the online part; none for the other ways.
+    /// Randomisers for the online part; empty for the other ways.
     fn pool(&self, way: Way, len: usize) -> Result<Randomisers> {
         Ok(self.owner.randomisers(if way == Way::EncryptOnline { len } else { 0 })?)
     }

@@ -1,5 +1,4 @@
-//! python-paillier, in a Python process of its own that measures itself on request
-//! (`phe_worker.py`).
+//! python-paillier, in a separate Python process that times itself on request (`phe_worker.py`).
 
 use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};
@@ -13,13 +12,13 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Starts a program of `bench/` in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of
-/// `.venv`, with pipes in and out.
+/// `.venv`, with pipes for input and output.
 pub fn python(program: &str) -> Result<Child> {
     interpreter("HEARITH_PHE_PYTHON", ".venv/bin/python", program)
 }
 
-/// The same with the interpreter that `variable` names, or else the one at `usual` in the project's
-/// folder.
+/// Starts a program in the interpreter that `variable` names, or else in the one at `usual` in the
+/// project's directory.
 fn interpreter(variable: &str, usual: &str, program: &str) -> Result<Child> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = std::env::var_os(variable)
@@ -35,7 +34,7 @@ pub struct Worker {
     process: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// Versions of Python, phe, gmpy2 and the GMP under it.
+    /// Versions of Python, phe, gmpy2 and the GMP that it uses.
     pub versions: String,
 }
 
@@ -58,7 +57,7 @@ impl Worker {
     }
 
     /// Starts a program of `bench/` in the interpreter that `variable` names, or in the one at
-    /// `usual` in the project's folder.
+    /// `usual` in the project's directory.
     pub fn start(variable: &str, usual: &str, program: &str) -> Result<Self> {
         Worker::of(interpreter(variable, usual, program)?)
     }
@@ -71,7 +70,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Seconds that an operation takes on the first `rows` rows, `repeats` times over.
+    /// Seconds of an operation on the first `rows` rows, `repeats` times.
     pub fn measure(&mut self, operation: Operation, rows: usize, repeats: usize) -> Result<f64> {
         Ok(self.run(operation, rows, repeats)?.seconds)
     }
@@ -80,7 +79,7 @@ impl Worker {
         self.ask(&json!({ "run": request(operation), "rows": rows, "repeats": repeats }))
     }
 
-    /// The answer to a request.
+    /// Sends a request and returns the answer.
     pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Value) -> Result<T> {
         writeln!(self.requests, "{request}")?;
         self.requests.flush()?;
@@ -96,17 +95,17 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Ending twice is no harm.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// python-paillier on a workload.
+/// python-paillier with a workload loaded.
 pub struct Phe<'a>(&'a mut Worker);
 
 impl<'a> Phe<'a> {
-    /// Hands the workload to the Python process.
+    /// Sends the workload to the Python process.
     pub fn new(worker: &'a mut Worker, workload: &Workload) -> Result<Self> {
         let texts = |numbers: &[Integer]| numbers.iter().map(|number| number.to_string_radix(16)).collect::<Vec<_>>();
         let _: Value = worker.ask(&json!({

@@ -4,24 +4,25 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 560.0;
-/// Room for numbers and names around the field.
+/// Margins for numbers and names around the plotting area.
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 56.0;
-/// Told apart by everybody, with dashes besides (Okabe and Ito's).
+/// Colours that readers with colour vision deficiency can distinguish, plus dashes (Okabe and
+/// Ito's).
 const STYLES: [(&str, &str); 6] =
     [("#0072b2", ""), ("#0072b2", "7 4"), ("#d55e00", ""), ("#d55e00", "7 4"), ("#009e73", ""), ("#cc79a7", "")];
 
 /// A line of a plot.
 pub struct Line {
-    /// What it shows.
+    /// Its name.
     pub name: String,
-    /// Its points, from the left to the right, all of them positive.
+    /// Its points, from left to right, all positive.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The plot of some lines, each with a point at least; `label` is what a screen reader says.
+/// Plots lines, each with at least one point. `label` is the text for screen readers.
 pub fn log_log(label: &str, x_name: &str, y_name: &str, lines: &[Line]) -> String {
     let axis = |pick: fn(&(f64, f64)) -> f64| {
         let logs = lines.iter().flat_map(|line| &line.points).map(|point| pick(point).log10());
@@ -81,7 +82,7 @@ mod tests {
         let line = |name: &str, points: &[(f64, f64)]| Line { name: name.into(), points: points.into() };
         let svg =
             log_log("l", "x", "y", &[line("one", &[(10.0, 1.0), (1000.0, 100.0)]), line("two", &[(100.0, 10.0)])]);
-        // The corners of the field, and its middle.
+        // The corners of the plotting area, and its centre.
         assert!(svg.contains("points=\"80.0,504.0 670.0,24.0\""), "{svg}");
         assert!(svg.contains("points=\"375.0,264.0\""), "{svg}");
         assert!(svg.contains(">one</text>") && svg.ends_with("</svg>\n"));

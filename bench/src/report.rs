@@ -2,7 +2,7 @@
 
 use crate::statistics::Spread;
 
-/// A table with its cells aligned, the first column to the left and the others to the right.
+/// A table with aligned cells: the first column to the left, the others to the right.
 pub struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -13,7 +13,7 @@ impl Table {
         Table { rows: vec![headings.into_iter().map(Into::into).collect()] }
     }
 
-    /// Adds a row, as long as the headings.
+    /// Adds a row with as many cells as there are headings.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.rows[0].len(), "one cell a heading");
@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-/// A rate with three significant digits and its thousands set apart.
+/// A rate with three significant digits and grouped thousands.
 pub fn rate(per_second: f64) -> String {
     let magnitude = per_second.log10().floor() as i32;
     if magnitude < 2 {
@@ -72,7 +72,7 @@ pub fn ratio(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A ratio's median with the least and the greatest in brackets.
+/// The median of ratios, with the minimum and the maximum in brackets.
 pub fn spread(spread: Spread) -> String {
     format!("{} ({}..{})", ratio(spread.median), ratio(spread.min), ratio(spread.max))
 }

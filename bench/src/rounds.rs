@@ -1,29 +1,29 @@
-//! Measuring in rounds: each round measures every entry once, forwards and backwards in turn, so
-//! that whatever slows the machine down slows neighbours down alike.
+//! Measurements in rounds. Each round measures every entry once, in alternating order, so that
+//! slowdowns of the machine affect neighbours alike.
 
 use crate::Result;
 use crate::contestant::{Contestant, Way};
 use crate::workload::ROWS;
 
-/// How long and how often to measure.
+/// The duration and number of measurements.
 pub struct Plan {
-    /// Seconds that a sample takes, about.
+    /// Approximate seconds of a sample.
     pub seconds: f64,
     /// Rounds.
     pub rounds: usize,
 }
 
-/// A way of a library, how much of it makes a sample, and the seconds a row took in each round.
+/// A way of a library, the size of its sample, and the seconds per row in each round.
 pub struct Entry {
-    /// Which library.
+    /// Index of the library.
     pub contestant: usize,
     /// The way.
     pub way: Way,
     /// Rows of a sample.
     pub rows: usize,
-    /// How often a sample goes over them.
+    /// Repetitions of these rows in a sample.
     pub repeats: usize,
-    /// Seconds a row, round by round.
+    /// Seconds per row, by round.
     pub seconds: Vec<f64>,
 }
 
@@ -33,8 +33,8 @@ pub fn calibrate(contestant: &mut dyn Contestant, index: usize, way: Way, plan: 
     let (mut rows, mut repeats) = (fewest, 1);
     loop {
         let seconds = contestant.run(way, rows, repeats)?;
-        // Randomisers are used once: repeats of the online part would cost more to prepare than to
-        // measure.
+        // Randomisers are used once: for repeats of the online part, preparation would take longer
+        // than the measurement.
         if seconds > 0.7 * plan.seconds || way == Way::EncryptOnline && rows == ROWS {
             return Ok(Entry { contestant: index, way, rows, repeats, seconds: Vec::new() });
         }
@@ -45,7 +45,7 @@ pub fn calibrate(contestant: &mut dyn Contestant, index: usize, way: Way, plan: 
     }
 }
 
-/// One sample of every entry, in one order in even rounds and in the other in odd ones.
+/// One sample of every entry, forwards in even rounds and backwards in odd ones.
 pub fn measure_round(contestants: &mut [Box<dyn Contestant + '_>], entries: &mut [Entry], round: usize) -> Result<()> {
     let mut sample = |entry: &mut Entry| -> Result<()> {
         let seconds = contestants[entry.contestant].run(entry.way, entry.rows, entry.repeats)?;

@@ -1,5 +1,5 @@
-//! Shares of decryptions under a shared key, and their check, beside a plain program of the same
-//! equations over gmpy2 (`bench/shares_gmpy2.py`).
+//! Shares of decryptions under a shared key, and their verification, compared with a simple program
+//! of the same equations over gmpy2 (`bench/shares_gmpy2.py`).
 
 use crate::Result;
 use crate::phe::python;
@@ -8,7 +8,7 @@ use crate::statistics::Spread;
 use hearith_arith::Engine;
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{Contexts, KeyShare, Shares, Verification, deal};
+use hearith_threshold::{Contexts, KeyShare, Shares, VerificationKeys, deal};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -16,35 +16,35 @@ use std::time::Instant;
 
 /// One trustee's shares of the decryption of a batch.
 struct Case {
-    verification: Verification,
+    verification: VerificationKeys,
     trustee: KeyShare,
     ciphertexts: Ciphertexts,
     shares: Shares,
     rows: usize,
 }
 
-/// Seconds a row.
+/// Seconds per row.
 #[derive(Deserialize)]
 struct Peer {
-    /// To make a share with its proof.
+    /// To compute a share with its proof.
     decrypt: f64,
-    /// To check shares in batch form.
+    /// To verify shares as a batch.
     batch: f64,
-    /// To check one.
+    /// To verify one share.
     single: f64,
 }
 
-/// Rows of ours, those that gmpy2 checks in batch form, and those that it makes and checks one by
-/// one.
+/// Numbers of rows: ours, those that gmpy2 verifies as a batch, and those that it computes and
+/// verifies one by one.
 pub struct Rows {
     ours: usize,
-    /// In batch form.
+    /// Verified as a batch.
     pub batch: usize,
-    /// One by one.
+    /// Computed and verified one by one.
     pub single: usize,
 }
 
-/// Ours and gmpy2's, by turns, with the rows that were taken.
+/// Measures ours and gmpy2's in alternation. Also returns the numbers of rows.
 pub fn table(bits: u32, rounds: usize, quick: bool) -> Result<(Table, Rows)> {
     let rows = if quick { Rows { ours: 16, batch: 4, single: 2 } } else { Rows { ours: 256, batch: 40, single: 10 } };
     let many = Case::new(bits, rows.ours)?;
@@ -79,7 +79,7 @@ fn contexts(rows: usize) -> Contexts {
 }
 
 impl Case {
-    /// A new key of three of five trustees, and so many ciphertexts.
+    /// Creates a key shared by five trustees, of whom three are needed, and `rows` ciphertexts.
     fn new(bits: u32, rows: usize) -> Result<Self> {
         let private = PrivateKey::generate_safe(bits, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
         let (verification, mut trustees) = deal(&private, 3, 5)?;
@@ -90,7 +90,7 @@ impl Case {
         Ok(Case { verification, trustee, ciphertexts, shares, rows })
     }
 
-    /// The first rows of it.
+    /// The same case with its first rows only.
     fn first(&self, rows: usize) -> Result<Self> {
         let (key, width) = (self.verification.key(), Shares::row_bytes(self.verification.key()));
         Ok(Case {
@@ -102,22 +102,22 @@ impl Case {
         })
     }
 
-    /// Seconds a row to make shares, with their proofs.
+    /// Seconds per row to compute shares with their proofs.
     fn decrypt(&self) -> Result<f64> {
         let start = Instant::now();
         self.trustee.decrypt(&contexts(self.rows), &self.ciphertexts)?;
         Ok(start.elapsed().as_secs_f64() / self.rows as f64)
     }
 
-    /// Seconds a row to check shares.
+    /// Seconds per row to verify shares.
     fn verify(&self) -> Result<f64> {
         let start = Instant::now();
         self.verification.verify(&contexts(self.rows), &self.ciphertexts, &self.shares)?;
         Ok(start.elapsed().as_secs_f64() / self.rows as f64)
     }
 
-    /// For gmpy2: everything in hexadecimal, the trustee's own file among it. The first `single`
-    /// rows are checked one by one as well.
+    /// The request to gmpy2, with everything in hexadecimal, including the trustee's own file. The
+    /// first `single` rows are also verified one by one.
     fn request(&self, single: usize) -> Value {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let (shares, width) = (self.shares.to_be_bytes(), self.ciphertexts.row_bytes());
@@ -135,7 +135,7 @@ impl Case {
     }
 }
 
-/// What gmpy2 takes for a request.
+/// The times of gmpy2 for a request.
 fn peer(request: &Value) -> Result<Peer> {
     let mut process = python("shares_gmpy2.py")?;
     process.stdin.take().ok_or("no pipe to Python")?.write_all(request.to_string().as_bytes())?;

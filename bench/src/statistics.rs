@@ -2,19 +2,19 @@
 
 use serde::Serialize;
 
-/// The median with the least and the greatest.
+/// The median with the minimum and the maximum.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Spread {
-    /// Half of the values are below.
+    /// The median.
     pub median: f64,
-    /// The least value.
+    /// The minimum.
     pub min: f64,
-    /// The greatest value.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// The spread of at least one value.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -23,7 +23,7 @@ impl Spread {
         Spread { median, min: values[0], max: values[values.len() - 1] }
     }
 
-    /// Of `theirs / ours`, round by round: how many times faster ours was.
+    /// The spread of `theirs / ours` by round: how many times faster ours was.
     pub fn of_ratios(theirs: &[f64], ours: &[f64]) -> Self {
         Spread::of(theirs.iter().zip(ours).map(|(theirs, ours)| theirs / ours))
     }

@@ -1,10 +1,11 @@
-//! Welch's t-test on cropped measurements, as dudect does it \[RBV17\]: the times of two classes of
-//! input are compared as they are, and again without those above each of several percentiles, which
-//! the machine's noise fills. The largest |t| counts.
+//! Welch's t-test on cropped measurements, as in dudect \[RBV17\].
+//!
+//! The times of two classes of input are compared as they are, and again without those above each
+//! of several percentiles, where the machine's noise dominates. The largest |t| counts.
 
-/// From here on the running time tells the classes apart.
+/// From this value on, the running time distinguishes the classes.
 pub const LEAK: f64 = 10.0;
-/// From here on it may.
+/// From this value on, it may.
 pub const DOUBT: f64 = 4.5;
 
 const PERCENTILES: [f64; 6] = [1.0, 0.99, 0.95, 0.9, 0.75, 0.5];
@@ -28,7 +29,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// By Welford's recurrence.
+    /// Computes the moments by Welford's recurrence.
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
         for value in values {
@@ -41,7 +42,7 @@ impl Moments {
     }
 }
 
-/// Welch's statistic; a class of fewer than two values cannot be judged and gives 0.
+/// Welch's statistic. A class of fewer than two values cannot be judged; the result is then 0.
 fn t(a: &Moments, b: &Moments) -> f64 {
     if a.count < 2.0 || b.count < 2.0 {
         return 0.0;
@@ -55,7 +56,7 @@ fn t(a: &Moments, b: &Moments) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values whose mean is `centre`, spread evenly by 50 either way.
+    /// Values with mean `centre`, spread evenly by 50 in both directions.
     fn times(centre: f64) -> Vec<f64> {
         (0..1001).map(|step| centre + f64::from(step * 37 % 101) - 50.0).collect()
     }

@@ -1,4 +1,4 @@
-//! What is computed: one key and the same numbers for every library.
+//! The workload: one key and the same numbers for every library.
 
 use crate::Result;
 use crate::number::{from_be, random_below, random_bits};
@@ -20,7 +20,7 @@ pub struct Workload {
     pub jwk: String,
     /// The primes, `p < q`.
     pub p: Integer,
-    /// See `p`.
+    /// The other prime, see `p`.
     pub q: Integer,
     /// `p q`.
     pub n: Integer,
@@ -39,7 +39,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// A new random key of `bits` bits and random numbers.
+    /// Creates a random key of `bits` bits and random numbers.
     pub fn new(bits: u32) -> Result<Self> {
         let key = PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, Engine::Serial)?;
         let jwk = key.to_jwk().to_string();
@@ -54,7 +54,7 @@ impl Workload {
         Ok(Workload { bits, jwk, p, q, n, n_squared, h, plaintexts, left, right, scalars })
     }
 
-    /// What a ciphertext holds, by the textbook's formula.
+    /// Decrypts a ciphertext by the textbook formula.
     pub fn decrypt(&self, ciphertext: &Integer) -> Integer {
         let lambda = ((&self.p - 1u32).complete()).lcm(&(&self.q - 1u32).complete());
         let power = ciphertext.pow_mod_ref(&lambda, &self.n_squared).map(Integer::from).expect("a positive exponent");
@@ -64,8 +64,8 @@ impl Workload {
     }
 }
 
-/// Valid ciphertexts of the plaintexts; the randomisers are powers of one random `n`-th power,
-/// which is quick and makes numbers as random-looking as any.
+/// Valid ciphertexts of the plaintexts. The randomisers are powers of one random `n`-th power,
+/// which is fast and looks as random as any.
 fn ciphertexts(plaintexts: &[Integer], n: &Integer, n_squared: &Integer) -> Vec<Integer> {
     let step = random_below(n).pow_mod(n, n_squared).expect("a positive exponent");
     let mut randomiser = step.clone();
@@ -87,7 +87,7 @@ fn primes(jwk: &str) -> Result<(Integer, Integer)> {
     Ok((base64url(&primes.p)?, base64url(&primes.q)?))
 }
 
-/// The number in unpadded base64url.
+/// The number encoded in unpadded base64url.
 fn base64url(text: &str) -> Result<Integer> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut number = Integer::new();

@@ -1,5 +1,5 @@
-//! Compiles the emulated driver, if it is asked for. The kernels themselves are compiled by
-//! `make gpu-kernels`.
+//! Compiles the emulated driver if the feature is on. `make gpu-kernels` compiles the kernels
+//! themselves.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -7,8 +7,8 @@ fn main() {
     emulated();
 }
 
-/// Shared libraries with the driver's interface: one over the kernels, compiled for this CPU with
-/// both products, and one that says that it is old.
+/// Compiles shared libraries with the driver's interface: one over the kernels, compiled for this
+/// CPU with both products, and one that reports an old version.
 #[cfg(feature = "emulated")]
 fn emulated() {
     use std::path::PathBuf;
@@ -23,8 +23,8 @@ fn emulated() {
                 let object = out.join(format!("{name}.{number}.o"));
                 let fused = if *source == "fused" { &["-DHEARITH_FUSED", "-frounding-math"][..] } else { &[] };
                 let file = if matches!(*source, "fused" | "exact") { "emulated" } else { source };
-                // At this level the emulation compiles in a third of the time, and tests run as
-                // fast.
+                // At this level the emulation compiles in a third of the time, and tests run
+                // equally fast.
                 let mut command = compiler().to_command();
                 command.args(["-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-c"]);
                 command.args(options).args(fused).arg(format!("kernels/{file}.cpp")).arg("-o").arg(&object);

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at
-its end.
+"""Builds the DuckDB extension: the library, followed by the description that DuckDB expects.
 
-Usage: package.py [--library LIBRARY] [FILE]. FILE is where the extension goes, by default beside
-the Python package's sources, from where the wheel takes it. The name must end in
-hearith.duckdb_extension: DuckDB takes the entry point's name from it.
+Usage: package.py [--library LIBRARY] [FILE]. FILE is the output, by default among the Python
+package's sources, where the wheel includes it. Its name must be hearith.duckdb_extension, because
+DuckDB derives the name of the entry point from it.
 
---library names the library where it has been built already; otherwise it is built here, and
-HEARITH_PROFILE chooses cargo's profile (release). With HEARITH_GLIBC (2.28) it runs with that
-release of glibc, and needs cargo-zigbuild.
+--library names an already built library. Otherwise this script builds it, with the cargo profile in
+HEARITH_PROFILE (default: release). If HEARITH_GLIBC is set (for example 2.28), the library runs
+with that release of glibc; this needs cargo-zigbuild.
 
-The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a
-signature, which is empty here (so DuckDB must be told allow_unsigned_extensions).
+The description has 512 bytes: eight fields of 32 bytes in reverse order, and space for a signature.
+The signature is empty, so DuckDB needs the option allow_unsigned_extensions.
 """
 
 import argparse
@@ -26,7 +25,7 @@ NAME = "hearith.duckdb_extension"
 DEFAULT = ROOT / "crates/python/python/hearith" / NAME
 
 MAGIC = "4"
-# The stable C API whose functions the extension uses: extension.rs asks for the same.
+# The version of the stable C API that the extension uses; the same as in extension.rs.
 API_VERSION = "v1.5.6"
 ABI = "C_STRUCT"
 FIELD, FIELDS, SIGNATURE = 32, 8, 256
@@ -35,7 +34,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def platform(target):
-    """DuckDB's name of the platform of a Rust target triple."""
+    """Returns DuckDB's name for the platform of a Rust target triple."""
     architecture, rest = target.split("-", 1)
     if architecture in ARCHITECTURES:
         name = ARCHITECTURES[architecture]
@@ -49,20 +48,20 @@ def platform(target):
 
 
 def description(target, version):
-    """The bytes at the end of the file."""
+    """Returns the description, which is appended to the library."""
     fields = [MAGIC, platform(target), API_VERSION, version, ABI]
     fields += [""] * (FIELDS - len(fields))
     return b"".join(field.encode().ljust(FIELD, b"\0") for field in reversed(fields)) + bytes(SIGNATURE)
 
 
 def build():
-    """Builds the library; its path."""
+    """Builds the library and returns its path."""
     profile = os.environ.get("HEARITH_PROFILE", "release")
     glibc = os.environ.get("HEARITH_GLIBC")
     cargo = ["cargo-zigbuild", "rustc", "--target", f"{target()}.{glibc}"] if glibc else ["cargo", "rustc"]
     command = [*cargo, "--profile", profile, "--package", "hearith-duckdb", "--lib"]
     command += ["--message-format", "json-render-diagnostics"]
-    # Without tables for debuggers, which are most of the file.
+    # Without debug information, which is most of the file.
     command += ["--", "-C", "strip=debuginfo"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     for line in output.splitlines():
@@ -73,14 +72,14 @@ def build():
 
 
 def version():
-    """The version of the crate."""
+    """Returns the version of the crate."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     return next(package["version"] for package in json.loads(output)["packages"] if package["name"] == "hearith-duckdb")
 
 
 def target():
-    """The Rust target that cargo builds for."""
+    """Returns the Rust target that cargo builds for."""
     chosen = os.environ.get("CARGO_BUILD_TARGET")
     if chosen:
         return chosen
@@ -89,7 +88,7 @@ def target():
 
 
 def main():
-    """Builds, describes and writes."""
+    """Builds the library, appends the description and writes the extension."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", type=Path)
     parser.add_argument("file", type=Path, nargs="?", default=DEFAULT)
@@ -100,7 +99,7 @@ def main():
     library = arguments.library or build()
     content = library.read_bytes() + description(target(), version())
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Under its name only when complete; a process that has the old one loaded keeps it.
+    # Rename only the complete file. A process that has loaded the old one keeps it.
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content)
     os.chmod(file.name, 0o755)

@@ -1,4 +1,4 @@
-//! Makes messages, client and server from the protobuf, without any tool of the system.
+//! Generates messages, client and server from the protobuf file, without system tools.
 
 use std::env;
 use std::error::Error;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tonic_prost_build::configure()
         .build_client(env::var_os("CARGO_FEATURE_CLIENT").is_some())
         .build_server(env::var_os("CARGO_FEATURE_SERVER").is_some())
-        // Messages are kept as the buffers that they arrived in.
+        // Message fields keep the buffers that they arrived in.
         .bytes(".")
         .compile_fds(compiler.file_descriptor_set())?;
     Ok(())

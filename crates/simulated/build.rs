@@ -6,15 +6,15 @@ use std::env;
 
 use hearith_verilated::build::{Build, Design, coverage};
 
-/// The simulated MESAs: bits of the key, ladders a branch, bits of a beat.
+/// The simulated MESAs: bits of the key, ladders per branch, bits of a beat.
 const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (1024, 6, 64), (2048, 3, 64)];
 
-/// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, bits of a
-/// beat.
+/// The simulated MESAs in dual numbers: bits of the key, lanes per branch, bits of a digit, bits of
+/// a beat.
 const DUAL: [(u32, u32, u32, u32); 5] =
     [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 18, 64), (1024, 10, 18, 64), (2048, 10, 18, 64)];
 
-/// The package that every device's registers are from.
+/// The package with every device's registers.
 const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
 
 /// Modules with many instances.
@@ -34,19 +34,19 @@ const SHARED: [&str; 13] = [
     "cond_sub",
 ];
 
-/// The width of a device. With coverage, wide ones, which would repeat the same lines, are narrow,
-/// and their tests are left out.
+/// The width of a device. With coverage, wide devices would repeat the same lines. They are
+/// therefore narrow, and their tests are left out.
 fn width(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-/// How hard the C++ compiler tries: the widest, which only the long tests run, would keep it busy
-/// for longer than they gain.
+/// The C++ optimisation level. Optimising the widest devices, which only long tests run, costs more
+/// time than it saves.
 fn effort(bits: u32) -> u32 {
     u32::from(bits < 2048)
 }
 
-/// Marks the designs that are too wide for anything but the long tests.
+/// Marks designs that are too wide for any but the long tests.
 fn mark(design: Design, long: bool) -> Design {
     if long { design.long() } else { design }
 }
@@ -70,7 +70,7 @@ fn mesa() -> Vec<Design> {
             .optimisation(effort(bits));
         mark(design, bits >= 2048)
     });
-    // Shapes in which what the stages share is slower than a stage.
+    // Shapes in which the shared part of the stages is slower than a stage.
     let shapes = [2, 3].map(|stages| {
         Design::new(&format!("mesa_64_{stages}"), "mesa")
             .parameter("N", 64)
@@ -95,7 +95,7 @@ fn mesa_dual() -> Vec<Design> {
             .optimisation(effort(bits));
         mark(design, bits >= 2048)
     });
-    // So many lanes that the product after them is slower.
+    // Enough lanes for the product after them to be the slower part.
     let many_lanes = Design::new("mesa_dual_64_10", "mesa_dual")
         .parameter("N", 64)
         .parameter("Lanes", 10)
@@ -128,7 +128,7 @@ fn coproc() -> Vec<Design> {
         coprocessor("coproc_512", [width(512), 1, 4, 4, 64]),
         coprocessor("coproc_512_digit", [width(512), 1, 4, 4, 64]).parameter("Core", 1),
         coprocessor("coproc_512_dual", [width(512), 1, 4, 4, 64]).parameter("Core", 2),
-        // The widest, which only a long test runs: small in all else.
+        // The widest co-processor, for a long test only, and small in all other respects.
         coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0).long(),
         coprocessor("coproc_64_digit", [64, 1, 2, 4, 32])
             .parameter("Core", 1)
@@ -170,7 +170,7 @@ fn dghv() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         integers("dghv_small", [2, 1 << 17, 64]),
-        // A reduction's products by transforms from some thousand bits on.
+        // From a few thousand bits on, transforms compute a reduction's products.
         integers("dghv_long", [2, 1 << 14, 64])
             .parameter("LongWords", 40)
             .memory("ram_1r1w", "word_q")
@@ -178,14 +178,14 @@ fn dghv() -> Vec<Design> {
     ]
 }
 
-/// The serial line of a ballot machine's board, whose bits are short, so that simulations are.
+/// The serial line of a ballot machine's board. Its bits are short to keep simulations short.
 fn line(design: Design) -> Design {
     let times = [("BaudDivisor", 8), ("Timeout", 40_000), ("Retries", 4)];
     let design = times.into_iter().fold(design, |design, (name, value)| design.parameter(name, value));
     design.source("../../rtl/links/link_pkg.sv")
 }
 
-/// A simulated encryptor board: bits of n, contests, places in its log, bits of a digit.
+/// A simulated encryptor board: bits of n, contests, slots of its log, bits of a digit.
 fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     let sizes = [
         ("N", 2 * bits),
@@ -206,12 +206,12 @@ fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Desi
     line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
 }
 
-/// A simulated tally board: bits of n, contests, ballots at most, bits of a digit.
+/// A simulated tally board: bits of n, contests, most ballots, bits of a digit.
 fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     let sizes = [
         ("N", 2 * bits),
         ("EBits", 2 * bits),
-        // Those of a key that up to nine trustees generated together: 3 b + 301 at most.
+        // Shares of a key that up to nine trustees generated together have at most 3 b + 301 bits.
         ("ShareBits", 3 * bits + 320),
         ("Contests", contests),
         ("Candidates", 2),
@@ -225,18 +225,17 @@ fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
 }
 
-/// The ballot machine's boards, a terminal's end of their lines, with room for the messages of the
-/// largest, and what ballots come to the smaller tally board from where there is no encryptor
-/// board.
+/// The ballot machine's boards; a terminal's end of their lines, with buffers for the largest
+/// messages; and a source of ballots for the smaller tally board where there is no encryptor board.
 fn ballot_machine() -> Vec<Design> {
     vec![
-        // A key of real size, minutes a ballot, for a long test.
+        // A key of real size takes minutes per ballot: for a long test.
         encryptor_board("encryptor_board_2048", [2048, 1, 8, 256]).optimisation(2).long(),
         encryptor_board("encryptor_board", [256, 3, 64, 64])
             .memory("secret_power", "exponent_q")
             .memory("mark_prover", "opening_q"),
-        // Where the large encryptor board's ballots go. It multiplies and raises nothing in that
-        // test: with small digits.
+        // Counts the ballots of the large encryptor board. That test computes neither products nor
+        // powers here, so small digits are enough.
         tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
         tally_board("tally_board", [256, 3, 64, 64]).memory("share_prover", "rho_q"),
         line(Design::new("terminal", "uart_link")).parameter("Words", 608),
@@ -249,10 +248,10 @@ fn ballot_machine() -> Vec<Design> {
     ]
 }
 
-/// A feature, and its designs.
+/// A feature and its designs.
 type System = (&'static str, fn() -> Vec<Design>);
 
-/// The systems. The longest to compile come first.
+/// The systems, those that take longest to compile first.
 const SYSTEMS: [System; 6] = [
     ("MESA_DUAL", mesa_dual),
     ("MESA", mesa),

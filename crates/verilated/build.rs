@@ -1,4 +1,4 @@
-//! Compiles Verilator's run-time library, once for all models of a program.
+//! Compiles Verilator's run-time library once for all models of a program.
 
 #[path = "src/verilator.rs"]
 mod verilator;

@@ -1,4 +1,4 @@
-//! The command line: arguments, one a line, are taken or refused with a message.
+//! The command line: arguments, one per line, are accepted or rejected with a message.
 #![no_main]
 
 use clap::Parser;

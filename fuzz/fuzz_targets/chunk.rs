@@ -1,16 +1,16 @@
-//! Chunks, ciphertexts and totals of the lattice scheme: what is taken is written back as it was,
-//! and decrypts or is refused. Input: a chunk, whose digest is put right; what stands behind it is
-//! tried as a total as well.
+//! Chunks, ciphertexts and totals of the lattice scheme. An accepted input is written back
+//! unchanged, and decrypts or is rejected. Input: a chunk, whose digest is corrected; the data
+//! after it is also tried as a total.
 #![no_main]
 
 use hearith_bfv::{Ciphertext, Engine, PrivateKey, Total};
-use hearith_columns::Part;
+use hearith_columns::SourceColumn;
 use hearith_columns::lattice::{Form, LatticeColumn, check_chunk};
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
-/// Bytes before the ciphertext; the digest is the last 32 of them, what it is of begins at 4.
+/// Bytes before the ciphertext; the digest is the last 32 of them and covers the bytes from 4.
 const HEADER: usize = 60;
 
 fn key() -> &'static PrivateKey {
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         key: public.id().to_string(),
         set: public.set(),
         bits: 31,
-        part: Part::new("salary", 0, 1_000_000),
+        source: SourceColumn::new("salary", 0, 1_000_000),
         max_additions: 1000,
         form: Form::Chunks { table },
         index: Some("hearith.row".into()),

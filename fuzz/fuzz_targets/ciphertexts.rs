@@ -1,4 +1,4 @@
-//! Ciphertexts in bytes: what is in range is kept as it is; what also has no factor of n decrypts,
+//! Ciphertexts in bytes: those in range stay unchanged. Those that are also coprime to n decrypt,
 //! alone and in a sum.
 #![no_main]
 

@@ -1,11 +1,11 @@
-//! Circuits in Bristol Fashion: one that is taken is written and read back as the same, and can be
+//! Circuits in Bristol Fashion: an accepted circuit is written, read back as the same, and
 //! evaluated.
 #![no_main]
 
 use hearith_dghv::circuit::Circuit;
 use libfuzzer_sys::fuzz_target;
 
-/// More wires than this only take time.
+/// Circuits with more wires than this only cost time.
 const EVALUATED: usize = 1 << 12;
 
 fuzz_target!(|text: &str| {

@@ -1,8 +1,8 @@
-//! CSV tables: a table that is encrypted comes out of decryption with the numbers that it had.
+//! CSV tables: an encrypted table decrypts to its original numbers.
 #![no_main]
 
 use arrow_array::cast::AsArray;
-use hearith_columns::csv::{CsvSink, CsvSource};
+use hearith_columns::csv::{CsvReader, CsvWriter};
 use hearith_columns::{ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor};
 use hearith_fuzz::key;
 use hearith_paillier::encoding::{format_decimal, parse_decimal};
@@ -13,7 +13,7 @@ const BATCH_ROWS: usize = 8;
 fuzz_target!(|input: (u8, &[u8])| {
     let (choice, bytes) = input;
     let (scale, pack) = (u32::from(choice % 40), choice >= 128);
-    let Ok(source) = CsvSource::open(bytes, BATCH_ROWS) else { return };
+    let Ok(source) = CsvReader::open(bytes, BATCH_ROWS) else { return };
     let schema = source.schema();
     let columns = schema.fields().iter().take(2);
     let columns = columns
@@ -36,12 +36,12 @@ fuzz_target!(|input: (u8, &[u8])| {
                 assert!(same_number(before.trim(), after, scale), "{before:?} came back as {after:?}");
             }
         }
-        CsvSink::new(Vec::new(), text.schema_ref()).and_then(|mut sink| sink.write(&text)).expect("text is written");
+        CsvWriter::new(Vec::new(), text.schema_ref()).and_then(|mut sink| sink.write(&text)).expect("text is written");
     }
 });
 
-/// Whether a cell came back as the number that it was. A cell with an exponent has no other exact
-/// reader here: floats judge it.
+/// Whether a cell came back as its original number. No other exact reader here handles exponents,
+/// so such a cell is compared as a float.
 fn same_number(before: &str, after: &str, scale: u32) -> bool {
     match parse_decimal(before, scale) {
         Ok(value) => format_decimal(value, scale) == after,

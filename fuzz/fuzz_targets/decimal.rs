@@ -1,5 +1,5 @@
-//! Decimal numbers: what is taken is formatted and read back as the same, the scale in the first
-//! byte.
+//! Decimal numbers: an accepted number is formatted and read back as the same. The first byte is
+//! the scale.
 #![no_main]
 
 use hearith_paillier::encoding::{format_decimal, parse_decimal};

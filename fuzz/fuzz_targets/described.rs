@@ -1,18 +1,18 @@
-//! Values that say what they are: any text and any bytes are an error or are read as the one form
-//! of a value, and nothing that is computed of its description exceeds what it says.
+//! Self-describing values: any text or bytes are an error or are read as the only form of a value,
+//! and results computed from its description stay within it.
 #![no_main]
 
 use hearith_paillier::described::{DESCRIPTION_BYTES, Described, Description};
 use libfuzzer_sys::fuzz_target;
 
-/// What holds of every value, whichever form it was read from.
+/// Checks the properties of every value, whichever form it was read from.
 fn check(value: &Described) {
     assert_eq!(Described::from_bytes(&value.to_bytes()).as_ref(), Ok(value));
     assert_eq!(value.to_string().parse().as_ref(), Ok(value));
     let description = value.description();
     assert_eq!(value.ciphertext().len(), description.ciphertext_bytes());
     assert!((1..=description.headroom()).contains(&description.additions()));
-    // Operands out of the value itself, so that the fuzzer chooses them.
+    // Operands come from the value itself, so that the fuzzer chooses them.
     let factor = value.ciphertext().iter().take(16).fold(0_i128, |number, &byte| number << 8 | i128::from(byte));
     let places = u32::from(value.ciphertext().last().copied().unwrap_or(0)) % 40;
     let computed = [
@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(value.to_string(), text);
         check(&value);
     }
-    // What the fuzzer seldom finds by itself: a ciphertext as long as the description says.
+    // The fuzzer seldom finds a ciphertext of the length in the description by itself.
     if let Some(head) = bytes.get(..DESCRIPTION_BYTES) {
         let bits = u16::from_be_bytes([head[2], head[3]]);
         let mut padded = bytes.to_vec();

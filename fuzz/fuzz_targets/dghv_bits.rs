@@ -1,4 +1,5 @@
-//! Files of bits, one a line: what is taken says the same line by line.
+//! Files of bits, one per line: an accepted file is read back as the same when rewritten with one
+//! bit per line.
 #![no_main]
 
 use hearith_cli::dghv::bits;

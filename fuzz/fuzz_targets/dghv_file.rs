@@ -1,5 +1,5 @@
-//! Files of keys and ciphertexts of FHE over the integers: whatever is taken as one is written as
-//! it was read. The checksum is put right, as anybody can, so that what lies behind it is reached.
+//! Files of keys and ciphertexts of FHE over the integers: an accepted file is written as it was
+//! read. The checksum is corrected, as an attacker could do, to reach the code behind it.
 #![no_main]
 
 use hearith_arith::Engine;

@@ -1,5 +1,5 @@
-//! Parameters in the form of the published program: what is taken stays the same in the plainest
-//! form of it.
+//! Parameters in the form of the published program: accepted parameters survive a round trip
+//! through its plainest form.
 #![no_main]
 
 use hearith_dghv::format::Published;

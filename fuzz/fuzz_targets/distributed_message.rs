@@ -1,9 +1,16 @@
-//! Messages of a trustee who deviates, while three generate a key: a byte for the round in which
-//! they come, a byte for what they are, and the content. Trustee 2 is fuzzed, 1 and 3 follow the
-//! protocol. 0 are bytes as they come, 1 what the protocol asks for in that round with the content
-//! for everybody (its length in two bytes first) and for the receiver, 2 what is said after a
-//! failure, 3 a farewell. The last three are signed. From that round on trustee 2 says the same
-//! again. Nothing panics, and the run ends: without a key, unless what was said was right.
+//! Messages of a deviating trustee while three trustees generate a key.
+//!
+//! Trustee 2 is fuzzed; 1 and 3 follow the protocol. Input: a byte for the round of the first
+//! message, a byte for the kind of message, and the content. The kinds, modulo 4, are:
+//!
+//! - 0: the raw bytes;
+//! - 1: the message of that round, with content for everybody (after its two-byte length) and for
+//!   the receiver;
+//! - 2: a message after a failure;
+//! - 3: a farewell.
+//!
+//! Kinds 1 to 3 are signed. Trustee 2 repeats the message in all later rounds. Nothing may panic,
+//! and the run must end without a key, unless the message was right.
 #![no_main]
 
 use hearith_paillier::{Engine, KeyPolicy, Variant};
@@ -14,13 +21,13 @@ use std::sync::OnceLock;
 
 const TRUSTEES: usize = 3;
 const FUZZED: usize = 1;
-/// Where a message says what it is, in which stage, and how long its parts are.
+/// Positions of a message's kind, its stage, and the lengths of its parts.
 const KIND: usize = 5;
 const STAGE: usize = 6;
 const LENGTHS: usize = 77;
 const HEADER: usize = 85;
 const SIGNATURE: usize = 64;
-/// Rounds that a run takes at most when it fails.
+/// Maximum additional rounds of a run that fails.
 const LONGER: usize = 20;
 
 fn identity(trustee: usize) -> Identity {
@@ -42,7 +49,8 @@ fn trustees() -> Vec<Trustee> {
 const CANDIDATES: usize = 24;
 const SEED: u8 = 0x40;
 
-/// What trustee 2 sends in a run in which all follow the protocol: of each round, to each.
+/// Returns the messages of trustee 2 in a run in which all follow the protocol, by round and
+/// receiver.
 fn honest() -> &'static [Vec<Vec<u8>>] {
     static HONEST: OnceLock<Vec<Vec<Vec<u8>>>> = OnceLock::new();
     HONEST.get_or_init(|| {
@@ -68,7 +76,7 @@ fn received(sent: &[Vec<Vec<u8>>], to: usize) -> Vec<Option<Vec<u8>>> {
     sent.iter().map(|messages| messages.get(to).filter(|message| !message.is_empty()).cloned()).collect()
 }
 
-/// The message that stands for another one.
+/// Returns the message that replaces another one.
 fn replaced(message: &[u8], round: usize, what: u8, content: &[u8]) -> Vec<u8> {
     let mut kind = [0, 0, 1, 2][usize::from(what % 4)];
     let (broadcast, private) = match content.split_first_chunk() {
@@ -77,7 +85,7 @@ fn replaced(message: &[u8], round: usize, what: u8, content: &[u8]) -> Vec<u8> {
         _ => (content, &[][..]),
     };
     if what >= 128 {
-        // Seldom a kind that there is not.
+        // Occasionally a kind that does not exist.
         kind = what;
     }
     let mut made = message[..HEADER].to_vec();
@@ -108,7 +116,8 @@ fuzz_target!(|bytes: &[u8]| {
         running.iter_mut().map(|one| one.as_mut().map(Trustee::start).unwrap_or_default()).collect();
     let (mut is_same, mut keys) = (true, 0);
     for round in 0..honest.len() + LONGER {
-        // Headers beyond the honest run are those of its end, with the round put right.
+        // After the end of the honest run, use the headers of its last round with the round number
+        // corrected.
         let templates = &honest[round.min(honest.len() - 1)];
         sent[FUZZED] = templates
             .iter()
@@ -131,7 +140,8 @@ fuzz_target!(|bytes: &[u8]| {
                     running[to] = None;
                 }
                 Step::Failed { failure, farewell } => {
-                    // Who follows the protocol is never said to have deviated from it.
+                    // A trustee that follows the protocol is never reported to have deviated from
+                    // it.
                     let is_named = failure.trustees.iter().all(|&number| number as usize == FUZZED + 1);
                     assert!(is_named || matches!(failure.reason, Reason::Reported { .. }), "{failure}");
                     next[to] = farewell;

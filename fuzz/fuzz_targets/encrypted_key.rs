@@ -1,6 +1,5 @@
-//! An encrypted private key, in either serialisation: whatever is taken as one is tried with the
-//! passphrase of the seeds, and what that opens is read as a key, written, encrypted and opened
-//! again.
+//! An encrypted private key, in either serialisation. An accepted input is decrypted with the
+//! passphrase of the seeds; the result is read as a key, written, encrypted and decrypted again.
 #![no_main]
 
 use hearith_paillier::{EncryptedJwk, Engine, KeyPolicy, MIN_ITERATIONS, PrivateKey, SecretText};
@@ -8,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 /// The passphrase of the seeds.
 const PASSPHRASE: &str = "fuzz";
-/// Rounds of PBKDF2 that fuzzing has the time for.
+/// Maximum rounds of PBKDF2 that fuzzing has time for.
 const PATIENCE: u32 = 2 * MIN_ITERATIONS;
 
 fuzz_target!(|text: &str| {

@@ -1,5 +1,5 @@
-//! Files of integers: a number that is taken is formatted and read back as the same; a whole file
-//! never fails but with an error.
+//! Files of integers: an accepted number is formatted and read back as the same; a whole file gives
+//! numbers or an error, never a panic.
 #![no_main]
 
 use hearith_arith::natural::{parse, to_decimal, to_hexadecimal};

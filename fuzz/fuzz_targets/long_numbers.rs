@@ -1,4 +1,4 @@
-//! Products and remainders of long numbers: every engine finds what GMP does.
+//! Products and remainders of long numbers: every engine agrees with GMP.
 #![no_main]
 
 use hearith_arith::Engine;
@@ -6,11 +6,11 @@ use hearith_ntt::{Barrett, Ring};
 use libfuzzer_sys::fuzz_target;
 use rug::{Integer, integer::Order};
 
-/// Most limbs of a number: several lengths of transforms, and still many runs a second.
+/// Maximum limbs of a number: several lengths of transforms, and still many runs per second.
 const MOST: usize = 700;
 
-/// So many limbs, the same words again and again, so that few bytes make numbers of ones, or of one
-/// bit a word.
+/// Returns `limbs` limbs that repeat the same words, so that few bytes make numbers of all ones, or
+/// of one bit per word.
 fn number(limbs: u16, words: &[u64], from: usize) -> Vec<u64> {
     (0..usize::from(limbs) % MOST).map(|i| words[(from + i) % words.len()]).collect()
 }

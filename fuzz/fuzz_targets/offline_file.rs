@@ -1,9 +1,9 @@
-//! Files by which trustees generate a key without a network, and the text that a trustee keeps: a
-//! byte for the exchange, a byte for how the file is made, two for a place in it, and the content.
-//! Bit 0 of the second byte puts the content at that place of the right file of trustee 3 to
-//! trustee 2, instead of what is there, and bit 1 leaves out what follows. Without both the file is
-//! the content alone. Nothing panics, no file is taken but the right one, and a wrong one changes
-//! nothing.
+//! Files by which trustees generate a key without a network, and the text that a trustee saves.
+//!
+//! Input: a byte for the exchange, a byte of flags, two for a position, and the content. Flag bit 0
+//! overwrites the file from trustee 3 to trustee 2 with the content at that position, and bit 1
+//! cuts off the rest. Without both flags, the file is only the content. Nothing may panic, only the
+//! right file is accepted, and a wrong one changes nothing.
 #![no_main]
 
 use hearith_paillier::{Engine, KeyPolicy, Variant};
@@ -18,7 +18,7 @@ const RECEIVER: usize = 1;
 /// Keys, the first messages, shares, and commitments.
 const EXCHANGES: [u32; 4] = [1, 2, 5, 6];
 
-/// Trustee 2 before it takes the files of an exchange, and those files.
+/// Trustee 2 before it accepts the files of an exchange, and those files.
 struct Waiting {
     trustee: Correspondent,
     files: Vec<Option<Vec<u8>>>,
@@ -41,7 +41,7 @@ fn received(sent: &[Vec<Vec<u8>>], to: usize) -> Vec<Option<Vec<u8>>> {
     sent.iter().map(|files| Some(files[to].clone()).filter(|file| !file.is_empty())).collect()
 }
 
-/// Trustee 2 at an exchange of a run in which all follow the protocol.
+/// Returns trustee 2 at an exchange of a run in which all follow the protocol.
 fn waiting(exchange: u32) -> Waiting {
     let mut trustees = trustees();
     loop {
@@ -55,7 +55,7 @@ fn waiting(exchange: u32) -> Waiting {
     }
 }
 
-/// The file that stands for the right one.
+/// Returns the file that replaces the right one.
 fn made(good: &[u8], how: u8, at: usize, content: &[u8]) -> Vec<u8> {
     if how & 3 == 0 {
         return content.to_vec();

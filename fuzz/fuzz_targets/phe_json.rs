@@ -1,4 +1,4 @@
-//! python-paillier's ciphertexts: whatever is taken as some is written and read back as the same.
+//! python-paillier's ciphertexts: accepted ciphertexts are written and read back as the same.
 #![no_main]
 
 use hearith_fuzz::key;

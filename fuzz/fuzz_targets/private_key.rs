@@ -1,4 +1,4 @@
-//! A private key: whatever is taken as one is written and read back as itself, and decrypts what it
+//! A private key: an accepted key is written and read back as the same, and decrypts what it
 //! encrypts.
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! A ciphertext and a proof about it: a byte for the numbers of the set, 0 for a proof that it
-//! holds 0, 128 more for a proof by a short opening; the ciphertext, the proof. What is read is
-//! written alike; what holds says the truth.
+//! A ciphertext and a proof about it. Input: a byte for the numbers of the set (0 for a proof that
+//! it holds 0, plus 128 for a proof by a short opening), the ciphertext, the proof. An accepted
+//! proof is written back unchanged, and a valid proof states the truth.
 #![no_main]
 
 use hearith_fuzz::{key, with_generator};

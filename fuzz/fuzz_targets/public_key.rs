@@ -1,4 +1,4 @@
-//! A public key: whatever is taken as one is written and read back as itself.
+//! A public key: an accepted key is written and read back as the same.
 #![no_main]
 
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};

@@ -1,6 +1,6 @@
-//! Requests to the service: a letter for the operation, and then the message. What is accepted has
-//! an answer for every row that it says, or a row that is refused by number; what is encrypted and
-//! added up decrypts.
+//! Requests to the service: a letter for the operation, and then the message. An accepted request
+//! gets an answer for every row that it announces, or names a rejected row by number. Encrypted and
+//! summed results decrypt.
 #![no_main]
 
 use std::sync::LazyLock;

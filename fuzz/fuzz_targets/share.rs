@@ -1,11 +1,11 @@
-//! Files of shared keys, and shares of a decryption under one: a byte for what it is (0 a
-//! verification, 1 a trustee's file, else a share of the first ciphertext among the tests of
-//! hearith-threshold, by the trustee of this number less 1), then the text or the bytes. What is
-//! read is written alike; a share that holds decrypts to the truth.
+//! Files of shared keys, and shares of a decryption under one. Input: a byte for the kind (0 a
+//! verification file, 1 a trustee's file, else a share of the first ciphertext in the tests of
+//! hearith-threshold, by the trustee of this number minus 1), then the text or the bytes. An
+//! accepted input is written back unchanged; a valid share decrypts to the truth.
 #![no_main]
 
 use hearith_paillier::{Engine, KeyPolicy};
-use hearith_threshold::{Contexts, KeyShare, Shares, Verification};
+use hearith_threshold::{Contexts, KeyShare, Shares, VerificationKeys};
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ const ENGINE: Engine = Engine::Serial;
 
 /// A dealt key, a ciphertext, and its shares by all trustees.
 struct Known {
-    verification: Verification,
+    verification: VerificationKeys,
     ciphertext: hearith_paillier::Ciphertexts,
     shares: Vec<Shares>,
 }
@@ -29,7 +29,7 @@ fn known() -> &'static Known {
         let bytes = |text: &str| -> Vec<u8> {
             (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("digits")).collect()
         };
-        let verification = Verification::from_json(lines[0][1], POLICY, ENGINE).expect("the tests' file");
+        let verification = VerificationKeys::from_json(lines[0][1], POLICY, ENGINE).expect("the tests' file");
         let key = verification.key();
         let ciphertext = key.ciphertexts_from_be(&bytes(lines[6][2])).expect("the tests' ciphertext");
         let share = |line: &Vec<&str>| {
@@ -44,8 +44,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&what, rest)) = bytes.split_first() else { return };
     match (what, std::str::from_utf8(rest)) {
         (0, Ok(text)) => {
-            let Ok(read) = Verification::from_json(text, POLICY, ENGINE) else { return };
-            assert_eq!(Verification::from_json(&read.to_json(), POLICY, ENGINE).as_ref(), Ok(&read));
+            let Ok(read) = VerificationKeys::from_json(text, POLICY, ENGINE) else { return };
+            assert_eq!(VerificationKeys::from_json(&read.to_json(), POLICY, ENGINE).as_ref(), Ok(&read));
         }
         (1, Ok(text)) => {
             let Ok(read) = KeyShare::from_json(text, POLICY, ENGINE) else { return };

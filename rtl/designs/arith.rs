@@ -2,14 +2,14 @@
 
 use hearith_verilated::build::{Design, coverage};
 
-/// The width of a design for tests of wide numbers. With coverage, which takes a point for every
-/// bit of every wire, such designs are narrow and their tests are left out.
+/// The width of a design for tests of wide numbers. Coverage records a point for every bit of every
+/// wire. With coverage such designs are therefore narrow, and their tests are left out.
 fn wide(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-/// Digit-serial Montgomery: a design for bits of the modulus, a digit and a word, and the delay of
-/// the quotient.
+/// Digit-serial Montgomery multiplication: bits of the modulus, a digit and a word, and the delay
+/// of the quotient.
 fn digits(name: &str, top: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
     Design::new(name, top).parameter("N", n).parameter("W", w).parameter("V", v).parameter("D", d)
 }
@@ -22,7 +22,7 @@ fn ladder(name: &str, [n, w, v, d]: [u32; 4], bits: u32, exit: u32) -> Design {
     digits(name, "mod_exp_ladder", n, w, v, d).parameter("Bits", bits).parameter("Exit", exit)
 }
 
-/// Products by large digits, of so many bits, words and tiles.
+/// Products by large digits, with the bits of a digit, a word and a tile.
 fn large(name: &str, top: &str, n: u32, [digit, width, tile]: [u32; 3]) -> Design {
     let design = Design::new(name, top).parameter("N", n).parameter("Digit", digit);
     design.parameter("Width", width).parameter("Tile", tile)

@@ -1,4 +1,4 @@
-//! `rtl/tests/designs`: what the bench's models are tested with.
+//! `rtl/tests/designs`: designs for testing the bench's models.
 
 use hearith_verilated::build::Design;
 
@@ -6,7 +6,7 @@ pub fn designs() -> Vec<Design> {
     vec![
         Design::new("axi_copy", "axi_copy"),
         Design::new("axil_words", "axil_words").memory("axil_words", "words"),
-        // Small, and the one design that always can write waveforms.
+        // A small design, the only one that can always write waveforms.
         Design::new("axis_pass", "axis_pass").waves(),
     ]
 }

@@ -2,7 +2,7 @@
 
 use hearith_verilated::build::{Design, coverage};
 
-/// A module for numbers of so many blocks of so many bits.
+/// A module for numbers of `blocks` blocks of `bits` bits.
 fn sized(name: &str, top: &str, bits: u32, blocks: u32) -> Design {
     Design::new(name, top).parameter("Bits", bits).parameter("Blocks", blocks)
 }
@@ -12,8 +12,8 @@ fn lanes(name: &str, top: &str, [bits, blocks, lanes]: [u32; 3]) -> Design {
 }
 
 pub fn designs() -> Vec<Design> {
-    // Blocks of 4096 bits. With coverage, which takes a point for every bit of every memory, such
-    // designs are small and their tests are left out.
+    // Blocks of 4096 bits. Coverage records a point for every bit of every memory. With coverage
+    // such designs are therefore small, and their tests are left out.
     let wide = if coverage() { 8 } else { 128 };
     vec![
         Design::new("block_add_2", "block_add").parameter("Bits", 2),

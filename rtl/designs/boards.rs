@@ -1,4 +1,4 @@
-//! `boards`: what examples are made of, and their wrapper.
+//! `boards`: the parts of the examples, and their wrapper.
 
 use hearith_verilated::build::Design;
 

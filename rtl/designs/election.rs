@@ -1,4 +1,4 @@
-//! `rtl/election`, but for the boards, which are hearith-simulated's.
+//! `rtl/election`, except the boards, which are in hearith-simulated.
 
 use hearith_verilated::build::Design;
 
@@ -13,7 +13,7 @@ fn vote_log(name: &str, [body, slot_log, slots]: [u32; 3]) -> Design {
         .parameter("FlashTimeout", 200)
 }
 
-/// The hash of a proof's transcript, for n^2 of so many bits.
+/// The hash of a proof's transcript, for n^2 of `bits` bits.
 fn challenge(top: &str, bits: u32) -> Design {
     Design::new(&format!("{top}_{bits}"), top).source("election/ballot_pkg.sv").parameter("N", bits)
 }
@@ -37,8 +37,8 @@ pub fn designs() -> Vec<Design> {
             .parameter("Voters", 5)
             .parameter("Contests", 3)
             .parameter("Candidates", 6),
-        // Two sectors of slots, so that a table is full soon: of a page, of three pages each, and
-        // slots of two sectors.
+        // Two sectors of slots, so that a table fills up soon: slots of a page, of three pages, and
+        // of two sectors.
         vote_log("vote_log", [5, 8, 32]),
         vote_log("vote_log_pages", [150, 10, 8]),
         vote_log("vote_log_sectors", [1030, 13, 4]),

@@ -77,7 +77,7 @@ pub fn designs() -> Vec<Design> {
     ]
 }
 
-/// A port to a memory: bits of a word, words of a burst, bursts under way, words that have room.
+/// A port to a memory: bits of a word, words of a burst, bursts in progress, words of its buffers.
 fn memory_port(name: &str, [width, beats, bursts, depth]: [u32; 4]) -> Design {
     Design::new(name, "memory_port")
         .parameter("Width", width)

@@ -2,7 +2,7 @@
 
 use hearith_verilated::build::Design;
 
-/// Short times, so that a simulation sees many frames.
+/// Short times, so that a simulation covers many frames.
 const PERIOD: u32 = 8;
 const HALF: u32 = 5;
 

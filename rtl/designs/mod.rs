@@ -1,4 +1,4 @@
-//! The designs that the tests simulate: modules with their parameters, a file for each directory of
+//! The designs that the tests simulate: modules with their parameters, in one file per directory of
 //! sources.
 
 mod arith;
@@ -17,7 +17,7 @@ mod rns;
 
 use hearith_verilated::build::Design;
 
-/// Those of `lib` and of the bench's own tests, and of the other directories that the crate's
+/// The designs of `lib` and of the bench's own tests, and those of the directories that the crate's
 /// features name.
 pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
@@ -25,7 +25,7 @@ pub fn all() -> impl Iterator<Item = Design> {
     let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
     let encryptor = if cfg!(feature = "dghv") { encryptor::designs() } else { Vec::new() };
     let blocks = if cfg!(feature = "blocks") { blocks::designs() } else { Vec::new() };
-    // With a MESA inside.
+    // Contains a MESA.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let dghv = if cfg!(feature = "dghv") { dghv::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };

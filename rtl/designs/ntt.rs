@@ -15,17 +15,18 @@ fn barrett(name: &str, m: u32, p: u64) -> Design {
     design(name, "reduce_barrett").parameter("M", m).parameter("P", format!("66'd{p}"))
 }
 
-/// The root of the modulus that has no powers of two among its roots, for transforms of length 8.
+/// A root for transforms of length 8, modulo the modulus whose roots include no powers of two.
 const ROOT_8: &str = "66'd3598607238";
 
-/// Roots of order 16 modulo 241 and 256 modulo 2^64 - 2^32 + 1 whose powers of two are powers of 8.
+/// Roots of order 16 modulo 241, and of order 256 modulo 2^64 - 2^32 + 1. The powers of two among
+/// their powers are powers of 8.
 const ROOT_16: &str = "66'd44";
 const ROOT_256: &str = "66'd14041890976876060974";
 
-/// The root of 8 that half powers of two make up, modulo the latter.
+/// The root of 8 made of half powers of two, modulo the latter.
 const ROOT_128: &str = "66'd18446741870424883713";
 
-/// Transforms an item a cycle, of 2^high times 2^low items.
+/// Transforms of 2^high times 2^low items, an item per cycle.
 fn folded(name: &str, top: &str, b: u32, [high, low]: [u32; 2], root: &str) -> Design {
     let design = design(name, top).parameter("B", b).parameter("High", high).parameter("Low", low);
     design.parameter("Root", root)
@@ -37,7 +38,7 @@ fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     design.parameter("Group", group)
 }
 
-/// The multiplier over memory around such blocks.
+/// The multiplier over memory that is built from such blocks.
 fn long(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     let design = modular(name, "long_product", a, b).parameter("K", k).parameter("Base", base);
     design.parameter("Group", group).parameter("CountBits", 6)

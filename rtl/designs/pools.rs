@@ -1,8 +1,8 @@
-//! The primes of the paper's three pools of five terms ([CP24], Table I), largest first: a build
-//! script that searched for them would wait for the arithmetic to be compiled. A test compares them
-//! with the search.
+//! The primes of the paper's three pools of five terms ([CP24], Table I), largest first. They are
+//! listed because a build script that searches for them would have to wait for the arithmetic to be
+//! compiled. A test compares them with the search.
 
-/// For integers of 360 bits and words of at most 62.
+/// Primes for integers of 360 bits and words of at most 62.
 pub const POOL_360: [u64; 120] = [
     1_073_692_673,
     1_073_643_521,
@@ -126,7 +126,7 @@ pub const POOL_360: [u64; 120] = [
     805_322_753,
 ];
 
-/// For integers of 720 bits and words of at most 63.
+/// Primes for integers of 720 bits and words of at most 63.
 pub const POOL_720: [u64; 121] = [
     1_073_643_521,
     1_073_479_681,
@@ -251,7 +251,7 @@ pub const POOL_720: [u64; 121] = [
     536_903_681,
 ];
 
-/// For integers of 1440 bits and words of at most 63.
+/// Primes for integers of 1440 bits and words of at most 63.
 pub const POOL_1440: [u64; 70] = [
     1_073_479_681,
     1_072_496_641,

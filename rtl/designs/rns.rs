@@ -12,14 +12,14 @@ const TAN: u32 = 3;
 /// The primes that the paper evaluates.
 const EVALUATED: [u64; 2] = [1_073_692_673, 1_073_479_681];
 
-/// Those of the lattice scheme's set of 200 bits.
+/// Primes of the lattice scheme's parameter set of 200 bits.
 const LATTICE: [u64; 4] = [(1 << 50) - 0x20_ffff, (1 << 50) - 0x2b_7fff, (1 << 50) - 0x2d_ffff, (1 << 50) - 0x2e_7fff];
 
-/// The longest there are, which need not be primes: of the shortest beta that is not 1, and of one
-/// as long as a word allows.
+/// The longest moduli, which need not be primes: one with the shortest beta except 1, and one with
+/// a beta as long as a word allows.
 const LONGEST: [u64; 2] = [(1 << 62) - 3, (1 << 61) + 1];
 
-/// Units side by side for primes of `v` bits.
+/// Parallel units for primes of `v` bits.
 fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stages: u32) -> Design {
     let digits: String = primes.iter().rev().map(|prime| format!("{prime:016x}")).collect();
     Design::new(name, "residue_array")
@@ -32,15 +32,15 @@ fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stag
         .parameter("Architecture", architecture)
 }
 
-/// A unit for every prime of the pool of five terms that the paper counts for integers of so many
-/// bits. Such models are large and run for few cycles: the C++ compiler need not try. With coverage
-/// two primes stand for all.
+/// A unit for every prime in the paper's pool of five terms for integers of `modulus_bits` bits.
+/// Such models are large and run for few cycles, so they are compiled without optimisation. With
+/// coverage, two primes are enough.
 fn pool(name: &str, architecture: u32, primes: &[u64], modulus_bits: u32) -> Design {
     let primes = if coverage() { &primes[..2] } else { primes };
     array(name, architecture, primes, 30, modulus_bits / 30, 0).optimisation(0)
 }
 
-/// Every modulus of three or four bits that is odd, in as few words as show everything.
+/// Every odd modulus of three or four bits, with as few words as cover all cases.
 fn tiny(name: &str, architecture: u32, stages: u32) -> Design {
     match stages % 2 {
         0 => array(name, architecture, &[9, 11, 13, 15], 4, 3, stages),
@@ -69,7 +69,7 @@ pub fn designs() -> Vec<Design> {
             designs.push(array(&name, architecture, &EVALUATED, 30, bits / 30, stages).optimisation(0));
         }
         for stages in 0..=7 {
-            // The stages are where the paper's are: a sample will do.
+            // The stages are those of the paper, so a sample is enough.
             if architecture != COMPACT || stages % 4 == 0 {
                 designs.push(tiny(&format!("residues_tiny_{name}_{stages}"), architecture, stages));
             }
@@ -80,7 +80,7 @@ pub fn designs() -> Vec<Design> {
         let design = array(&format!("residues_long_{name}"), architecture, &LONGEST, 62, 5, 5).optimisation(0);
         designs.push(if architecture == COMPACT { design } else { design.long() });
     }
-    // Units alone, with the stages that the array does not reach.
+    // Single units, with numbers of stages that the array does not support.
     let unit = |name: &str, top: &str, q: u64, words: u32, stages: u32| {
         Design::new(name, top)
             .source("rns/rns_pkg.sv")
@@ -91,7 +91,7 @@ pub fn designs() -> Vec<Design> {
     designs.extend([
         unit("residue_unit_tiny_8", "residue_unit", 11, 3, 8),
         unit("residue_unit_tan_tiny_9", "residue_unit_tan", 17, 3, 9),
-        // The smallest prime of all, and one whose beta is as large as it can be.
+        // The smallest prime of all, and one with the largest possible beta.
         unit("residue_unit_3", "residue_unit", 3, 6, 3),
         unit("residue_unit_17", "residue_unit", 17, 2, 2).parameter("Compact", 1),
         unit("residue_unit_roy_17", "residue_unit_roy", 17, 2, 2),

@@ -1,13 +1,15 @@
-//! Measures how many cycles the multipliers of the Paillier co-processor take, in simulation, and
-//! prints them as JSON: the interval between two products at full speed, for a key of 512 bits. The
-//! tables in `bench/results/coproc.md` are compared with it.
+//! Measures the cycles of the Paillier co-processor's multipliers in simulation and prints them as
+//! JSON.
+//!
+//! The value is the interval between two products at full speed, for a key of 512 bits. The tables
+//! in `bench/results/coproc.md` are compared with it.
 
 use hearith_rtl::{CIOS_1024, DIGIT_1024, DIGIT_1024_272, DUAL_MUL_512};
 use hearith_verilated::bench::Bench;
 use hearith_verilated::{Design, Direction};
 
-/// The interval between results when operands are always there, with some inputs 1 beside the
-/// constants, whose values do not matter.
+/// Returns the interval between results when operands are always available. Sets the inputs in
+/// `ones` to 1: the constants, whose values do not matter, and perhaps others.
 fn interval(design: &'static Design, ones: &[&str]) -> u64 {
     let mut bench = Bench::new(design.model(), 1);
     for port in design.ports() {

@@ -1,6 +1,7 @@
-//! Measures how many cycles the arithmetic cores take, in simulation, and prints them as JSON: for
-//! each design its latency and the interval between two operations at full speed. The tables in
-//! `bench/results/mesa.md` are made from it.
+//! Measures the cycles of the arithmetic cores in simulation and prints them as JSON.
+//!
+//! For each design it gives the latency and the interval between two operations at full speed. The
+//! tables in `bench/results/mesa.md` use it.
 
 use hearith_rtl::{
     CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_1076, DIV_RESTORING_564, LADDER_1024, MOD_ADD_1024, RADIX2_1024,
@@ -9,11 +10,11 @@ use hearith_rtl::{
 use hearith_verilated::bench::Bench;
 use hearith_verilated::{Design, Direction};
 
-/// Bits of the ladder's longest segment, with the exit product and without the first bit.
+/// Bits of the ladder's longest segment, including the exit product but not the first bit.
 const LADDER_STEPS: u64 = 86;
 
-/// Latency and interval of a core with streams `in_` and `out_`; its other inputs, constants whose
-/// values do not matter, are 1.
+/// Returns latency and interval of a core with streams `in_` and `out_`. Sets its other inputs,
+/// constants whose values do not matter, to 1.
 fn measure(design: &'static Design) -> (u64, u64) {
     let mut bench = Bench::new(design.model(), 1);
     let control = ["clk_i", "rst_ni", "in_valid_i", "out_ready_i"];
@@ -25,7 +26,7 @@ fn measure(design: &'static Design) -> (u64, u64) {
             bench.model.set(port.name, true);
         }
     }
-    // How long a ladder takes follows from its steps: those of its longest segment.
+    // A ladder's time depends on its steps: use those of its longest segment.
     if inputs("steps_i") {
         bench.model.set("steps_i", LADDER_STEPS);
     }

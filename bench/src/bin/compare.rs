@@ -1,10 +1,10 @@
-//! Every way of every operation beside python-paillier and plain GMP, on one thread, in one run.
+//! Every way of every operation compared with python-paillier and GMP, on one thread, in one run.
 //!
-//! All libraries hold the same key and the same numbers, and each is first checked against the
-//! textbook's formulas. Then they are measured in rounds: each round measures every way of every
-//! library once, forwards and backwards in turn, so that whatever slows the machine down slows
-//! neighbours down alike. A ratio is taken within a round; its median over the rounds counts, with
-//! the least and greatest beside it.
+//! All libraries use the same key and numbers, and each is first checked against the textbook
+//! formulas. They are then measured in rounds. Each round measures every way of every library once,
+//! in alternating order, so that slowdowns of the machine affect neighbours alike. Ratios are
+//! computed within a round; the tables show their median over the rounds, with the minimum and the
+//! maximum.
 
 use gmp_mpfr_sys::gmp;
 use hearith_bench::Result;
@@ -22,8 +22,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 
-/// One of our ways on one engine, and how many times faster it is than each library that is no part
-/// of this project.
+/// One of our ways on one engine, and its speed relative to each other library.
 #[derive(Serialize)]
 struct Outcome {
     bits: u32,
@@ -93,7 +92,7 @@ fn measure_size(bits: u32, worker: &mut Worker, plan: &Plan) -> Result<Vec<Outco
     Ok(outcomes(bits, &contestants, ours, &entries))
 }
 
-/// The rates of all entries and, for those of ours, the ratios to the others.
+/// The rates of all entries and, for our entries, the ratios to the others.
 fn outcomes(bits: u32, contestants: &[Box<dyn Contestant + '_>], ours: usize, entries: &[Entry]) -> Vec<Outcome> {
     let ratios = |entry: &Entry| {
         let others = contestants.iter().map(|other| &**other).enumerate().skip(ours);
@@ -157,7 +156,7 @@ fn ours_table(outcomes: &[&Outcome]) -> String {
     table.to_markdown()
 }
 
-/// The rates of the others.
+/// The rates of the other libraries.
 fn others_table(outcomes: &[&Outcome]) -> String {
     let mut table = Table::new(["operation", PHE, POWM, POWM_SEC]);
     for way in Way::ALL {
@@ -173,9 +172,9 @@ fn others_table(outcomes: &[&Outcome]) -> String {
     table.to_markdown()
 }
 
-/// What each engine is held to: at least so many times the speed of a library.
+/// The goals for each engine: a minimum speed relative to a library.
 fn goals(outcomes: &[Outcome]) -> String {
-    // Within 1.2 times the time of variable-time powm.
+    // At most 1.2 times the time of variable-time powm.
     const NEARLY: f64 = 1.0 / 1.2;
     let every_size = [1024, 2048, 3072, 4096];
     let mut goals: Vec<(&str, Way, u32, &str, f64)> = Vec::new();

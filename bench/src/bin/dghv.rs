@@ -1,5 +1,5 @@
-//! Encryption over the integers: one message, a batch, key generation, beside a plain program over
-//! GMP and what the papers print: `results/dghv.md`.
+//! Encryption over the integers: one message, a batch, and key generation, compared with a simple
+//! program over GMP and with the papers' figures: `results/dghv.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;
@@ -16,11 +16,11 @@ use std::time::Instant;
 
 /// Messages of a batch.
 const BATCH: usize = 8;
-/// Limbs of the factors of FLINT's product.
+/// Limbs of the factors of the product computed by FLINT.
 const UNIT: usize = 312_500;
 
-/// Seconds that the papers print: their own software, and the best hardware of \[CMOOH13\], Table
-/// 6, which takes the products of two elements of CMNT as given.
+/// Seconds printed in the papers: for their own software, and for the best hardware of \[CMOOH13\],
+/// Table 6, which assumes that the products of two elements of CMNT are given.
 fn printed(scheme: Scheme, size: Size) -> (f64, f64) {
     match (scheme, size) {
         (Scheme::Cmnt, Size::Toy) => (0.05, 0.000815),
@@ -34,7 +34,7 @@ fn printed(scheme: Scheme, size: Size) -> (f64, f64) {
     }
 }
 
-/// Least seconds of so many runs.
+/// The shortest of `rounds` runs, in seconds.
 fn least(rounds: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..rounds {
@@ -45,7 +45,7 @@ fn least(rounds: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(least)
 }
 
-/// Seconds of one thread for FLINT's product, the least of some.
+/// Seconds of one thread for FLINT's product, the shortest of several.
 fn unit() -> Result<f64> {
     let path = std::env::var("HEARITH_NTT_FLINT").map_err(|_| "run scripts/bench_dghv.sh, which builds FLINT")?;
     let mut least = f64::INFINITY;
@@ -59,8 +59,8 @@ fn unit() -> Result<f64> {
     Ok(least)
 }
 
-/// Seconds of a plain program over GMP on one thread for the equation itself: elements are made
-/// beforehand, or one by one outside of what is measured.
+/// Seconds of a simple program over GMP on one thread for the encryption equation alone: elements
+/// are generated beforehand, or one by one outside the measurement.
 fn plain(key: &PublicKey) -> f64 {
     let lengths = *key.parameters().lengths();
     let (count, mut random) = (lengths.elements as usize, RandState::new());
@@ -91,7 +91,7 @@ fn plain(key: &PublicKey) -> f64 {
     taken + start.elapsed().as_secs_f64()
 }
 
-/// MiB that the process held at most since it was reset.
+/// Peak memory of the process since it was reset, in MiB.
 fn peak_memory() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM")).ok_or("no VmHWM")?;
@@ -123,7 +123,7 @@ fn main() -> Result<()> {
     ]);
     for &size in sizes {
         for &scheme in Scheme::ALL {
-            // Peak memory from here on.
+            // Resets the peak memory.
             fs::write("/proc/self/clear_refs", "5")?;
             let parameters = Parameters::historical(scheme, size);
             let start = Instant::now();
@@ -133,14 +133,14 @@ fn main() -> Result<()> {
             let bits: Vec<bool> = (0..BATCH).map(|i| i % 3 == 0).collect();
             eprintln!("{scheme} {size}: the key is made");
             let unit = unit()?;
-            // Also prepares what the first encryption prepares.
+            // This also does the preparations for the first encryption.
             let ciphertexts = public.encrypt(&bits)?;
             assert_eq!(private.decrypt(&ciphertexts)?, bits);
             let rounds = [50, 10, 5, 3][size as usize];
             let one = least(rounds, || public.encrypt(&bits[..1]).map(drop).map_err(Into::into))?;
             let batch =
                 least(rounds.div_ceil(4), || public.encrypt(&bits).map(drop).map_err(Into::into))? / BATCH as f64;
-            // Of two measurements the one that was disturbed less.
+            // The less disturbed of two measurements.
             let unit = unit.min(self::unit()?);
             let memory = peak_memory()?;
             let gmp = plain(&public);
@@ -161,7 +161,7 @@ fn main() -> Result<()> {
             let (authors, hardware) = printed(scheme, size);
             six.row([name, seconds(one), seconds(batch), seconds(authors), seconds(hardware)]);
             eprintln!("{scheme} {size}: {one:.5} s");
-            // After every set: a run that is cut short leaves what it has measured.
+            // After every set, so that an interrupted run leaves its results.
             fs::write(options.out.join("dghv.md"), report(&table, &six))?;
         }
     }

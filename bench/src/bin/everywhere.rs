@@ -1,7 +1,7 @@
-//! The engines of machines without AVX-512 beside GMP and HEU, on one thread, in one run.
+//! The engines for machines without AVX-512 compared with GMP and HEU, on one thread, in one run.
 //!
-//! Measured as in `compare`. HEU makes keys of its own, since it takes no others; its process
-//! checks its results.
+//! The method is that of `compare`. HEU generates its own keys, since it accepts no others, and its
+//! process checks its own results.
 
 use hearith_bench::Result;
 use hearith_bench::contestant::{Contestant, Operation, Way, check};
@@ -17,16 +17,16 @@ use hearith_bench::workload::Workload;
 use hearith_paillier::Engine;
 use std::fmt::Write;
 
-/// The engines in question.
+/// The measured engines.
 const ENGINES: [Engine; 2] = [Engine::Serial, Engine::Avx2];
-/// What is compared; a library that has another way of the operation is measured in that.
+/// The measured ways. A library without one of them uses its own way of the operation.
 const WAYS: [Way; 5] = [Way::EncryptPublic, Way::EncryptDjn, Way::DecryptDual, Way::DecryptOne, Way::Add];
 const SERIAL: &str = "hearith (serial)";
 const AVX2: &str = "hearith (avx2)";
 const POWM: &str = "GMP mpz_powm";
 const HEU: &str = "HEU ZPaillier";
 
-/// What a key size gave: for each way and library the seconds a row in each round.
+/// The results for a key size: for each library and way, the seconds per row in each round.
 struct Found {
     bits: u32,
     entries: Vec<(String, Way, Vec<f64>)>,
@@ -116,7 +116,7 @@ fn markdown(plan: &Plan, versions: &str, found: &[Found]) -> Result<String> {
     Ok(text)
 }
 
-/// The rates of all, and what the AVX2 engine gains.
+/// All rates, and the speed of the AVX2 engine relative to each.
 fn table(found: &Found) -> String {
     let mut table = Table::new(["operation", "library", "per second", "avx2 beside it"]);
     for (library, way, seconds) in &found.entries {

@@ -1,8 +1,9 @@
-//! One number at a time, beside a call that fills the lanes and beside python-paillier:
+//! One number at a time, compared with a call that fills the lanes and with python-paillier:
 //! `results/few.md`.
 //!
-//! Eight lanes take as long for one number as for eight. So the time of a call that fills them is
-//! what one number takes without a kernel of its own; both calls are measured in the same rounds.
+//! Eight lanes take as long for one number as for eight. The time of a call that fills them is
+//! therefore the time for one number without a special kernel. Both calls are measured in the same
+//! rounds.
 
 use hearith_bench::Result;
 use hearith_bench::contestant::{Contestant, Operation, Way, check};
@@ -16,15 +17,15 @@ use hearith_bench::workload::Workload;
 use hearith_paillier::Engine;
 use std::fmt::Write;
 
-/// What is measured.
+/// The measured ways.
 const WAYS: [Way; 5] = [Way::EncryptPublic, Way::EncryptDjn, Way::DecryptDual, Way::Add, Way::Scale];
-/// What a decryption alone must gain, at [`SIZES`].
+/// The least gain of a decryption of one number, at [`SIZES`].
 const LEAST: f64 = 2.2;
 /// See [`LEAST`].
 const SIZES: [u32; 2] = [2048, 3072];
 
-/// One way at one size: seconds of a call with one number, of one that fills the lanes, and of
-/// python-paillier with one, round by round.
+/// One way at one size, with seconds per round: of a call with one number, of a call that fills the
+/// lanes, and of python-paillier with one number.
 struct Found {
     bits: u32,
     way: Way,
@@ -61,7 +62,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Rows that fill the lanes: a decryption takes two, one for each prime.
+/// Rows that fill the lanes. A decryption uses two lanes, one for each prime.
 fn full(way: Way, engine: Engine) -> usize {
     if way.operation() == Operation::Decrypt { engine.lanes().div_ceil(2) } else { engine.lanes() }
 }
@@ -76,7 +77,7 @@ fn measure(
     rounds: usize,
 ) -> Result<Found> {
     let rows = full(way, engine);
-    // As many calls as fill a sample, of whatever is measured.
+    // As many calls as fill a sample.
     let repeats = |contestant: &mut dyn Contestant, way, rows| -> Result<usize> {
         contestant.run(way, rows, 1)?;
         Ok((seconds / contestant.run(way, rows, 1)?).ceil().clamp(1.0, 1e6) as usize)

@@ -1,4 +1,4 @@
-//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, beside plain
+//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, compared with simple
 //! programs of the same equations over gmpy2 (`bench/proofs_gmpy2.py`, `bench/shares_gmpy2.py`), on
 //! one thread: `results/proofs.md`.
 
@@ -20,13 +20,13 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Instant;
 
-/// Rows of the batches that are measured.
+/// Rows of the measured batches.
 const SIZES: [usize; 3] = [256, 2048, 16384];
 
-/// Rows that gmpy2 verifies in batch form, and one by one.
+/// Rows that gmpy2 verifies as a batch, and one by one.
 const PEER_ROWS: (usize, usize) = (200, 30);
 
-/// What was asked for: the issue's figures, at 2048 bits.
+/// The goals of the issue, at 2048 bits.
 const ASKED: [(&str, f64); 3] = [("verify, the slowest of the batches", 20.0), ("verify, one", 8.0), ("prove", 8.0)];
 
 struct Case {
@@ -39,7 +39,7 @@ struct Case {
     proofs: membership::Proofs,
 }
 
-/// What the ciphertexts were made with, in either form.
+/// The openings of the ciphertexts, in either form.
 enum Kept {
     Openings(Openings),
     Short(ShortOpenings),
@@ -67,7 +67,7 @@ impl Kept {
         })
     }
 
-    /// Bytes of each, and all of them.
+    /// Bytes of each opening, and the bytes of all.
     fn to_be_bytes(&self) -> (usize, Vec<u8>) {
         match self {
             Kept::Openings(openings) => (openings.row_bytes(), openings.to_be_bytes().to_vec()),
@@ -95,7 +95,7 @@ impl Case {
         Ok(Case { key, set, ciphertexts, openings, chosen, contexts, proofs })
     }
 
-    /// The first rows of it.
+    /// The same case with its first rows only.
     fn first(&self, rows: usize) -> Result<Self> {
         let width = self.width();
         Ok(Case {
@@ -131,7 +131,7 @@ impl Case {
         Ok(start.elapsed().as_secs_f64() / self.chosen.len() as f64)
     }
 
-    /// For gmpy2: everything in hexadecimal.
+    /// The request to gmpy2, with everything in hexadecimal.
     fn request(&self, single: usize) -> Value {
         let texts = |bytes: &[u8], width: usize| -> Vec<String> {
             bytes.chunks(width).map(|row| row.iter().map(|byte| format!("{byte:02x}")).collect()).collect()
@@ -166,7 +166,7 @@ impl Case {
     }
 }
 
-/// Seconds a row.
+/// Seconds per row.
 #[derive(Deserialize)]
 struct Peer {
     batch: f64,
@@ -182,12 +182,12 @@ fn peer(request: &Value) -> Result<Peer> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Microseconds of all rounds, as text.
+/// Median of all rounds in microseconds, as text.
 fn microseconds(seconds: &[f64]) -> String {
     format!("{:.1}", 1e6 * Spread::of(seconds.iter().copied()).median)
 }
 
-/// Seconds a row of all rounds.
+/// Seconds per row of all rounds.
 struct Times {
     peers: Vec<Peer>,
     batches: Vec<Vec<f64>>,
@@ -196,7 +196,7 @@ struct Times {
 }
 
 impl Times {
-    /// Ours and gmpy2's, by turns.
+    /// Measures ours and gmpy2's in alternation.
     fn measured(whole: &Case, sizes: &[usize], rounds: usize, (rows, single): (usize, usize)) -> Result<Self> {
         let request = whole.first(rows)?.request(single);
         let cases: Vec<Case> = sizes.iter().map(|&rows| whole.first(rows)).collect::<Result<_>>()?;
@@ -215,7 +215,8 @@ impl Times {
         Ok(times)
     }
 
-    /// The table, and for what was asked the least of the batches, one, and proving.
+    /// The table, and the figures for the goals: the slowest of the batches, a single proof, and
+    /// proving.
     fn table(&self, sizes: &[usize]) -> (Table, [f64; 3]) {
         let of_peer = |figure: fn(&Peer) -> f64| self.peers.iter().map(figure).collect::<Vec<f64>>();
         let (in_batch, one_by_one, proving) = (of_peer(|p| p.batch), of_peer(|p| p.single), of_peer(|p| p.prove));

@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Ciphertexts of a batch.
 const BATCH: usize = 4;
 
-/// How often something is measured.
+/// The number of measurements.
 fn rounds(size: Size, quick: bool) -> usize {
     match size {
         _ if quick => 1,
@@ -42,7 +42,8 @@ fn keys(scheme: Scheme, size: Size) -> Result<Keys> {
     Ok(Keys { pair, recryption, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Ciphertexts of a fresh one's noise, made with the private key: encryption is measured elsewhere.
+/// Ciphertexts with the noise of fresh ones, made with the private key, because encryption is
+/// measured elsewhere.
 fn ciphertexts(keys: &Keys, bits: &[bool]) -> Result<Vec<Ciphertext>> {
     let parameters = keys.pair.public.parameters();
     let made = keys.pair.private.encrypt(&keys.pair.public, bits)?;
@@ -51,8 +52,8 @@ fn ciphertexts(keys: &Keys, bits: &[bool]) -> Result<Vec<Ciphertext>> {
     Ok(made.into_iter().map(noisy).collect::<std::result::Result<_, _>>()?)
 }
 
-/// Seconds of recrypting so many at once: of the processor's time for one thread, since the machine
-/// may be shared, by the wall clock for several.
+/// Seconds to recrypt `count` ciphertexts at once: CPU time for one thread, since the machine may
+/// be shared, and wall-clock time for several.
 fn recryption(keys: &Keys, count: usize, threads: usize, rounds: usize) -> Result<Spread> {
     let bits: Vec<bool> = (0..count).map(|row| row % 2 == 1).collect();
     let given = ciphertexts(keys, &bits)?;
@@ -71,13 +72,13 @@ fn recryption(keys: &Keys, count: usize, threads: usize, rounds: usize) -> Resul
     Ok(Spread::of(taken.into_iter().skip(1)))
 }
 
-/// Seconds of this thread's processor time.
+/// This thread's CPU time in seconds.
 fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Recryptions that a circuit takes, and seconds.
+/// A circuit's number of recryptions, and its seconds.
 fn circuit(keys: &Keys, circuit: &Circuit) -> Result<(usize, f64)> {
     let bits: Vec<bool> = (0..circuit.input_bits()).map(|bit| bit % 3 == 1).collect();
     let rows = [ciphertexts(keys, &bits)?];
@@ -133,7 +134,7 @@ fn main() -> Result<()> {
                 circuits.row([format!("{scheme} {size}"), (*name).into(), ands, count, time(seconds)]);
             }
             eprintln!("recryption: {scheme} {size}: {:.4} s", one.median);
-            // After every set: a run that is cut short leaves what it has measured.
+            // After every set, so that an interrupted run leaves its results.
             fs::write(options.out.join("recryption.md"), report(&options, &recryptions, &circuits)?)?;
         }
     }

@@ -1,4 +1,4 @@
-//! Residue conversion beside NTL and FLINT, forth and back, on one thread:
+//! Residue conversion in both directions compared with NTL and FLINT, on one thread:
 //! `results/rns-software.md`.
 
 use hearith_arith::cost::peak_rate;
@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-/// Numbers of a batch: a polynomial's coefficients, few enough that the residues stay in the
+/// Numbers of a batch: a polynomial's coefficients, few enough that the residues fit the
 /// second-level cache.
 const ROWS: usize = 2048;
 
@@ -45,7 +45,7 @@ impl Way {
     }
 }
 
-/// What was to be shown: how many times faster than whom.
+/// The claims: speed relative to a library.
 const CLAIMS: [(Engine, Way, &str, f64); 4] = [
     (Engine::Ifma, Way::Residues, "NTL", 8.0),
     (Engine::Ifma, Way::Residues, "FLINT", 15.0),
@@ -53,18 +53,18 @@ const CLAIMS: [(Engine, Way, &str, f64); 4] = [
     (Engine::Avx2, Way::Residues, "NTL", 3.0),
 ];
 
-/// Somebody who converts.
+/// A library that converts.
 trait Contestant {
     fn name(&self) -> String;
-    /// Whether it has a way back of its own.
+    /// Whether it supports the conversion back.
     fn goes_back(&self) -> bool;
-    /// The nanoseconds a number that the machine needs at least, as far as that is known.
+    /// A lower bound of the nanoseconds per number on this machine, if known.
     fn limit(&self, _way: Way) -> Option<f64> {
         None
     }
-    /// Converts all numbers so many times; seconds.
+    /// Converts all numbers `repeats` times, and returns the seconds.
     fn run(&mut self, way: Way, repeats: usize) -> Result<f64>;
-    /// The residues of a number, and the number that came back.
+    /// The residues of a number, and the number converted back from them.
     fn show(&mut self, row: usize) -> Result<(Vec<u64>, Integer)>;
 }
 
@@ -123,7 +123,7 @@ impl Contestant for Ours<'_> {
     }
 }
 
-/// The process that holds NTL and FLINT.
+/// The process with NTL and FLINT.
 struct Libraries {
     process: Child,
     requests: ChildStdin,
@@ -140,7 +140,7 @@ impl Libraries {
         Ok(Libraries { process, requests, answers })
     }
 
-    /// Hands over moduli and numbers; the libraries' versions.
+    /// Sends moduli and numbers, and returns the libraries' versions.
     fn load(&mut self, bits: u32, moduli: &[u64], numbers: &Batch) -> Result<String> {
         let mut text = format!("load {bits} {} {}\n", numbers.len(), moduli.len());
         moduli.iter().try_for_each(|modulus| write!(text, "{modulus} "))?;
@@ -163,7 +163,7 @@ impl Libraries {
 
 impl Drop for Libraries {
     fn drop(&mut self) {
-        // Ending twice is no harm.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -171,7 +171,7 @@ impl Drop for Libraries {
 
 struct Theirs<'a> {
     name: &'static str,
-    /// What the other process calls it.
+    /// Its name in requests to the process.
     key: &'static str,
     libraries: &'a std::cell::RefCell<Libraries>,
 }
@@ -198,7 +198,7 @@ impl Contestant for Theirs<'_> {
     }
 }
 
-/// Nanoseconds a number, round by round, for each contestant and way.
+/// Nanoseconds per number and round, for each contestant and way.
 struct Measured {
     names: Vec<String>,
     limits: Vec<[Option<f64>; 2]>,

@@ -1,5 +1,5 @@
-//! The papers' hardware (\[HDSST25\], \[CWCGLTZ24\], \[RZ25\], \[GTG24\]) beside this machine:
-//! their printed figures, ours on one core, ours on all.
+//! The papers' hardware (\[HDSST25\], \[CWCGLTZ24\], \[RZ25\], \[GTG24\]) compared with this
+//! machine: their printed figures, and ours on one core and on all.
 
 use hearith_arith::{Batch, Exponents, Modulus};
 use hearith_bench::Result;
@@ -14,10 +14,10 @@ use rug::integer::Order;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Rows of a batch: enough for all lanes of all cores of a large machine.
+/// Rows of a batch: enough for all lanes on all cores of a large machine.
 const ROWS: usize = 512;
 
-/// Something that a paper gives a rate for.
+/// A figure of a paper.
 struct Figure {
     paper: &'static str,
     what: &'static str,
@@ -25,7 +25,7 @@ struct Figure {
     work: Work,
 }
 
-/// What is done, with the size in bits.
+/// The operation, with its size in bits.
 enum Work {
     Decryption(u32),
     Encryption(u32),
@@ -116,7 +116,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Rows a second: the median of five samples.
+/// Rows per second: the median of five samples.
 fn per_second(pool: &ThreadPool, task: &Task, seconds: f64) -> Result<f64> {
     let sample = || -> std::result::Result<f64, String> {
         let start = Instant::now();
@@ -132,7 +132,7 @@ fn per_second(pool: &ThreadPool, task: &Task, seconds: f64) -> Result<f64> {
 }
 
 impl Work {
-    /// Draws keys and numbers and checks the work's result once where a check is at hand.
+    /// Draws keys and numbers, and checks the result once if a check is available.
     fn prepare(&self, engine: Engine) -> Result<Task> {
         match *self {
             Work::Decryption(bits) => {

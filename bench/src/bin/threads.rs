@@ -1,9 +1,9 @@
 //! Small operations on columns, on one thread and on all: `results/threads.md`.
 //!
-//! What moves memory and computes little is bound by memory, however many threads there are: so
-//! each operation's bytes a second stand beside the rate of a copy on as many threads. And what the
-//! machine itself allows is measured with as many calls side by side, one a thread, which share
-//! nothing but the machine.
+//! Operations that move much memory and compute little are limited by memory, however many threads
+//! there are. The table therefore compares each operation's bytes per second with the rate of a
+//! copy on as many threads. To measure the machine's own limit, the program also runs one call per
+//! thread at the same time. These calls share nothing but the machine.
 
 use hearith_bench::Result;
 use hearith_bench::machine::Machine;
@@ -20,12 +20,13 @@ use std::time::Instant;
 
 /// Bits of `n`.
 const BITS: u32 = 2048;
-/// What all threads should gain at least where memory is not the limit, for two threads.
+/// Least gain of two threads where memory is not the limit.
 const LEAST: f64 = 1.9;
-/// The part of a copy's rate from which on an operation is bound by memory.
+/// Fraction of a copy's rate from which an operation counts as limited by memory.
 const BOUND: f64 = 0.5;
 
-/// What is measured: a name, its rows, the bytes of a row that it reads and writes, and the call.
+/// A measured operation: its name, its rows, the bytes that it reads and writes per row, and the
+/// call.
 type Operation<'a> = (&'static str, usize, usize, Box<dyn Fn() + Sync + 'a>);
 
 fn main() -> Result<()> {
@@ -102,29 +103,29 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Ciphertexts of one number, as many as asked for.
+/// `rows` ciphertexts of one number.
 fn column(public: &PublicKey, rows: usize) -> Result<Ciphertexts> {
     let part = public.encrypt(&encode_signed(public, &vec![7; 1000])?)?;
     let more = vec![&part; rows.div_ceil(1000) - 1];
     Ok(Ciphertexts::concat(&part, &more)?.range(0..rows)?)
 }
 
-/// As much work a row as an addition, in registers alone: what the threads gain where nothing else
-/// is in the way.
+/// As much work per row as an addition, but in registers only: the gain of threads without other
+/// limits.
 fn multiplications(rows: usize) {
     (0..rows).into_par_iter().for_each(|row| {
         black_box((0..2000).fold(row as u64 | 1, |product, _| product.wrapping_mul(black_box(0x9e37_79b9_7f4a_7c15))));
     });
 }
 
-/// Pools of one thread, as many as the machine has, and one of all.
+/// Pools of one thread, one for each thread of the machine, and a pool of all threads.
 struct Pools {
     one: Vec<ThreadPool>,
     all: ThreadPool,
 }
 
-/// Seconds round by round: of a call on one thread, of a call on all, and of as many calls at once,
-/// each on one.
+/// Seconds per round: of a call on one thread, of a call on all, and of one call per thread at the
+/// same time.
 #[derive(Default)]
 struct Seconds {
     one: Vec<f64>,
@@ -160,7 +161,7 @@ fn measure(pools: &Pools, rounds: usize, call: &(dyn Fn() + Sync)) -> Seconds {
     seconds
 }
 
-/// Bytes a second, read and written, of a copy of memory that no cache holds.
+/// Bytes per second, read and written, of a copy of memory that exceeds every cache.
 fn copy_rate(pool: &ThreadPool, rounds: usize) -> f64 {
     const BYTES: usize = 1 << 28;
     let (from, mut to) = (vec![1_u8; BYTES], vec![2_u8; BYTES]);

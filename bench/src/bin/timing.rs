@@ -1,12 +1,11 @@
-//! Statistical tests that secret values do not show in running times, for every engine that this
-//! machine runs.
+//! Statistical tests that running times do not depend on secret values, for every engine that this
+//! machine supports.
 //!
 //! Each experiment times an operation on two classes of secret input, a fixed special one and
-//! random ones, drawn in random order, and compares the classes with Welch's t-test (see
+//! random ones, drawn in random order. It compares the classes with Welch's t-test (see
 //! `hearith_bench::welch`). The last experiment of each engine is a control: an exponentiation
-//! whose time is meant to follow its public exponent. If the test did not catch that, its other
-//! verdicts would be worth nothing, and the program fails. It also fails if anything else is
-//! caught.
+//! whose time depends on its public exponent by design. If the test does not detect that, its other
+//! verdicts are worthless, and the program fails. It also fails if it detects anything else.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use hearith_bench::Result;
@@ -24,15 +23,15 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Bits of the moduli, and of `n` where a key is used; the width does not matter to what is shown.
+/// Bits of the moduli, and of `n` where a key is used. The width does not affect the conclusions.
 const BITS: u32 = 1024;
-/// Seconds after which an experiment ends though calls are left.
+/// Seconds after which an experiment ends even if calls are left.
 const LONGEST: f64 = 8.0;
-/// Keys of each class where keys are compared, used in turn.
+/// Keys of each class for comparisons of keys, used in turn.
 const KEYS: usize = 64;
-/// Calls with such a key that are timed together, since it takes longer to make.
+/// Calls per key that are timed together, since making a key takes longer than a call.
 const CALLS: usize = 8;
-/// The operation that must be told apart.
+/// The operation whose classes must be distinguishable.
 const CONTROL: &str = "control: pow, public exponent";
 
 /// An operation that is timed on inputs of class 0 (special) and 1 (random).
@@ -80,8 +79,8 @@ fn main() -> Result<()> {
 /// The cells of a line of the table.
 type Row = [String; 7];
 
-/// The rows of the page, to which a run of a part adds its own: they must be from the same machine
-/// and day.
+/// The rows of an earlier page, which a partial run extends. They must be from the same machine and
+/// day.
 fn earlier(place: &Path) -> Result<Vec<Row>> {
     let Ok(page) = std::fs::read_to_string(place) else { return Ok(Vec::new()) };
     if !page.contains(&Machine::here().to_markdown()) {
@@ -92,7 +91,7 @@ fn earlier(place: &Path) -> Result<Vec<Row>> {
     lines.map(|line| cells(line).try_into().map_err(|_| format!("not a line of this table: {line}").into())).collect()
 }
 
-/// The earlier rows, those measured again in their places, and then what is new.
+/// The earlier rows, with new measurements of the same kind replacing them, followed by new rows.
 fn joined(mut rows: Vec<Row>, made: Vec<Row>) -> Table {
     for row in made {
         match rows.iter_mut().find(|earlier| earlier[..4] == row[..4]) {
@@ -105,7 +104,8 @@ fn joined(mut rows: Vec<Row>, made: Vec<Row>) -> Table {
     table
 }
 
-/// As many rows as an engine has lanes, and one alone, for which an engine may have another kernel.
+/// As many rows as an engine has lanes, and a single row, for which an engine may have another
+/// kernel.
 fn batches(engine: Engine) -> Vec<(Engine, usize)> {
     let mut rows = vec![engine.lanes(), 1];
     rows.dedup();
@@ -122,8 +122,7 @@ fn verdict(t: f64) -> &'static str {
     }
 }
 
-/// Times calls of both classes in random order; returns the largest |t| and how many calls were
-/// made.
+/// Times calls of both classes in random order. Returns the largest |t| and the number of calls.
 fn measure(run: &mut dyn FnMut(usize) -> f64, calls: usize) -> (f64, usize) {
     let mut classes = vec![0u8; calls];
     getrandom::fill(&mut classes).expect("the operating system's random generator");
@@ -149,9 +148,10 @@ fn time<T>(call: impl FnOnce() -> T) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// A batch whose rows are all `fixed` for class 0, random below `bound` for class 1. Both are made
-/// alike: a random batch is drawn each time, and one of the two is copied into the same place by a
-/// mask.
+/// A batch whose rows are all `fixed` for class 0, and random below `bound` for class 1.
+///
+/// Both classes are prepared in the same way: a random batch is drawn each time, and a mask selects
+/// which of the two is copied to the same place.
 struct Input {
     fixed: Batch,
     batch: Batch,
@@ -195,7 +195,7 @@ fn experiments(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let mut all = arithmetic(engine, rows)?;
     all.extend(scheme(engine, rows)?);
     all.extend(keys(engine, rows)?);
-    // Whole vectors, whatever the rows.
+    // Always whole vectors, whatever the number of rows.
     if rows == engine.lanes() {
         all.extend(lattice(engine)?);
         all.push(lattice_keys(engine)?);
@@ -204,7 +204,7 @@ fn experiments(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// What the exponentiations and products of `hearith-arith` are tried with.
+/// Inputs for the exponentiations and products of `hearith-arith`.
 struct Setting {
     modulus: Modulus,
     square: Square,
@@ -280,7 +280,7 @@ fn scheme(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     for way in [None, Some(Decryption::Standard), Some(Decryption::Crt), Some(Decryption::Ecrt)] {
         let key = key_of(&primes(0)?, engine)?;
         let n_squared = modulus_of(&key).square();
-        // The ciphertext 1 holds 0, and all powers on the way to it are 1.
+        // The ciphertext 1 holds 0, and all intermediate powers are 1.
         let mut input = Input::new(rows, &Integer::from(1), &n_squared, key.public().ciphertext_bytes() / 8);
         let paper = PaperKey::new(&key)?;
         let operation = match way {
@@ -311,12 +311,12 @@ fn scheme(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Decryption and the key owner's encryption with special keys: primes with few ones beside random
-/// primes, and for comparison random primes beside other random ones.
+/// Decryption and the key owner's encryption with special keys: primes with few ones compared with
+/// random primes, and as a control random primes compared with other random ones.
 ///
-/// Where a key lies in memory shows in the times, so that a few keys that stay where they are
-/// differ by class whatever their primes. So each measurement makes its key anew, and calls once
-/// before it times several.
+/// The address of a key in memory affects the times, so a few keys at fixed addresses would differ
+/// by class whatever their primes. Each measurement therefore creates its key again, and makes one
+/// call before the timed ones.
 fn keys(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let mut all = Vec::new();
     for (owner, kind, special) in [
@@ -349,12 +349,12 @@ fn keys(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Encryption, decryption and release by the lattice scheme of special numbers; what it draws is
+/// Encryption, decryption and release of special numbers by the lattice scheme. Its randomness is
 /// new each time.
 fn lattice(engine: Engine) -> Result<Vec<Experiment>> {
     const WIDTH: u32 = 97;
     let key = Rc::new(hearith_bfv::PrivateKey::generate(hearith_bfv::Set::default(), engine)?);
-    // Zeros, or random numbers of 64 bits with sign; both are made alike, as in `Input`.
+    // Zeros, or random signed numbers of 64 bits. Both are prepared in the same way, as in `Input`.
     let draw = |class: usize| -> Vec<i128> {
         let mut bytes = vec![0; 8 * hearith_bfv::Set::default().degree()];
         getrandom::fill(&mut bytes).expect("the operating system's random generator");
@@ -385,7 +385,8 @@ fn lattice(engine: Engine) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Decryption by the lattice scheme with one key beside others, each made anew as in [`keys`].
+/// Decryption by the lattice scheme with one key compared with others, each created again as in
+/// [`keys`].
 fn lattice_keys(engine: Engine) -> Result<Experiment> {
     let texts = (0..=KEYS).map(|_| {
         let key = hearith_bfv::PrivateKey::generate(hearith_bfv::Set::default(), engine)?;
@@ -406,16 +407,16 @@ fn lattice_keys(engine: Engine) -> Result<Experiment> {
     Ok(Experiment { operation: "bfv decrypt", special: "one key", run })
 }
 
-/// Two primes of [`BITS`]` / 2` bits of kind 0, just above 3/4 of a power of two and so with few
-/// ones, or of kind 1, random.
+/// Two primes of [`BITS`]` / 2` bits. Kind 0 is just above 3/4 of a power of two and has few ones;
+/// kind 1 is random.
 fn primes(kind: usize) -> Result<[Vec<u8>; 2]> {
     let half = BITS / 2;
     let prime = || {
         let low = if kind == 0 { random_bits(20) } else { random_bits(half - 2) };
         ((Integer::from(3) << (half - 2)) + low).next_prime()
     };
-    // Few numbers have so few ones: now and then the same prime comes twice, and one may be a bit
-    // too long.
+    // Few numbers have so few ones: occasionally both primes are equal, or one is slightly too
+    // long.
     let (p, q) = std::iter::repeat_with(|| (prime(), prime()))
         .find(|(p, q)| p != q && p.significant_bits() == half && q.significant_bits() == half)
         .ok_or("no two primes")?;
@@ -447,7 +448,7 @@ fn random_input(key: &PrivateKey, rows: usize) -> (Plaintexts, Ciphertexts) {
     (plaintexts, ciphertexts)
 }
 
-/// An exponentiation that follows its public exponent, whose lengths differ by class.
+/// An exponentiation whose time depends on its public exponent, with lengths that differ by class.
 fn control(engine: Engine, rows: usize) -> Result<Experiment> {
     let m = random_modulus();
     let modulus = Modulus::new(engine, &m.to_digits::<u64>(Order::Lsf))?;

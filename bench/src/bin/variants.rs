@@ -1,10 +1,10 @@
-//! Keys of the variants DJN and subgroup beside each other: `results/variants.md`.
+//! Keys of the DJN and the subgroup variant compared: `results/variants.md`.
 //!
-//! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter.
-//! The prediction is the ratio of the products of its exponents, and of what surrounds the powers
-//! nothing. Generating a key stands beside a key of safe primes. HEU's Okamoto-Uchiyama, whose
-//! exponents are short too, is measured by turns with a subgroup key of the same length where
-//! `HEARITH_PEERS_PYTHON` has it.
+//! Both encrypt with a comb and decrypt in dual numbers, but a subgroup key's exponents are
+//! shorter. The predicted gain is the ratio of the products for their exponents, ignoring
+//! everything around the powers. Key generation is compared with that of a key of safe primes.
+//! HEU's Okamoto-Uchiyama also has short exponents. It is measured in alternation with a subgroup
+//! key of the same length, if `HEARITH_PEERS_PYTHON` has it.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -19,9 +19,9 @@ use hearith_bench::statistics::Spread;
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
 
-/// Rows of a batch: whole rounds of the lanes of every engine.
+/// Rows of a batch: a multiple of every engine's lanes.
 const ROWS: usize = 64;
-/// What a subgroup key must gain, by operation and bits.
+/// Least gains of a subgroup key, by operation and bits.
 const GOALS: [(&str, u32, f64); 5] = [
     ("decrypt", 2048, 3.4),
     ("decrypt", 3072, 4.4),
@@ -30,10 +30,10 @@ const GOALS: [(&str, u32, f64); 5] = [
     ("decrypt one number", 2048, 3.0),
 ];
 
-/// What a subgroup key of 3072 bits must gain over HEU's Okamoto-Uchiyama.
+/// Least gain of a subgroup key of 3072 bits over HEU's Okamoto-Uchiyama.
 const HEU: (u32, f64) = (3072, 2.5);
 
-/// A key with what is computed under it.
+/// A key with its plaintexts and ciphertexts.
 struct Side {
     key: PrivateKey,
     plaintexts: Plaintexts,
@@ -59,7 +59,7 @@ impl Side {
         Ok(())
     }
 
-    /// Seconds of so many calls.
+    /// Seconds of `repeats` calls.
     fn seconds(&self, operation: &str, repeats: usize) -> Result<f64> {
         let start = Instant::now();
         (0..repeats).try_for_each(|_| self.run(operation))?;
@@ -67,11 +67,10 @@ impl Side {
     }
 }
 
-/// Bits of the keys that are generated, and how many of each kind: their times scatter widely.
+/// Bits of the generated keys, and how many of each kind: their times vary widely.
 const GENERATED: (u32, usize) = (2048, 5);
 
-/// Seconds that keys of each kind took to generate, one after another by turns: DJN's, of a
-/// subgroup, of safe primes.
+/// Seconds to generate keys of each kind in alternation: DJN, subgroup, safe primes.
 fn generation(bits: u32, rounds: usize) -> Result<[Vec<f64>; 3]> {
     let (engine, policy) = (Engine::best(), KeyPolicy::AllowInsecure);
     let kinds: [&dyn Fn() -> std::result::Result<PrivateKey, hearith_paillier::Error>; 3] = [
@@ -144,7 +143,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A table of HEU's Okamoto-Uchiyama and a subgroup key of the same length, by turns.
+/// A table of HEU's Okamoto-Uchiyama and a subgroup key of the same length, measured in
+/// alternation.
 fn beside_heu(heu: &mut Heu, seconds: f64, rounds: usize) -> Result<String> {
     let (bits, goal) = HEU;
     let ours = Side::new(bits, Variant::Subgroup, Engine::best())?;
@@ -176,7 +176,7 @@ fn beside_heu(heu: &mut Heu, seconds: f64, rounds: usize) -> Result<String> {
     ))
 }
 
-/// Seconds of a call, round by round, of the first key and of the second.
+/// Seconds of a call in each round, for the first key and for the second.
 fn measure(one: &Side, other: &Side, operation: &str, seconds: f64, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     let repeats = |side: &Side| -> Result<usize> {
         side.run(operation)?;

@@ -1,11 +1,12 @@
-//! The batch operations of every available engine, on one thread: eight rows at a time.
+//! Benchmarks of the batch operations of every available engine, on one thread with eight rows at a
+//! time.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 
 const ROWS: usize = 8;
 
-/// Numbers of no particular pattern, with the top bit clear.
+/// Numbers without a particular pattern, with the top bit clear.
 fn numbers(limbs: usize) -> Batch {
     let mut batch = Batch::zeros(ROWS, limbs);
     for (index, limb) in batch.as_limbs_mut().iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The engines' kernels, side by side behind [`crate::kernel::Kernel`].
+//! The engines' kernels, behind [`crate::kernel::Kernel`].
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -7,9 +7,10 @@ pub(crate) mod ifma;
 pub(crate) mod serial;
 
 use crate::Engine;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 
-/// Calls a function generic over the [`Kernel`](crate::kernel::Kernel) with that of an engine.
+/// Evaluates an expression that is generic over the [`Kernel`](crate::kernel::Kernel) with the
+/// kernel of an engine.
 macro_rules! with_kernel {
     ($engine:expr, $kernel:ident => $call:expr) => {
         $crate::dispatch!($engine, $kernel in {
@@ -21,8 +22,8 @@ macro_rules! with_kernel {
 }
 pub(crate) use with_kernel;
 
-/// The same for so many rows of an operation, with the constants of a modulus: few rows have
-/// kernels of their own, which need no other constants.
+/// Like `with_kernel`, for a given number of rows and the constants of a modulus. A few rows use a
+/// separate kernel with the same constants.
 macro_rules! with_kernel_for {
     ($constants:expr, $rows:expr, $kernel:ident => $call:expr) => {
         match $crate::backend::few($constants, $rows) {
@@ -37,8 +38,8 @@ macro_rules! with_kernel_for {
 }
 pub(crate) use with_kernel_for;
 
-/// Whether so many rows are few, for the modulus and its engine.
-pub(crate) fn few(constants: &Constants, rows: usize) -> bool {
+/// Whether this number of rows uses the kernel for few rows, given the modulus and its engine.
+pub(crate) fn few(constants: &MontgomeryParams, rows: usize) -> bool {
     match constants.engine.engine() {
         #[cfg(target_arch = "x86_64")]
         Engine::Ifma => ifma::across::few(constants.k, rows),

@@ -1,34 +1,35 @@
 //! Products of numbers outside Montgomery form, by Barrett's reduction \[Barrett86\].
 //!
-//! A Montgomery product of two plain numbers has to be multiplied once more, by `R^2`: `4 k^2`
-//! products of limbs. Barrett's reduction takes the quotient from the upper half of the product and
-//! a reciprocal of the modulus, for which half a product is enough, and so is half a product of the
-//! quotient and the modulus: `2 k^2` and a little. With `b = 2^RADIX_BITS`, a modulus of `d` limbs
-//! and `mu = floor(b^(2 d) / m)` (Handbook of Applied Cryptography, algorithm 14.42):
+//! A Montgomery product of two plain numbers needs a second one, by `R^2`: `4 k^2` products of
+//! limbs. Barrett's reduction computes the quotient from the upper half of the product and a
+//! reciprocal of the modulus. Half a product is enough for this, and for the product of quotient
+//! and modulus: slightly over `2 k^2` in total. With `b = 2^RADIX_BITS`, a modulus of `d` limbs and
+//! `mu = floor(b^(2 d) / m)` (Handbook of Applied Cryptography, algorithm 14.42):
 //!
 //! ```text
 //! t = x y < b^(2 d)        q = floor(floor(t / b^(d-1)) mu / b^(d+1))        r = t - q m
 //! ```
 //!
-//! Three things make `q` smaller than `t / m`, each by less than a quarter here, and rounding down
+//! Three errors make `q` smaller than `t / m`, each by less than a quarter here, and rounding down
 //! makes it smaller by less than 1:
-//! - what `floor(t / b^(d-1))` cuts off, times `mu`: below `b^(d-1) / m`, and the modulus has three
-//!   bits or more in its highest limb;
-//! - what `mu` lacks, times `t`: below `t / b^(2 d)`, and the factors are a bit shorter than `d`
-//!   limbs;
-//! - what is left out of the product by `mu`, all products of limbs below column `d - 1`: less than
-//!   `2 k b^d` of `b^(d+1)`.
+//! - the part truncated by `floor(t / b^(d-1))`, times `mu`: below `b^(d-1) / m`, and the modulus
+//!   has at least three bits in its highest limb;
+//! - the rounding error of `mu`, times `t`: below `t / b^(2 d)`, and the factors are slightly
+//!   shorter than `d` limbs;
+//! - the part omitted from the product by `mu`, all products of limbs below column `d - 1`: less
+//!   than `2 k b^d` of `b^(d+1)`.
 //!
 //! So `q` is at most 1 below the quotient, and `r < 2 m`.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::ring::Plain;
 
-/// Limbs `d` of the modulus, if numbers of so many 64-bit limbs can be multiplied like this.
-pub(crate) fn digits<K: Kernel>(constants: &Constants, limbs: usize) -> Option<usize> {
+/// The number of limbs `d` of the modulus, if this method can multiply numbers of `limbs` 64-bit
+/// limbs.
+pub(crate) fn digits<K: Kernel>(constants: &MontgomeryParams, limbs: usize) -> Option<usize> {
     let digits = constants.bits.div_ceil(K::RADIX_BITS);
     let highest = constants.bits - K::RADIX_BITS * (digits - 1);
     let fits =
@@ -36,11 +37,11 @@ pub(crate) fn digits<K: Kernel>(constants: &Constants, limbs: usize) -> Option<u
     (K::TRUNCATES && fits).then_some(digits as usize)
 }
 
-/// The products row by row, canonical; `d` is what [`digits`] gives.
+/// The canonical products row by row, where `d` is the result of [`digits`].
 ///
 /// Proved: `barrett_quotient` in formal/coq/barrett.v.
 /// Proved: `barrett_dropped` in formal/coq/barrett.v.
-pub(crate) fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batch {
+pub(crate) fn mul<K: Kernel>(constants: &MontgomeryParams, a: &Batch, b: &Batch, d: usize) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
     let mut mu = Space::<K>::new(constants.k);
     K::load(&mut mu, &vec![&constants.reciprocal(K::RADIX_BITS, d)[..]; K::LANES], 0);

@@ -4,12 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one row a
-/// number.
+/// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one per row.
 ///
-/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only. What
-/// everybody may see, such as ciphertexts, need not be wiped; [`Batch::public`] says so. Copies and
-/// parts of a batch are as secret as it is.
+/// A batch may hold secrets, so it is wiped when dropped and `Debug` shows only its shape. Public
+/// numbers, such as ciphertexts, need not be wiped; [`Batch::public`] marks them. Copies and parts
+/// of a batch are as secret as the batch.
 ///
 /// ```
 /// use hearith_arith::Batch;
@@ -20,7 +19,7 @@ use zeroize::Zeroize;
 pub struct Batch {
     limbs: usize,
     words: Vec<u64>,
-    /// Whether dropping wipes.
+    /// Whether the batch is wiped when dropped.
     secret: bool,
 }
 
@@ -29,14 +28,13 @@ impl Batch {
         Batch { limbs, words, secret: true }
     }
 
-    /// The same numbers, which everybody may see: they are not wiped when dropped.
+    /// Marks the numbers as public: they are not wiped when dropped.
     pub fn public(mut self) -> Self {
         self.secret = false;
         self
     }
 
-    /// Whether the numbers are wiped when dropped, as they are unless [`Batch::public`] said
-    /// otherwise.
+    /// Whether the numbers are wiped when dropped: true unless marked by [`Batch::public`].
     pub fn is_secret(&self) -> bool {
         self.secret
     }
@@ -56,7 +54,7 @@ impl Batch {
     /// If a row has more than `limbs` limbs.
     pub fn from_rows<'a>(limbs: usize, rows: impl IntoIterator<Item = &'a [u64]>) -> Self {
         let rows = rows.into_iter();
-        // Exact reservation matters: a vector that grows leaves unwiped copies behind.
+        // Reserve exactly: a growing vector leaves unwiped copies behind.
         let mut batch = Batch::secret(limbs, Vec::with_capacity(rows.size_hint().0 * limbs));
         for row in rows {
             if batch.words.len() + limbs > batch.words.capacity() {
@@ -77,16 +75,17 @@ impl Batch {
     /// Reads numbers of `width` big-endian bytes each.
     ///
     /// # Panics
-    /// If `bytes` is not a whole number of numbers, or one does not fit in `limbs` limbs.
+    /// If the length of `bytes` is not a multiple of `width`, or a number does not fit in `limbs`
+    /// limbs.
     pub fn from_be_bytes(bytes: &[u8], width: usize, limbs: usize) -> Self {
-        assert!(bytes.len().is_multiple_of(width), "not a whole number of {width}-byte numbers");
+        assert!(bytes.len().is_multiple_of(width), "the length is not a multiple of {width} bytes");
         Batch::from_be_rows(bytes.chunks_exact(width), limbs)
     }
 
-    /// Reads big-endian numbers from wherever they are.
+    /// Reads big-endian numbers from separate rows.
     ///
     /// # Panics
-    /// If one does not fit in `limbs` limbs.
+    /// If a number does not fit in `limbs` limbs.
     pub fn from_be_rows<'a>(numbers: impl ExactSizeIterator<Item = &'a [u8]>, limbs: usize) -> Self {
         let mut batch = Batch::zeros(numbers.len(), limbs);
         for (row, number) in batch.rows_mut().zip(numbers) {
@@ -102,8 +101,8 @@ impl Batch {
         batch
     }
 
-    /// Writes every number as `width` big-endian bytes; higher bytes than these are dropped, so
-    /// they should be zero.
+    /// Writes every number as `width` big-endian bytes. Higher bytes are dropped, so they should be
+    /// zero.
     pub fn to_be_bytes(&self, width: usize) -> Vec<u8> {
         let mut bytes = vec![0; self.len() * width];
         for (number, row) in bytes.chunks_exact_mut(width).zip(self.rows()) {
@@ -115,12 +114,12 @@ impl Batch {
         bytes
     }
 
-    /// How many numbers there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.words.len() / self.limbs
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -135,27 +134,27 @@ impl Batch {
         &self.words[index * self.limbs..][..self.limbs]
     }
 
-    /// The limbs of number `index`, to be written.
+    /// The mutable limbs of number `index`.
     pub fn row_mut(&mut self, index: usize) -> &mut [u64] {
         &mut self.words[index * self.limbs..][..self.limbs]
     }
 
-    /// All numbers in turn.
+    /// Iterates over the numbers.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> + DoubleEndedIterator + Clone {
         self.words.chunks_exact(self.limbs)
     }
 
-    /// All numbers in turn, to be written.
+    /// Iterates over the numbers mutably.
     pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u64]> {
         self.words.chunks_exact_mut(self.limbs)
     }
 
-    /// All limbs of all numbers, row after row.
+    /// The limbs of all numbers, row after row.
     pub fn as_limbs(&self) -> &[u64] {
         &self.words
     }
 
-    /// All limbs of all numbers, row after row, to be written.
+    /// The mutable limbs of all numbers, row after row.
     pub fn as_limbs_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -165,21 +164,20 @@ impl Batch {
         self.part(Batch::from_rows(self.limbs, indices.iter().map(|&index| self.row(index))))
     }
 
-    /// The numbers of an index range.
+    /// The numbers in a range of indices.
     pub fn range(&self, range: Range<usize>) -> Self {
         let words = self.words[range.start * self.limbs..range.end * self.limbs].to_vec();
         self.part(Batch::secret(self.limbs, words))
     }
 
-    /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs
-    /// above.
+    /// The same numbers with `limbs` limbs each, extended with zeros or truncated, which drops the
+    /// upper limbs.
     pub fn resize(&self, limbs: usize) -> Self {
         let kept = limbs.min(self.limbs);
         self.part(Batch::from_rows(limbs, self.rows().map(|row| &row[..kept])))
     }
 
-    /// The batches one after another; all must have the same number of limbs. They are public if
-    /// all are.
+    /// Concatenates batches with the same number of limbs. The result is public if all batches are.
     pub fn concat(batches: &[&Batch]) -> Self {
         let limbs = batches.first().map_or(1, |batch| batch.limbs);
         assert!(batches.iter().all(|batch| batch.limbs == limbs), "batches of different widths");
@@ -188,11 +186,11 @@ impl Batch {
         Batch { limbs, words, secret: batches.iter().any(|batch| batch.secret) }
     }
 
-    /// Puts numbers of the same width after these, which become secret if those are. Whoever knows
-    /// how many will come says so to [`Batch::reserve`] first.
+    /// Appends numbers of the same width. The batch becomes secret if they are. For many appends,
+    /// call [`Batch::reserve`] first.
     ///
     /// # Panics
-    /// If the others have another number of limbs.
+    /// If the others have a different number of limbs.
     pub fn append(&mut self, other: &Batch) {
         assert_eq!(self.limbs, other.limbs, "batches of different widths");
         self.secret |= other.secret;
@@ -200,7 +198,7 @@ impl Batch {
         self.words.extend_from_slice(&other.words);
     }
 
-    /// Makes room for so many more numbers.
+    /// Reserves capacity for additional rows.
     pub fn reserve(&mut self, rows: usize) {
         let words = self.words.len() + rows * self.limbs;
         if words > self.words.capacity() {
@@ -208,13 +206,13 @@ impl Batch {
         }
     }
 
-    /// What was taken from this batch, as secret as it.
+    /// A part taken from this batch, as secret as the batch.
     fn part(&self, taken: Batch) -> Self {
         if self.secret { taken } else { taken.public() }
     }
 
-    /// Moves to a place with room for so many words; the place that the numbers leave is wiped if
-    /// they are secret.
+    /// Reallocates with a capacity of `words` words. Wipes the old allocation if the numbers are
+    /// secret.
     fn grow(&mut self, words: usize) {
         let mut larger = Vec::with_capacity(words);
         larger.extend_from_slice(&self.words);
@@ -239,7 +237,7 @@ impl Drop for Batch {
     }
 }
 
-/// The same numbers of the same width, secret or not.
+/// Equal batches have the same numbers with the same width, whether secret or not.
 impl PartialEq for Batch {
     fn eq(&self, other: &Self) -> bool {
         self.limbs == other.limbs && self.words == other.words

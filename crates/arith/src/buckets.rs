@@ -2,34 +2,39 @@
 
 use crate::Batch;
 use crate::backend::{few, with_kernel, with_kernel_for};
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_groups, for_long_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
 use crate::product::{Form, entered, load_parts, products_in};
-use crate::ring::{Ring, Rings, Workspace};
+use crate::ring::{Ring, RingFamily, Workspace};
 use crate::sliding::product_of_few;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Widest digit: beyond it the buckets of a window outgrow the bases of any batch that fits in
-/// memory.
+/// Maximum digit width. With wider digits, the buckets of a window outgrow the bases of any batch
+/// that fits in memory.
 const MAX_WINDOW: u32 = 16;
-/// Most bases that share squarings.
+/// Maximum number of bases that share squarings.
 const SMALL_BATCH: usize = 16;
-/// Products that a bucket costs beside those of the bases in it: into the two running products.
+/// Products per bucket in addition to those of its bases: the updates of the two running products.
 const BUCKET_PRODUCTS: usize = 2;
 
-/// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one
-/// row. Constant time in the bases and the modulus, and copies of both are wiped.
+/// The product of `base^exponent` over all rows, as one row. Bases have any width, exponents are
+/// below `2^bits`. Constant time in the bases and the modulus, whose copies are wiped.
 ///
-/// Exponents are cut into digits. For each digit's place, bases are multiplied up by the value of
-/// their digit, a bucket a value; the product of `bucket^value` is that of the running products
-/// from the highest value down, a place a lane; and the places are put together by squarings
-/// (\[BDLO12\], section 4, after \[Pippenger80\]), one after the other. Few bases share squarings
-/// instead, where one product alone is cheap: their tables and windows cost less than buckets.
-pub(crate) fn product_of_powers<R: Rings>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
-    assert_eq!(bases.len(), exponents.len(), "one exponent a base");
+/// Exponents are split into digits. For each digit's place, the bases with the same digit value are
+/// multiplied into one bucket. The product of `bucket^value` is the product of the running products
+/// from the highest value down, with one place per lane. Squarings then combine the places
+/// sequentially (\[BDLO12\], section 4, after \[Pippenger80\]). If a single product is cheap, a few
+/// bases share squarings instead: their tables and windows cost less than buckets.
+pub(crate) fn product_of_powers<R: RingFamily>(
+    constants: &MontgomeryParams,
+    bases: &Batch,
+    exponents: &Batch,
+    bits: u32,
+) -> Batch {
+    assert_eq!(bases.len(), exponents.len(), "there must be one exponent per base");
     if shares_squarings(constants, bases.len()) {
         return with_kernel_for!(constants, 1, K => product_of_few::<R::Of<K>>(constants, bases, exponents));
     }
@@ -38,17 +43,23 @@ pub(crate) fn product_of_powers<R: Rings>(constants: &Constants, bases: &Batch, 
     with_kernel_for!(constants, 1, K => joined::<R::Of<K>>(constants, &places, width))
 }
 
-/// Whether so many bases share squarings.
-pub(crate) fn shares_squarings(constants: &Constants, bases: usize) -> bool {
+/// Whether this number of bases shares squarings.
+pub(crate) fn shares_squarings(constants: &MontgomeryParams, bases: usize) -> bool {
     bases <= SMALL_BATCH && (constants.engine.engine().lanes() == 1 || few(constants, 1))
 }
 
-/// The product of the powers in each digit's place, a place a row, in Montgomery form.
-fn window_sums<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
+/// The product of the powers for each digit's place, one place per row, in Montgomery form.
+fn window_sums<R: Ring>(
+    constants: &MontgomeryParams,
+    bases: &Batch,
+    exponents: &Batch,
+    bits: u32,
+    width: u32,
+) -> Batch {
     let places = bits.div_ceil(width) as usize;
-    // Everything stays in Montgomery form up to the end.
+    // Everything stays in Montgomery form until the end.
     let bases = entered::<R>(constants, bases);
-    // As many places at once as there are lanes for: buckets take memory.
+    // Process only as many places at once as there are lanes, because buckets take memory.
     let parts = places.div_ceil(R::Kernel::LANES * rayon::current_num_threads()).max(1);
     let of_part = |part: usize| {
         let places = places * part / parts..places * (part + 1) / parts;
@@ -58,9 +69,9 @@ fn window_sums<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch,
     Batch::concat(&window_sums.iter().collect::<Vec<_>>())
 }
 
-/// For each place the product of the bases, each to the power of its digit there.
+/// For each place the product of the bases, each raised to its digit there.
 fn products_of_places<R: Ring>(
-    constants: &Constants,
+    constants: &MontgomeryParams,
     bases: &Batch,
     exponents: &Batch,
     places: Range<usize>,
@@ -92,23 +103,23 @@ fn products_of_places<R: Ring>(
     window_sums
 }
 
-/// The rows of exponents by their digits in one place.
+/// The rows of exponents, sorted by their digits in one place.
 struct Digits {
-    /// In the order of the digits.
+    /// Row numbers, in the order of the digits.
     rows: Vec<u32>,
-    /// Where the rows with each digit end.
+    /// The end of the rows of each digit.
     ends: Vec<usize>,
 }
 
 impl Digits {
-    /// Sorted by counting.
+    /// Sorts by counting.
     fn new(exponents: &Batch, place: usize, width: u32) -> Self {
         let digit = |exponent| bits_at(exponent, place * width as usize, width) as usize;
         let digits: Vec<usize> = exponents.rows().map(digit).collect();
         let mut ends = vec![0; 1 << width];
         digits.iter().for_each(|&digit| ends[digit] += 1);
-        // First where those with each digit begin; every row that takes its place moves that on, in
-        // the end to where they end.
+        // `ends` first holds the start of each digit's rows. Placing a row advances it, so it
+        // finally holds the end.
         let mut begin = 0;
         ends.iter_mut().for_each(|end| begin += std::mem::replace(end, begin));
         let mut rows = vec![0; digits.len()];
@@ -119,14 +130,14 @@ impl Digits {
         Digits { rows, ends }
     }
 
-    /// The rows with this digit; none for 0.
+    /// The rows with this digit; empty for 0.
     fn rows_with(&self, value: usize) -> &[u32] {
         if value == 0 { &[] } else { &self.rows[self.ends[value - 1]..self.ends[value]] }
     }
 }
 
-/// The product of the places' numbers, each to the power of two that its place stands for.
-fn joined<R: Ring>(constants: &Constants, window_sums: &Batch, width: u32) -> Batch {
+/// The product of the places' numbers, each raised to the power of two of its place.
+fn joined<R: Ring>(constants: &MontgomeryParams, window_sums: &Batch, width: u32) -> Batch {
     let limbs = window_sums.limbs();
     let mut out = Batch::zeros(1, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work: &mut Workspace<R>, _, rows| {
@@ -144,7 +155,7 @@ fn joined<R: Ring>(constants: &Constants, window_sums: &Batch, width: u32) -> Ba
     out
 }
 
-/// The width of digits that needs the fewest products.
+/// The digit width that needs the fewest products.
 fn digit_width(rows: usize, bits: u32) -> u32 {
     let cost = |width: u32| bits.div_ceil(width) as usize * (rows + (BUCKET_PRODUCTS << width));
     (1..=MAX_WINDOW).min_by_key(|&width| cost(width)).expect("the range is not empty")

@@ -8,12 +8,12 @@ use crate::{ArithError, Available, Engine};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A number `low + high m` with both parts below `m`, in limbs of 64 bits.
+/// A number `low + high m` with both parts below `m`, in 64-bit limbs.
 pub(crate) type Pair = (Vec<u64>, Vec<u64>);
 
-/// A modulus and its Montgomery constants for one engine, in limbs of 64 bits; wiped when dropped.
+/// A modulus and its Montgomery constants for one engine, in 64-bit limbs. Wiped when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Constants {
+pub(crate) struct MontgomeryParams {
     #[zeroize(skip)]
     pub(crate) engine: Available,
     pub(crate) bits: u32,
@@ -26,23 +26,23 @@ pub(crate) struct Constants {
     pub(crate) one: Pair,
     pub(crate) r2: Pair,
     pub(crate) shift: Pair,
-    /// [`Constants::reciprocal`] in the kernel's radix and in words, which wipe themselves; empty
-    /// until they are made. Unlike a cell for it, no number has no bytes that are not its own.
+    /// [`MontgomeryParams::reciprocal`] in the kernel's radix and in words, which wipe themselves;
+    /// empty until computed. Unlike an empty cell, an empty vector has no uninitialised bytes.
     #[zeroize(skip)]
     reciprocals: [Mutex<Secret>; 2],
-    /// [`Constants::powers`] of numbers and of pairs, which wipe themselves.
+    /// [`MontgomeryParams::powers`] of numbers and of pairs, which wipe themselves.
     #[zeroize(skip)]
     powers: [Mutex<Arc<Vec<Secret>>>; 2],
 }
 
-impl Constants {
-    /// Fewest bits of a modulus: one limb of the portable kernel.
+impl MontgomeryParams {
+    /// Minimum length of a modulus in bits: one limb of the portable kernel.
     pub(crate) const LEAST_BITS: u32 = 2;
-    /// Most bits: the square of an 8192-bit modulus.
+    /// Maximum length of a modulus in bits: the square of an 8192-bit modulus.
     pub(crate) const MOST_BITS: u32 = 16384;
 
-    /// Checks a modulus and prepares it for an engine by doublings of `2^(bits - 1)`, which is
-    /// below it.
+    /// Checks a modulus and prepares it for an engine, by doubling `2^(bits - 1)`, which is below
+    /// it.
     pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
         let engine = engine.available()?;
         let bits = bit_length(modulus);
@@ -66,7 +66,7 @@ impl Constants {
         let shift = power.clone();
         double_times(&doubling, &mut power, r_bits - chunk_bits);
         let neg_inverse = inverse_word(m[0]).wrapping_neg();
-        Ok(Arc::new(Constants {
+        Ok(Arc::new(MontgomeryParams {
             engine,
             bits,
             k,
@@ -80,11 +80,11 @@ impl Constants {
         }))
     }
 
-    /// `floor(2^(2 radix_bits digits) / m)` for the modulus' `digits` limbs of the kernel's radix,
-    /// or of 64 bits, made when it is first asked for.
+    /// `floor(2^(2 radix_bits digits) / m)` for the modulus of `digits` limbs in the kernel's radix
+    /// or of 64 bits. Computed on first use.
     pub(crate) fn reciprocal(&self, radix_bits: u32, digits: usize) -> MutexGuard<'_, Secret> {
         let cell = &self.reciprocals[usize::from(radix_bits == 64)];
-        // Whoever panicked while it was made left it empty.
+        // A panic during the computation leaves the value empty.
         let mut reciprocal = cell.lock().unwrap_or_else(PoisonError::into_inner);
         if reciprocal.is_empty() {
             let bits = radix_bits * digits as u32;
@@ -101,10 +101,10 @@ impl Constants {
         reciprocal
     }
 
-    /// The powers `R, R^2, ...` of numbers of so many parts, kept for the next time. If there are
-    /// fewer than `most`, `more` makes them out of those that there are.
+    /// The cached powers `R, R^2, ...` of numbers of `parts` parts. If there are fewer than `most`,
+    /// `more` extends them.
     pub(crate) fn powers(&self, parts: usize, most: usize, more: impl FnOnce(&mut Vec<Secret>)) -> Arc<Vec<Secret>> {
-        // Whoever panicked while they were made left what there was before.
+        // A panic during the computation leaves the previous powers.
         let mut powers = self.powers[parts - 1].lock().unwrap_or_else(PoisonError::into_inner);
         if powers.len() < most {
             let mut longer = powers.to_vec();

@@ -1,16 +1,16 @@
-//! The cost model of the vector engine: how many IFMA instructions an operation needs, and how many
-//! the core can do.
+//! The cost model of the vector engine: the number of IFMA instructions per operation, and the rate
+//! at which a core executes them.
 //!
 //! One IFMA instruction adds the low or the high half of eight products of 52-bit limbs to eight
-//! sums, so a product of limbs takes two. The counts are of what the algorithms need, for eight
-//! operations side by side; loads, carries, table reads and conversions are not in them. An
-//! operation's count at the peak rate is its physical limit, and the quotient of that time and the
-//! measured one is the share of the limit that it reaches.
+//! sums, so a product of limbs takes two. The counts cover the arithmetic of the algorithms for
+//! eight parallel operations. Loads, carries, table reads and conversions are excluded. An
+//! operation's count at the peak rate gives its physical limit; dividing that time by the measured
+//! time gives the utilisation.
 
 use crate::pow::{VECTOR_WINDOW, window_width};
 use crate::sliding::sliding_width;
 
-/// IFMA instructions for eight operations modulo numbers of one size.
+/// IFMA instructions for eight parallel operations modulo numbers of one size.
 ///
 /// ```
 /// let cost = hearith_arith::cost::Cost::of(1024);
@@ -18,11 +18,11 @@ use crate::sliding::sliding_width;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Limbs `k` of 52 bits that the numbers take.
+    /// Number of 52-bit limbs `k`.
     pub limbs: u64,
-    /// A Montgomery multiplication: `4 k^2`, half of it for the product, half for the reduction.
+    /// A Montgomery multiplication: `4 k^2`, half for the product and half for the reduction.
     pub mul: u64,
-    /// A Montgomery squaring: `k (k + 1)` and `2 k^2`.
+    /// A Montgomery squaring: `k (k + 1)` for the square and `2 k^2` for the reduction.
     pub sqr: u64,
     /// A multiplication of dual numbers: three products and two reductions, `10 k^2`.
     pub dual_mul: u64,
@@ -31,7 +31,8 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The counts for a modulus of `bits` bits (for dual numbers: the modulus that is squared).
+    /// The counts for a modulus of `bits` bits. For dual numbers this is the modulus that is
+    /// squared.
     pub fn of(bits: u32) -> Self {
         let k = u64::from((bits + 8).div_ceil(52).next_multiple_of(10));
         let (square, product) = (k * (k + 1), 2 * k * k);
@@ -44,38 +45,38 @@ impl Cost {
         }
     }
 
-    /// A power modulo `m` with a secret exponent of so many bits.
+    /// A power modulo `m` with a secret exponent of `exponent_bits` bits.
     pub fn pow(&self, exponent_bits: u32) -> u64 {
         fixed_window(exponent_bits, self.mul, self.sqr)
     }
 
-    /// A power modulo `m^2`, in dual numbers, with a secret exponent of so many bits.
+    /// A power modulo `m^2`, in dual numbers, with a secret exponent of `exponent_bits` bits.
     pub fn dual_pow(&self, exponent_bits: u32) -> u64 {
         fixed_window(exponent_bits, self.dual_mul, self.dual_sqr)
     }
 
-    /// A power modulo `m^2`, in dual numbers, with a public exponent of so many bits, half of them
-    /// set.
+    /// A power modulo `m^2`, in dual numbers, with a public exponent of `exponent_bits` bits, half
+    /// of which are set.
     pub fn dual_pow_public(&self, exponent_bits: u32) -> u64 {
         let (bits, width) = (u64::from(exponent_bits), sliding_width(exponent_bits));
         let products = (1 << (width - 1)) + bits / u64::from(width + 1);
         bits * self.dual_sqr + products * self.dual_mul
     }
 
-    /// A power of a fixed base modulo `m^2`, in dual numbers, with a secret exponent of so many
-    /// bits.
+    /// A power of a fixed base modulo `m^2`, in dual numbers, with a secret exponent of
+    /// `exponent_bits` bits.
     pub fn comb(&self, exponent_bits: u32) -> u64 {
         let (columns, squarings) = crate::fixed_base::shape_of(exponent_bits);
         columns * self.dual_mul + squarings * self.dual_sqr
     }
 }
 
-/// IFMA instructions of all products that the kernels carry out on this thread meanwhile, counted
-/// one by one as they are asked for, each for as many operations side by side as the engine has
-/// lanes: what the model is held against in tests. `None` where the crate was built without debug
-/// assertions, and does not count.
+/// Counts the IFMA instructions, by the model, of all products that kernels perform on this thread
+/// during `run`. Tests compare the model with it.
 ///
-/// Products on other threads are not seen: run it in a pool of one.
+/// Each product counts once for all lanes of the engine. Products on other threads are not counted,
+/// so run it in a pool with one thread. Returns `None` if the crate was built without debug
+/// assertions.
 pub fn counted(run: impl FnOnce()) -> Option<u64> {
     #[cfg(debug_assertions)]
     {
@@ -92,11 +93,11 @@ pub fn counted(run: impl FnOnce()) -> Option<u64> {
 
 #[cfg(debug_assertions)]
 thread_local! {
-    /// What was counted so far, while somebody counts.
+    /// The current count while a count is in progress.
     static COUNTED: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
-/// Counts a product modulo a number of so many 64-bit limbs, or its square.
+/// Counts a product modulo a number of `_limbs` 64-bit limbs, or modulo its square.
 #[inline(always)]
 pub(crate) fn note(_limbs: usize, _instructions: impl Fn(&Cost) -> u64) {
     #[cfg(debug_assertions)]
@@ -112,8 +113,8 @@ fn fixed_window(bits: u32, mul: u64, sqr: u64) -> u64 {
     windows.saturating_sub(1) * (u64::from(width) * sqr + mul) + table / 2 * (mul + sqr)
 }
 
-/// IFMA instructions that a core carries out in a nanosecond, measured now; `None` where it has
-/// none.
+/// IFMA instructions per nanosecond and core, measured by this call; `None` if the CPU does not
+/// support IFMA.
 pub fn peak_rate() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     if crate::Engine::Ifma.is_available() {
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
     use crate::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 
-    /// Operations side by side in the engines whose windows the model has.
+    /// The engines with the window width of the model, and their numbers of lanes.
     fn engines() -> impl Iterator<Item = (Engine, usize)> {
         let vector = [Engine::Avx2, Engine::Ifma].into_iter();
         let there = vector.filter(|engine| hearith_testing::has(engine.name(), engine.is_available()));
@@ -141,7 +142,7 @@ mod tests {
         m
     }
 
-    /// In a thread of its own, as the count wants it.
+    /// Counts in a pool with one thread.
     fn count(run: impl FnOnce() + Send) -> u64 {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| counted(run)).expect("tests are built with debug assertions")
@@ -155,8 +156,7 @@ mod tests {
             let cost = Cost::of(64 * limbs as u32);
             let bases = Batch::repeat(&m[..limbs - 1], lanes).resize(limbs);
             let exponent: Vec<u64> = m.iter().chain(&m).map(|limb| limb.rotate_left(7)).collect();
-            // An exponent of one bit takes the way into Montgomery form and out of it, and no
-            // product else.
+            // A one-bit exponent only takes the conversions into and out of Montgomery form.
             let shared = |bits| Exponents::Shared(&exponent, bits);
             let ways = (count(|| drop(plain.pow(&bases, shared(1)))), count(|| drop(square.pow(&bases, shared(1)))));
             for bits in [2, 161, 257, 289, 512, 1024] {
@@ -169,7 +169,7 @@ mod tests {
                 let found = count(|| drop(comb.pow(&exponents)));
                 assert_eq!(found, cost.comb(bits) + cost.dual_mul, "{engine}, {bits} bits, comb and the way out");
             }
-            // Of a public exponent the model knows the average.
+            // The model assumes an average public exponent.
             let found = count(|| drop(square.pow(&bases, Exponents::Public(&exponent)))) - ways.1;
             let model = cost.dual_pow_public(128 * limbs as u32);
             assert!(found.abs_diff(model) < model / 50, "{engine}: {found} and {model}");

@@ -3,13 +3,14 @@
 use crate::natural::{bits_at, double, mask, reduce_once};
 use zeroize::Zeroizing;
 
-/// Most doublings at a time: their quotient, from the leading 32 bits of both numbers, is right or
-/// too small by 1.
+/// Maximum number of doublings at a time, for which the quotient of the leading 32 bits of both
+/// numbers is correct or too small by 1.
 const STEP: u32 = 24;
-/// Bits from which on a modulus has leading bits to go by; others are doubled bit by bit.
+/// Minimum length in bits of a modulus for using its leading bits. Shorter ones are doubled bit by
+/// bit.
 const LEAST_BITS: u32 = 128;
 
-/// A modulus, prepared to double residues. Constant time in both.
+/// A modulus, prepared for doubling residues. Constant time in both.
 pub(crate) struct Doubling<'a> {
     m: &'a [u64],
     bits: u32,
@@ -18,7 +19,7 @@ pub(crate) struct Doubling<'a> {
 }
 
 impl<'a> Doubling<'a> {
-    /// For a modulus of so many bits.
+    /// Prepares a modulus of `bits` bits.
     ///
     /// Proved: `doubling_correct` in formal/coq/doubling.v.
     pub(crate) fn new(m: &'a [u64], bits: u32) -> Self {
@@ -26,15 +27,15 @@ impl<'a> Doubling<'a> {
         Doubling { m, bits, reciprocal: Zeroizing::new(reciprocal(leading.wrapping_add(1))) }
     }
 
-    /// Calls `step` for so many doublings in all, some at a time.
+    /// Calls `step` for a total of `times` doublings, several at a time.
     pub(crate) fn steps(&self, times: u32, mut step: impl FnMut(u32)) {
         for done in (0..times).step_by(STEP as usize) {
             step(STEP.min(times - done));
         }
     }
 
-    /// `a = 2^times a + added mod m` for `a < m` and `added < 2^times`, of at most [`STEP`]
-    /// doublings; returns the quotient.
+    /// Computes `a = 2^times a + added mod m` for `a < m` and `added < 2^times`, for at most
+    /// [`STEP`] doublings. Returns the quotient.
     ///
     /// Proved: `doubling_correct` in formal/coq/doubling.v.
     pub(crate) fn double(&self, a: &mut [u64], times: u32, added: u64) -> u64 {
@@ -57,8 +58,8 @@ impl<'a> Doubling<'a> {
     }
 }
 
-/// `floor(2^63 / divisor)` for a divisor above 2^31 and at most 2^32, bit by bit: how long a
-/// division takes may tell its operands.
+/// `floor(2^63 / divisor)` for a divisor above 2^31 and at most 2^32. Computed bit by bit, because
+/// the running time of a division may reveal its operands.
 ///
 /// Proved: `reciprocal_correct` in formal/coq/doubling.v.
 fn reciprocal(divisor: u64) -> u64 {
@@ -72,7 +73,7 @@ fn reciprocal(divisor: u64) -> u64 {
     quotient
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;

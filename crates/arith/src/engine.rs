@@ -1,29 +1,29 @@
-//! The only run-time choice: which kernel computes.
+//! The selection of a kernel at run time.
 
 use crate::ArithError;
 use std::fmt;
 use std::str::FromStr;
 
-/// A way of carrying out the arithmetic on this CPU. All engines give the same results.
+/// An implementation of the arithmetic on this CPU. All engines give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// Portable code on 64-bit words, one operation at a time on each core.
+    /// Portable code on 64-bit words, one operation at a time per core.
     Serial,
-    /// Four operations side by side on each core, with AVX2.
+    /// AVX2: four parallel operations per core.
     Avx2,
-    /// Eight operations side by side on each core, with AVX-512 IFMA.
+    /// AVX-512 IFMA: eight parallel operations per core.
     Ifma,
 }
 
 impl Engine {
-    /// Every engine of this build, the preferred one last.
+    /// Every engine of this build, from the least to the most preferred.
     pub const ALL: &[Engine] = &[Engine::Serial, Engine::Avx2, Engine::Ifma];
 
     /// Name of the environment variable that forces an engine.
     pub const VARIABLE: &str = "HEARITH_ENGINE";
 
-    /// The name by which users choose the engine.
+    /// The name by which users select the engine.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Serial => "serial",
@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// What the engine needs from the machine, in words.
+    /// The engine's hardware requirements, in words.
     pub fn requires(self) -> &'static str {
         match self {
             Engine::Serial => "any 64-bit CPU",
@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Independent operations that one core carries out side by side.
+    /// Number of independent operations that one core performs in parallel.
     pub fn lanes(self) -> usize {
         match self {
             Engine::Serial => 1,
@@ -54,7 +54,7 @@ impl Engine {
     pub fn is_available(self) -> bool {
         match self {
             Engine::Serial => true,
-            // What a kernel of this engine may enable in `target_feature`, and nothing else.
+            // The only features that a kernel of this engine may enable by `target_feature`.
             #[cfg(target_arch = "x86_64")]
             Engine::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
@@ -68,8 +68,7 @@ impl Engine {
         }
     }
 
-    /// The engine as one that this machine can run: what kernels are chosen by, wherever something
-    /// is prepared for an engine.
+    /// The engine as one that this machine can run, as required to select a kernel.
     ///
     /// # Errors
     /// [`ArithError::EngineUnavailable`].
@@ -112,9 +111,9 @@ impl Engine {
     }
 }
 
-/// An engine that this machine was found to run: [`Engine::available`] is the only way to one.
-/// [`dispatch!`](crate::dispatch) takes nothing else, so wherever a kernel is reached by it, the
-/// instructions that the kernel needs are there.
+/// An engine that this machine can run, as checked by [`Engine::available`], the only way to create
+/// one. [`dispatch!`](crate::dispatch) accepts nothing else, so every kernel that it calls can rely
+/// on its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Available(Engine);
 
@@ -125,14 +124,14 @@ impl Available {
     }
 }
 
-/// Evaluates an expression with a name for the kernel of an engine: the one place where an engine,
-/// chosen at run time, becomes a type.
+/// Evaluates an expression with a type name for the kernel of an engine. This is the only place
+/// where an engine, chosen at run time, becomes a type.
 ///
-/// A kernel is whatever a crate wants to have once for each engine: types that implement a trait of
-/// the crate's own. The crate lists them here, all engines' kernels side by side, and the
-/// expression is compiled for each. The engine comes as [`Available`], so a vector kernel may rely
-/// on the instructions that [`Engine::requires`] names. On machines other than x86-64 the vector
-/// kernel is not looked at and need not exist.
+/// A kernel is anything that a crate implements once per engine: types that implement one of the
+/// crate's own traits. The crate lists the kernels of all engines here, and the expression is
+/// compiled for each. The engine is passed as [`Available`], so a vector kernel may rely on the
+/// instructions that [`Engine::requires`] names. On machines other than x86-64, the vector kernels
+/// are ignored and need not exist.
 ///
 /// ```
 /// use hearith_arith::{ArithError, Available, Engine, dispatch};
@@ -164,7 +163,7 @@ impl Available {
 ///         Ifma(m)
 ///     }
 ///     fn sum(&self, words: &[u32]) -> u64 {
-///         // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+///         // SAFETY: only `dispatch!` reaches this kernel, so the CPU supports the instructions.
 ///         unsafe { sum(words) % self.0 }
 ///     }
 /// }

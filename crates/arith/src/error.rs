@@ -1,22 +1,22 @@
-//! Errors in the input of an arithmetic operation.
+//! Errors for invalid input of an arithmetic operation.
 
 use thiserror::Error;
 
-/// An error of the arithmetic layer. None of them carries a value, only shapes and names.
+/// An error of the arithmetic layer. Errors carry shapes and names, but no values.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArithError {
     /// Montgomery arithmetic needs an odd modulus.
     #[error("the modulus is even")]
     EvenModulus,
-    /// The modulus is shorter or longer than the kernels accept.
+    /// The length of the modulus is outside the range that the kernels accept.
     #[error("the modulus has {bits} bits; {least} to {most} are supported")]
     ModulusSize {
-        /// Bits of the modulus given.
+        /// Length of the modulus in bits.
         bits: u32,
-        /// Fewest bits accepted.
+        /// Minimum length in bits.
         least: u32,
-        /// Most bits accepted.
+        /// Maximum length in bits.
         most: u32,
     },
     /// No engine has this name.
@@ -25,21 +25,21 @@ pub enum ArithError {
     /// The engine exists, but this machine cannot run it.
     #[error("engine '{engine}' needs {needs}, which this machine lacks")]
     EngineUnavailable {
-        /// The engine asked for.
+        /// The requested engine.
         engine: &'static str,
-        /// What it needs.
+        /// Its requirements.
         needs: &'static str,
     },
-    /// A text that should be a natural number is empty.
-    #[error("there is no integer")]
+    /// A text is empty where a natural number is expected.
+    #[error("an integer is missing")]
     NoNumber,
-    /// A text is no natural number.
-    #[error("not a natural number, decimal or hexadecimal after 0x")]
+    /// A text is not a natural number.
+    #[error("not a natural number (decimal, or hexadecimal with the prefix 0x)")]
     NotANumber,
     /// A text is a negative number.
-    #[error("a negative number")]
+    #[error("the number is negative")]
     Negative,
-    /// A number has more limbs than it may have.
-    #[error("too large")]
+    /// A number has too many limbs.
+    #[error("the number is too large")]
     TooLarge,
 }

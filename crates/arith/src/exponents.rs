@@ -3,11 +3,12 @@
 use crate::Batch;
 use crate::natural::bit_length;
 
-/// The exponents of a batch of powers. Lengths are public always; values only where it says so.
+/// The exponents of a batch of powers. Lengths are always public; values are public only for
+/// [`Exponents::Public`].
 #[derive(Clone, Copy, Debug)]
 pub enum Exponents<'a> {
-    /// One exponent for all rows that everybody may know, such as a public key: the sequence of
-    /// operations follows it.
+    /// One public exponent for all rows, such as a public key. The sequence of operations depends
+    /// on it.
     Public(&'a [u64]),
     /// One secret exponent below `2^bits` for all rows.
     Shared(&'a [u64], u32),
@@ -16,7 +17,7 @@ pub enum Exponents<'a> {
 }
 
 impl<'a> Exponents<'a> {
-    /// Bits that are scanned.
+    /// Number of bits that are scanned.
     pub(crate) fn bits(&self) -> u32 {
         match self {
             Exponents::Public(exponent) => bit_length(exponent),
@@ -35,7 +36,7 @@ impl<'a> Exponents<'a> {
     /// Panics unless there is an exponent for each of `rows` rows.
     pub(crate) fn check(&self, rows: usize) {
         if let Exponents::Each(batch, _) = self {
-            assert_eq!(batch.len(), rows, "one exponent a row");
+            assert_eq!(batch.len(), rows, "there must be one exponent per row");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Powers of one base by a comb: almost no squarings.
+//! Powers of one base by the comb method, with almost no squarings.
 
 use crate::backend::{with_kernel, with_kernel_for};
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_long_groups};
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES, Space};
 use crate::natural::bit_at;
@@ -10,20 +10,20 @@ use crate::{Batch, Pairs, Square};
 
 /// Tables of powers of one public base modulo `m^2`, for secret exponents of a fixed length.
 ///
-/// The comb of Lim and Lee \[LL94\]: the exponent is written in `teeth` rows of bits, cut into
-/// `blocks` blocks of `block` columns each. A block has a table of the `2^teeth` products of its
-/// rows' weights; a power takes `teeth * blocks * block` bits with one multiplication a column and
-/// `block - 1` squarings. Tables are read by masks as a whole.
+/// This is the comb of Lim and Lee \[LL94\]. The exponent is written in `teeth` rows of bits, which
+/// are cut into `blocks` blocks of `block` columns each. Each block has a table of the `2^teeth`
+/// products of its rows' weights. A power with `teeth * blocks * block` bits takes one
+/// multiplication per column and `block - 1` squarings. Tables are read entirely, with masks.
 #[derive(Clone)]
 pub struct FixedBase {
     square: Square,
     shape: Comb,
-    /// Tables one after another, in the radix of the engine's kernel: limb `j` of entry `e` at
+    /// All tables, in the radix of the engine's kernel: limb `j` of entry `e` is at
     /// `SHARED_ENTRIES j + e`.
     tables: Vec<u64>,
 }
 
-/// How the bits of an exponent are laid out.
+/// The layout of an exponent's bits.
 #[derive(Clone, Copy)]
 struct Comb {
     blocks: usize,
@@ -31,9 +31,9 @@ struct Comb {
 }
 
 /// Rows of a comb. Reading a table of 64 entries costs a tenth to a fifth of the multiplication on
-/// either engine; one row more would save a seventh of the multiplications and double the tables.
+/// either engine. One more row would save a seventh of the multiplications and double the tables.
 const TEETH: u32 = SHARED_ENTRIES.trailing_zeros();
-/// Columns of a block: squarings are then a tenth of the multiplications.
+/// Columns of a block. Squarings are then a tenth of the multiplications.
 const BLOCK: usize = 16;
 
 impl Comb {
@@ -47,21 +47,21 @@ impl Comb {
         self.blocks * self.block
     }
 
-    /// The table entry that an exponent takes in a block's column.
+    /// The index of an exponent's table entry for a column of a block.
     fn digit(self, exponent: &[u64], block: usize, column: usize) -> u64 {
         let bit = |tooth| bit_at(exponent, tooth as usize * self.columns() + block * self.block + column) << tooth;
         (0..TEETH).fold(0, |digit, tooth| digit | bit(tooth))
     }
 }
 
-/// Multiplications and squarings of a power.
+/// Numbers of multiplications and squarings of a power.
 pub(crate) fn shape_of(exponent_bits: u32) -> (u64, u64) {
     let shape = Comb::new(exponent_bits);
     (shape.columns() as u64, shape.block as u64 - 1)
 }
 
 impl FixedBase {
-    /// Prepares the powers of `base`, a number modulo `m^2` of any width, with exponents below
+    /// Prepares powers of `base`, a number modulo `m^2` of any width, with exponents below
     /// `2^exponent_bits`.
     pub fn new(square: &Square, base: &[u64], exponent_bits: u32) -> Self {
         let shape = Comb::new(exponent_bits);
@@ -70,9 +70,9 @@ impl FixedBase {
         FixedBase { square: square.clone(), shape, tables }
     }
 
-    /// The powers of the base, one for each exponent; constant time in the exponents.
+    /// The powers of the base, one per exponent. Constant time in the exponents.
     ///
-    /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are
+    /// Bits at and above the length passed to [`FixedBase::new`], rounded up to the comb, are
     /// ignored.
     pub fn pow(&self, exponents: &Batch) -> Pairs {
         let constants = self.square.constants();
@@ -88,13 +88,14 @@ impl std::fmt::Debug for FixedBase {
     }
 }
 
-fn tables<R: Ring>(constants: &Constants, base: &Batch, shape: Comb) -> Vec<u64> {
+fn tables<R: Ring>(constants: &MontgomeryParams, base: &Batch, shape: Comb) -> Vec<u64> {
     let m = Lanes::<R::Kernel>::new(&[constants]);
     let width = R::width(&m);
     let mut work = Workspace::<R>::new(m.k);
     let mut weight = Space::<R::Kernel>::new(width);
     work.enter(&m, &mut weight, &vec![base.row(0); R::Kernel::LANES]);
-    // weights[b teeth + t] = base^(2^(t columns + b block)), met in the order of their exponents.
+    // weights[b teeth + t] = base^(2^(t columns + b block)), computed in the order of their
+    // exponents.
     let mut weights = Space::<R::Kernel>::new(shape.blocks * TEETH as usize * width);
     for tooth in 0..TEETH as usize {
         for block in 0..shape.blocks {
@@ -113,7 +114,8 @@ fn tables<R: Ring>(constants: &Constants, base: &Batch, shape: Comb) -> Vec<u64>
     out
 }
 
-/// The products of all subsets of the weights, entry `e` taking the weights of its set bits.
+/// The products of all subsets of the weights, where entry `e` contains the weights of its set
+/// bits.
 fn subset_products<R: Ring>(
     m: &Lanes<R::Kernel>,
     work: &mut Workspace<R>,
@@ -132,7 +134,7 @@ fn subset_products<R: Ring>(
     table
 }
 
-fn comb<R: Ring>(constants: &Constants, tables: &[u64], shape: Comb, exponents: &Batch) -> Batch {
+fn comb<R: Ring>(constants: &MontgomeryParams, tables: &[u64], shape: Comb, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(exponents.len(), limbs);
     for_long_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {

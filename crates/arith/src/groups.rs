@@ -1,27 +1,26 @@
-//! Spreads the rows of a batch over lanes, and the groups of lanes over the cores.
+//! Distribution of a batch's rows over lanes, and of groups of lanes over cores.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::kernel::{Kernel, Lanes};
 use crate::ring::{Ring, Workspace};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Groups that a core takes at most before others may take from what is left, where a group is a
-/// product or two: a core that comes free while another works, be it on something else, waits for
-/// no more than these.
+/// Maximum number of groups that a core takes at once if a group is only a product or two. It
+/// limits how long an idle core waits for a core that is busy, even with other work.
 const GROUPS_PER_TASK: usize = 16;
 
-/// The moduli of a batch: one for all rows, or one for each.
+/// The moduli of a batch: one for all rows, or one per row.
 #[derive(Clone, Copy)]
 pub(crate) enum Moduli<'a> {
-    Shared(&'a Constants),
-    Each(&'a [&'a Constants]),
+    Shared(&'a MontgomeryParams),
+    Each(&'a [&'a MontgomeryParams]),
 }
 
 impl Moduli<'_> {
-    /// The modulus that gives the common shape.
-    pub(crate) fn first(&self) -> &Constants {
+    /// The modulus that determines the common shape.
+    pub(crate) fn first(&self) -> &MontgomeryParams {
         match self {
             Moduli::Shared(one) => one,
             Moduli::Each(all) => all[0],
@@ -29,8 +28,8 @@ impl Moduli<'_> {
     }
 }
 
-/// Fills `out` group by group: `job` gets the constants of the lanes, a workspace, the range of
-/// rows, and these rows of `out`. Groups run side by side on the cores of rayon's current pool; a
+/// Fills `out` group by group. `job` receives the constants of the lanes, a workspace, the range of
+/// rows, and these rows of `out`. Groups run in parallel on rayon's current thread pool. Each
 /// workspace serves one core for many groups.
 pub(crate) fn for_groups<R: Ring>(
     moduli: Moduli<'_>,
@@ -40,8 +39,8 @@ pub(crate) fn for_groups<R: Ring>(
     for_groups_chunked::<R>(GROUPS_PER_TASK, moduli, out, job);
 }
 
-/// The same where each group is many products, dozens at least: cores take one at a time, so that
-/// they end together.
+/// Like [`for_groups`], for groups of dozens of products or more: cores take one group at a time,
+/// so that they finish together.
 pub(crate) fn for_long_groups<R: Ring>(
     moduli: Moduli<'_>,
     out: &mut Batch,
@@ -77,8 +76,8 @@ fn for_groups_chunked<R: Ring>(
             }
         }
     };
-    // With nothing to share out, handing the work to another thread would cost more than some of
-    // it.
+    // With nothing to parallelise, handing the work to another thread may cost more than the work
+    // itself.
     if out.len() <= R::Kernel::ALONE || rayon::current_num_threads() == 1 {
         let mut workspace = Workspace::new(k);
         return out.as_limbs_mut().chunks_mut(size).enumerate().for_each(|group| run(&mut workspace, group));
@@ -87,7 +86,7 @@ fn for_groups_chunked<R: Ring>(
     groups.with_max_len(taken).for_each_init(|| Workspace::new(k), run);
 }
 
-/// The rows of a range, as the lanes of a group take them.
+/// The rows of a range, as input for the lanes of a group.
 pub(crate) fn rows_of(batch: &Batch, range: Range<usize>) -> Vec<&[u64]> {
     range.map(|row| batch.row(row)).collect()
 }

@@ -1,8 +1,8 @@
-//! Code that kernels of the vector engine share, in this crate and in others: words of eight lanes,
-//! and conversion to them and back.
+//! Shared code for kernels of the vector engine in this and other crates: words of eight lanes and
+//! conversions.
 //!
-//! A kernel may enable `avx512f`, `avx512dq` and `avx512ifma`, and must be reached by
-//! [`dispatch!`](crate::dispatch) only.
+//! A kernel may enable `avx512f`, `avx512dq` and `avx512ifma`, and must only be called through
+//! [`dispatch!`](crate::dispatch).
 
 pub use crate::backend::ifma::lanes::{load, store};
 pub use crate::backend::ifma::{MASK, Octet, RADIX};

@@ -1,12 +1,12 @@
-//! The Montgomery ladder, kept for comparison: two products a bit where windows need about 1.2.
+//! The Montgomery ladder, kept for comparison: two products per bit, compared with about 1.2 for
+//! windows.
 
 use crate::kernel::{Kernel, Space};
 use crate::pow::set_index;
 use crate::ring::{LanesOf, Ring, Word, Workspace};
 
-/// `power = base^exponent` by the ladder: the pair `(x, x base)` moves on by one product and one
-/// squaring a bit, whatever the bit, which only decides by masks which of the two is squared
-/// \[JY02\].
+/// `power = base^exponent` by the ladder \[JY02\]. For every bit, one product and one squaring
+/// update the pair `(x, x base)`. The bit only selects, with masks, which of the two is squared.
 pub(crate) fn ladder<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,
@@ -26,8 +26,7 @@ pub(crate) fn ladder<R: Ring>(
         for lane in 0..R::Kernel::LANES {
             R::Kernel::set_lane(&mut other, lane, 1 ^ R::Kernel::lane(&bit, lane));
         }
-        // next = (the squared one, the product); the pair takes them in the order that the bit
-        // says.
+        // next = (the square, the product), which enter the pair in the order given by the bit.
         let (squared, product) = next.split_at_mut(width);
         R::Kernel::select(power, &pair, &bit);
         R::sqr(m, squared, power, &mut work.scratch);

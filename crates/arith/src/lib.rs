@@ -1,20 +1,22 @@
-//! Batches of fixed-width modular arithmetic: the numbers under every scheme of Hearith. Knows no
-//! scheme.
+//! Batches of fixed-width modular arithmetic, the foundation of every scheme in Hearith.
+//! Independent of any scheme.
 //!
 //! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a
-//!   time;
-//! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and
-//!   [`FixedBase`] powers in it;
-//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results.
-//!   [`dispatch!`] makes the choice, here and for the kernels of other crates;
-//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and
-//!   text;
-//! - [`random`]: numbers from the operating system's generator;
-//! - [`Process`]: which process this is, for what a child of `fork` must not share with its parent.
+//!   time
+//! - [`Square`]: arithmetic modulo `m^2`, computed modulo `m` ("dual Montgomery"), with
+//!   [`FixedBase`] powers
+//! - [`Engine`]: the kernel under both, selected at run time. Every engine gives the same results.
+//!   [`dispatch!`] performs the selection, here and for the kernels of other crates
+//! - [`natural`]: single natural numbers, with operations for set-up and conversions from and to
+//!   bytes and text
+//! - [`random`]: numbers from the operating system's generator
+//! - [`Process`]: identifies the current process, for data that a child of `fork` must not share
+//!   with its parent
 //!
-//! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool.
-//! Operations are constant time in the numbers and in secret [`Exponents`]: neither branches nor
-//! memory addresses depend on them. Numbers are slices of 64-bit limbs, least significant first.
+//! Work is distributed over the lanes of the engine, then over the cores of rayon's current thread
+//! pool. Operations are constant time in the numbers and in secret [`Exponents`]: neither branches
+//! nor memory addresses depend on them. Numbers are slices of 64-bit limbs, least significant
+//! first.
 
 mod backend;
 mod barrett;
@@ -55,7 +57,7 @@ pub use modulus::{Factor, Modulus, powers_of_two};
 pub use process::Process;
 pub use square::{Pairs, Square, pow_pairs};
 
-/// The examples of the README, compiled and run with the others.
+/// The examples of the README, compiled and run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

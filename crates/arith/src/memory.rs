@@ -1,14 +1,14 @@
-//! Memory for secrets.
+//! Locations of secrets in memory.
 
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::{Batch, Factor, Modulus, Square};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// What keeps numbers on the heap and can tell where, so that whoever owns it can have the
-/// operating system keep these pages out of swap space.
+/// Reports where a value stores numbers on the heap, so that its owner can ask the operating system
+/// to keep these pages out of swap space.
 pub trait Memory {
-    /// Adds the ranges of addresses. They stay as they are until the value is changed or dropped.
+    /// Appends the address ranges, which stay valid until the value is changed or dropped.
     fn memory(&self, ranges: &mut Vec<Range<usize>>);
 }
 
@@ -33,9 +33,9 @@ impl Memory for Batch {
 
 impl Memory for Modulus {
     fn memory(&self, ranges: &mut Vec<Range<usize>>) {
-        let constants: &Constants = &self.0;
+        let constants: &MontgomeryParams = &self.0;
         let inside = std::ptr::from_ref(constants).addr();
-        ranges.push(inside..inside + size_of::<Constants>());
+        ranges.push(inside..inside + size_of::<MontgomeryParams>());
         for number in [&constants.m]
             .into_iter()
             .chain([&constants.one, &constants.r2, &constants.shift].into_iter().flat_map(|(low, high)| [low, high]))
@@ -68,7 +68,7 @@ mod tests {
         let mut ranges = Vec::new();
         m.memory(&mut ranges);
         let bytes: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
-        assert_eq!(bytes, [size_of::<Constants>(), 16, 16, 16, 16, 16, 16, 16]);
+        assert_eq!(bytes, [size_of::<MontgomeryParams>(), 16, 16, 16, 16, 16, 16, 16]);
         assert!(ranges.contains(&(m.as_limbs().as_ptr().addr()..m.as_limbs().as_ptr().addr() + 16)));
     }
 }

@@ -1,7 +1,7 @@
-//! Products of powers: dot products of ciphertexts with plaintext weights.
+//! Products of powers, for dot products of ciphertexts and plaintext weights.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_long_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
@@ -9,17 +9,19 @@ use crate::pow::powers;
 use crate::product::products;
 use crate::ring::{Ring, Word};
 
-/// Terms whose squarings are shared. More would save little: at 64-bit exponents the tables and
-/// digits of a term take 30 products and its share of the squarings 4.
+/// Number of terms that share squarings. More would save little: for 64-bit exponents, the tables
+/// and digits of a term take 30 products and its share of the squarings 4.
 const TERMS: usize = 16;
 /// Bits of a digit.
 const DIGIT: u32 = 4;
 
-/// For each group the product of `base^exponent` over the rows that it lists (\[Straus64\], with
-/// fixed digits and masked table reads: the sequence of operations depends on `bits` and the groups
-/// only). Each lane takes up to [`TERMS`] rows of one group.
+/// For each group, the product of `base^exponent` over the listed rows. Each lane processes up to
+/// [`TERMS`] rows of one group.
+///
+/// The method is that of \[Straus64\] with fixed digits and masked table reads, so the sequence of
+/// operations depends only on `bits` and the groups.
 pub(crate) fn multi_pow<R: Ring>(
-    constants: &Constants,
+    constants: &MontgomeryParams,
     bases: &Batch,
     exponents: &Batch,
     bits: u32,

@@ -1,8 +1,8 @@
-//! Natural numbers as slices of 64-bit limbs, least significant first: the few operations that
-//! set-up and post-processing need, and conversion from and to bytes and text.
+//! Natural numbers as slices of 64-bit limbs, least significant first: the operations for set-up
+//! and post-processing, and conversions from and to bytes and text.
 //!
-//! All run in a time that depends on the lengths only, except where it says that numbers are
-//! public: [`bit_length`], [`divide_word`], text, and [`word`].
+//! The running time depends only on lengths, except for functions on public numbers:
+//! [`bit_length`], [`divide_word`], text, and [`word`].
 
 mod bytes;
 mod text;
@@ -16,12 +16,12 @@ use zeroize::Zeroizing;
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
 
-/// Limbs that a number of `bits` bits takes.
+/// Number of limbs for `bits` bits.
 pub fn limbs_of(bits: u32) -> usize {
     bits.div_ceil(64) as usize
 }
 
-/// The number with `limbs` limbs, extended with zeros or cut.
+/// The number with `limbs` limbs, extended with zeros or truncated.
 pub fn resized(number: &[u64], limbs: usize) -> Secret {
     let mut copy = Zeroizing::new(vec![0; limbs]);
     let kept = limbs.min(number.len());
@@ -38,7 +38,7 @@ pub(crate) fn adc(a: u64, b: u64, carry: u64) -> (u64, u64) {
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// `a - b - borrow` as (difference, borrow), the borrow 0 or 1.
+/// `a - b - borrow` as (difference, borrow), with a borrow of 0 or 1.
 ///
 /// Proved: `sbb_correct` in formal/coq/natural.v.
 #[inline(always)]
@@ -47,7 +47,7 @@ pub(crate) fn sbb(a: u64, b: u64, borrow: u64) -> (u64, u64) {
     (difference as u64, (difference >> 127) as u64)
 }
 
-/// `a + b c + carry` as (low, high); it cannot overflow.
+/// `a + b c + carry` as (low, high), which cannot overflow.
 ///
 /// Proved: `mac_correct` in formal/coq/natural.v.
 #[inline(always)]
@@ -56,8 +56,8 @@ pub(crate) fn mac(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// All ones if `bit` is 1, zero if it is 0, hidden from the optimiser so that it stays a mask and
-/// no branch.
+/// All ones if `bit` is 1, zero if it is 0. The bit is hidden from the optimiser so that it does
+/// not turn the mask into a branch.
 ///
 /// Proved: `mask_correct` in formal/coq/natural.v.
 #[inline(always)]
@@ -65,7 +65,7 @@ pub(crate) fn mask(bit: u64) -> u64 {
     std::hint::black_box(bit).wrapping_neg()
 }
 
-/// Adds `b` (at most as long) to `a`; returns the carry.
+/// Adds `b` (at most as long) to `a` and returns the carry.
 ///
 /// Proved: `add_assign_correct` in formal/coq/natural.v.
 #[inline]
@@ -81,7 +81,7 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
     carry
 }
 
-/// Subtracts `b` (at most as long) from `a`; returns the borrow.
+/// Subtracts `b` (at most as long) from `a` and returns the borrow.
 ///
 /// Proved: `sub_assign_correct` in formal/coq/residues.v.
 #[inline]
@@ -97,7 +97,7 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
     borrow
 }
 
-/// 1 if `a < b`, else 0; both of the same length.
+/// 1 if `a < b`, else 0. Both have the same length.
 ///
 /// Proved: `less_correct` in formal/coq/natural.v.
 #[inline]
@@ -106,8 +106,8 @@ pub fn less(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).fold(0, |borrow, (&x, &y)| sbb(x, y, borrow).1)
 }
 
-/// Subtracts `m` from `a` (of the same length, with `top` as one more limb above) if that leaves no
-/// borrow; returns 1 if it did, else 0. For a value below 2 `m` it is the reduction modulo `m`.
+/// Subtracts `m` from `a` (of the same length, with `top` as an additional limb) if that leaves no
+/// borrow. Returns 1 if it did, else 0. For a value below 2 `m`, this is the reduction modulo `m`.
 ///
 /// Proved: `reduce_once_correct` in formal/coq/natural.v.
 #[inline]
@@ -122,7 +122,7 @@ pub fn reduce_once(a: &mut [u64], top: u64, m: &[u64]) -> u64 {
     subtract
 }
 
-/// Replaces `a` by `b` if `bit` is 1, leaves it if 0.
+/// Replaces `a` by `b` if `bit` is 1; leaves it unchanged if `bit` is 0.
 #[inline]
 pub fn assign_if(a: &mut [u64], b: &[u64], bit: u64) {
     let take = mask(bit);
@@ -144,7 +144,7 @@ pub fn is_one(a: &[u64]) -> u64 {
     is_zero(&[low[0] ^ 1]) & is_zero(high)
 }
 
-/// The number divided by `2^bits`, rounded down, in as many limbs.
+/// The number divided by `2^bits`, rounded down, with as many limbs.
 pub fn shifted_down(a: &[u64], bits: u32) -> Secret {
     let mut shifted = Zeroizing::new(vec![0; a.len()]);
     for (index, limb) in shifted.iter_mut().enumerate() {
@@ -153,14 +153,14 @@ pub fn shifted_down(a: &[u64], bits: u32) -> Secret {
     shifted
 }
 
-/// `a - b` for `a >= b`, in the limbs of `a`.
+/// `a - b` for `a >= b`, with as many limbs as `a`.
 pub fn difference(a: &[u64], b: &[u64]) -> Secret {
     let mut rest = resized(a, a.len());
     sub_assign(&mut rest, b);
     rest
 }
 
-/// `a b`, in `a.len() + b.len()` limbs (schoolbook).
+/// `a b` in `a.len() + b.len()` limbs, by the schoolbook method.
 pub fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut out = vec![0; a.len() + b.len()];
     for (i, &y) in b.iter().enumerate() {
@@ -169,12 +169,12 @@ pub fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     out
 }
 
-/// `a b` in `limbs` limbs, which must hold it.
+/// `a b` in `limbs` limbs, which must be enough.
 pub fn product_in(a: &[u64], b: &[u64], limbs: usize) -> Secret {
     resized(&Zeroizing::new(product(a, b)), limbs)
 }
 
-/// Adds `a y` to `acc` (of the same length); returns the limb carried out.
+/// Adds `a y` to `acc` (of the same length) and returns the limb carried out.
 ///
 /// Proved: `mac_row_correct` in formal/coq/natural.v.
 #[inline(always)]
@@ -186,14 +186,14 @@ pub fn mac_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Adds `a y` to `acc`, which is longer than `a`; returns the carry.
+/// Adds `a y` to `acc`, which is longer than `a`, and returns the carry.
 pub fn add_multiple(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     let (low, high) = acc.split_at_mut(a.len());
     let grown = mac_row(low, a, y);
     add_assign(high, &[grown])
 }
 
-/// Subtracts `a y` (cut to the length of `acc`) from `acc`; returns the limb borrowed.
+/// Subtracts `a y` (truncated to the length of `acc`) from `acc` and returns the limb borrowed.
 pub fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut borrow = 0;
     for (t, &x) in acc.iter_mut().zip(a) {
@@ -206,7 +206,7 @@ pub fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     borrow
 }
 
-/// Quotient and remainder of a public number and a public word that is not zero.
+/// Quotient and remainder of a public number and a nonzero public word.
 pub fn divide_word(a: &[u64], divisor: u64) -> (Vec<u64>, u64) {
     let mut quotient = vec![0; a.len()];
     let mut remainder = 0;
@@ -218,14 +218,14 @@ pub fn divide_word(a: &[u64], divisor: u64) -> (Vec<u64>, u64) {
     (quotient, remainder)
 }
 
-/// Number of bits without leading zeros. Its time depends on the leading zero limbs: for public
-/// numbers.
+/// Number of bits without leading zeros. The running time depends on the leading zero limbs: for
+/// public numbers only.
 pub fn bit_length(a: &[u64]) -> u32 {
     let top = a.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top as u32 + 64 - a[top].leading_zeros())
 }
 
-/// `width` bits (at most 64) of `a` from bit `position` on; bits beyond the end are zero.
+/// `width` bits (at most 64) of `a`, from bit `position` on; bits beyond the end are zero.
 ///
 /// Proved: `bits_at_correct` in formal/coq/bits.v.
 #[inline(always)]
@@ -243,7 +243,7 @@ pub(crate) fn bit_at(a: &[u64], position: usize) -> u64 {
     a.get(position / 64).map_or(0, |limb| limb >> (position % 64) & 1)
 }
 
-/// The lowest `bits` bits (at most 64) set.
+/// A word with the lowest `bits` bits (at most 64) set.
 ///
 /// Proved: `low_bits_correct` in formal/coq/bits.v.
 #[inline(always)]
@@ -251,24 +251,24 @@ pub(crate) const fn low_bits(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
-/// Clears the bits from `bits` on.
+/// Clears all bits from bit `bits` on.
 pub fn clear_bits_from(a: &mut [u64], bits: u32) {
     a.iter_mut().enumerate().for_each(|(index, limb)| *limb &= bits_below(index, bits));
 }
 
-/// Whether any bit from `bits` on is set; constant time but for the answer.
+/// Whether any bit from bit `bits` on is set. Constant time apart from the result.
 pub fn has_bits_from(a: &[u64], bits: u32) -> bool {
     a.iter().enumerate().fold(0, |any, (index, limb)| any | (limb & !bits_below(index, bits))) != 0
 }
 
-/// The bits of limb `index` that are below bit `bits` of a number.
+/// A mask for the bits of limb `index` that are below bit `bits` of a number.
 fn bits_below(index: usize, bits: u32) -> u64 {
     low_bits(bits.saturating_sub(64 * index as u32).min(64))
 }
 
-/// `x^-1 mod 2^64` of an odd `x`, by Newton's iteration: each step doubles the number of right bits
-/// (Dumas, On Newton-Raphson iteration for multiplicative inverses modulo prime powers, 2012).
-/// `3x ^ 2` is right to 5 bits.
+/// `x^-1 mod 2^64` of an odd `x`, by Newton's iteration. Each step doubles the number of correct
+/// bits (Dumas, On Newton-Raphson iteration for multiplicative inverses modulo prime powers, 2012).
+/// `3x ^ 2` is correct to 5 bits.
 pub fn inverse_word(x: u64) -> u64 {
     let mut inverse = x.wrapping_mul(3) ^ 2;
     for _ in 0..4 {
@@ -277,9 +277,9 @@ pub fn inverse_word(x: u64) -> u64 {
     inverse
 }
 
-/// The exact quotient `a / d` for an odd `d` that divides `a`, in `limbs` limbs: division from the
-/// low end, one multiplication by `d^-1 mod 2^64` a limb and no comparison \[Jebelean93\]. If `d`
-/// does not divide `a` the result is `a d^-1 mod 2^(64 limbs)`.
+/// The exact quotient `a / d` in `limbs` limbs, for an odd `d` that divides `a`. Division starts at
+/// the low end and takes one multiplication by `d^-1 mod 2^64` per limb and no comparison
+/// \[Jebelean93\]. If `d` does not divide `a`, the result is `a d^-1 mod 2^(64 limbs)`.
 pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
     let mut rest = Zeroizing::new(vec![0; limbs]);
     let copied = limbs.min(a.len());
@@ -298,7 +298,7 @@ pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
     rest
 }
 
-/// `a = 2 a + bit mod m` for `a < m`; returns 1 if `m` was subtracted.
+/// Computes `a = 2 a + bit mod m` for `a < m` and returns 1 if `m` was subtracted.
 ///
 /// Proved: `double_correct` in formal/coq/bits.v.
 pub(crate) fn double(a: &mut [u64], bit: u64, m: &[u64]) -> u64 {
@@ -306,7 +306,7 @@ pub(crate) fn double(a: &mut [u64], bit: u64, m: &[u64]) -> u64 {
     reduce_once(a, carry, m)
 }
 
-/// `a = 2 a + bit`; returns the bit that leaves it.
+/// Computes `a = 2 a + bit` and returns the bit that is shifted out.
 ///
 /// Proved: `shift_in_correct` in formal/coq/bits.v.
 #[inline]
@@ -320,7 +320,7 @@ pub(crate) fn shift_in(a: &mut [u64], bit: u64) -> u64 {
     carry
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;

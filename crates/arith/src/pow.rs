@@ -1,8 +1,8 @@
-//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have
-//! [`crate::sliding`]. Powers of 2 take doublings instead.
+//! Exponentiation by windows: fixed ones, in constant time, for secret exponents, and
+//! [`crate::sliding`] for public ones. Powers of 2 use doublings instead.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::exponents::Exponents;
 use crate::groups::{Moduli, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Space};
@@ -10,16 +10,16 @@ use crate::natural::bits_at;
 use crate::ring::{LanesOf, Plain, Ring, Word, Workspace};
 use crate::sliding::{Term, product_of_terms};
 
-/// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers
-/// fill the first cache.
+/// Maximum window width of the vector engine. Its tables hold a number in every lane, and 16 dual
+/// numbers fill the first-level cache.
 pub(crate) const VECTOR_WINDOW: u32 = 4;
 
-/// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents
-/// (one a lane) of so many bits.
+/// A method that computes `power = base^exponent` for the residues of a group of lanes, with one
+/// exponent of `bits` bits per lane.
 pub(crate) type Method<R> =
     fn(&LanesOf<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
 
-/// Every row's power by windows, each row of the result a canonical number or pair.
+/// The power of every row by the window method, each as a canonical number or pair.
 pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
     let method: Method<R> = match exponents {
         Exponents::Public(_) => sliding,
@@ -28,7 +28,7 @@ pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponen
     pow_by(method, moduli, bases, exponents)
 }
 
-/// Every row's power by the method given.
+/// The power of every row by the given method.
 pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
     exponents.check(bases.len());
     let limbs = R::PARTS * moduli.first().limbs();
@@ -44,7 +44,7 @@ pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Bat
     out
 }
 
-/// Sliding windows, for an exponent that everybody knows; all lanes have the same one.
+/// Sliding windows for a public exponent, which is the same in all lanes.
 fn sliding<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,
@@ -57,10 +57,10 @@ fn sliding<R: Ring>(
     product_of_terms(m, work, power, &[term]);
 }
 
-/// Fixed windows from the top, `w` bits a step: `w` squarings and one multiplication by a table
-/// entry, read by masks over the whole table. The sequence of operations depends on `bits` only
-/// (Menezes, van Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm 14.82, with the
-/// multiplications for zero digits kept).
+/// Fixed windows from the top. A step of `w` bits takes `w` squarings and one multiplication by a
+/// table entry, which is read with masks over the whole table. The sequence of operations depends
+/// only on `bits` (Menezes, van Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm
+/// 14.82, without omitting multiplications for zero digits).
 fn fixed_window<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,
@@ -87,18 +87,20 @@ fn fixed_window<R: Ring>(
     }
 }
 
-/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a
-/// squaring each, which is doubled where the bit is 1 (Menezes, van Oorschot, Vanstone, Handbook of
-/// Applied Cryptography, algorithm 14.79, whose products by the base are additions here). Where it
-/// is 0, zeros are added: the sequence of operations depends on the number of bits only.
-pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&Constants], exponents: Exponents<'_>) -> Batch {
+/// `2^exponent` modulo several moduli with the same number of limbs, one per row.
+///
+/// Scans bits from the top, with one squaring each, and doubles if the bit is 1 (Menezes, van
+/// Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm 14.79, with additions for the
+/// products by the base). If the bit is 0, it adds zero, so the sequence of operations depends only
+/// on the number of bits.
+pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&MontgomeryParams], exponents: Exponents<'_>) -> Batch {
     exponents.check(moduli.len());
     let limbs = moduli[0].limbs();
     let mut out = Batch::zeros(moduli.len(), limbs);
     for_long_groups::<Plain<K>>(Moduli::Each(moduli), &mut out, |m, work, range, rows| {
         let exponent_rows: Vec<&[u64]> = range.map(|row| exponents.row(row)).collect();
         let (mut index, mut more, mut power) = (K::Word::default(), Space::<K>::new(m.k), Space::<K>::new(m.k));
-        // Nothing, or the power once more.
+        // Zero, or the power again.
         let mut table = Space::<K>::new(2 * m.k);
         power.copy_from_slice(&m.one[..m.k]);
         for position in (0..exponents.bits()).rev() {
@@ -113,21 +115,21 @@ pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&Constants], exponents: Exponen
     out
 }
 
-/// The digit of each lane's exponent at a bit position.
+/// Sets each lane to the digit of its exponent at a bit position.
 pub(crate) fn set_index<R: Ring>(index: &mut Word<R>, exponents: &[&[u64]], position: usize, width: u32) {
     for (lane, exponent) in exponents.iter().enumerate() {
         R::Kernel::set_lane(index, lane, bits_at(exponent, position, width));
     }
 }
 
-/// The window width up to `most` that needs the fewest multiplications, counting a table entry as
-/// one.
+/// The window width up to `most` that needs the fewest multiplications, including one per table
+/// entry.
 pub(crate) fn window_width(bits: u32, most: u32) -> u32 {
     let cost = |width: u32| (1 << width) + bits.div_ceil(width);
     (1..=most).min_by_key(|&width| cost(width)).expect("the range is not empty")
 }
 
-/// `base^0, base^1, ... base^(entries - 1)` one after another.
+/// The table `base^0, base^1, ... base^(entries - 1)`.
 pub(crate) fn powers<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,

@@ -1,8 +1,8 @@
-//! Products of many residues, in groups: sums of ciphertexts.
+//! Products of many residues in groups, for sums of ciphertexts.
 
 use crate::Batch;
 use crate::backend::with_kernel_for;
-use crate::constants::{Constants, Pair};
+use crate::constants::{MontgomeryParams, Pair};
 use crate::groups::{Moduli, for_groups, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Lanes, Space};
 use crate::natural::{Secret, resized};
@@ -11,19 +11,23 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Longest chain of factors that one lane multiplies up.
+/// Maximum length of a chain of factors in one lane.
 const LONGEST: usize = 64;
-/// Chains of so many factors fill as many lanes as it takes for a kernel of many to be the sooner.
+/// Assumed chain length for estimating how many lanes the chains fill, which selects the kernel.
 const FULL: usize = 16;
 
-/// For each group the product of the rows of `factors` that it lists; every row is a canonical
-/// number.
+/// For each group, the product of the listed rows of `factors`. Every row is a canonical number.
 ///
-/// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together;
-/// the chains' products are the factors of the next pass, which may have another kernel: it has
-/// fewer chains. A chain of `t` factors loses `R^(t-1)`, given back at its end; shorter chains
-/// beside it are filled up with the number 1, so that all lanes lose the same.
-pub(crate) fn products_of_groups(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
+/// Groups are cut into chains, one per lane, sorted by decreasing length so that neighbouring lanes
+/// finish together. The products of the chains are the factors of the next pass, which has fewer
+/// chains and may use another kernel. A chain of `t` factors loses a factor of `R^(t-1)`, which is
+/// restored at its end. Shorter chains in the same group of lanes are padded with the number 1, so
+/// all lanes lose the same factor.
+pub(crate) fn products_of_groups(
+    constants: &MontgomeryParams,
+    factors: &Batch,
+    groups: &[impl AsRef<[u32]> + Sync],
+) -> Batch {
     let mut partial = with_kernel_for!(constants, chains_of(groups), K => {
         pass::<Plain<K>>(Form::Plain, constants, factors, groups)
     });
@@ -36,29 +40,34 @@ pub(crate) fn products_of_groups(constants: &Constants, factors: &Batch, groups:
     partial.into_products(&resized(&[1], constants.limbs()))
 }
 
-/// The same in a ring of one's own choice, of canonical numbers or pairs.
-pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
+/// Like [`products_of_groups`], for a given ring, with canonical numbers or pairs.
+pub(crate) fn products<R: Ring>(
+    constants: &MontgomeryParams,
+    factors: &Batch,
+    groups: &[impl AsRef<[u32]> + Sync],
+) -> Batch {
     products_in::<R>(Form::Plain, constants, factors, groups)
 }
 
-/// How many lanes the chains of so short groups fill.
+/// Number of lanes that the chains of these groups fill.
 fn chains_of(groups: &[impl AsRef<[u32]>]) -> usize {
     groups.iter().map(|group| group.as_ref().len().div_ceil(FULL)).sum()
 }
 
-/// What numbers stand for.
+/// How numbers are represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Themselves.
+    /// As themselves.
     Plain,
-    /// Their `R`-th part, as [`Workspace::settle`] leaves it: of such chains nothing is lost.
+    /// Multiplied by `R`, as [`Workspace::settle`] leaves them. Chains of such numbers lose no
+    /// factor.
     Montgomery,
 }
 
-/// The same for factors and products in either form.
+/// Like [`products`], for factors and products in either form.
 pub(crate) fn products_in<R: Ring>(
     form: Form,
-    constants: &Constants,
+    constants: &MontgomeryParams,
     factors: &Batch,
     groups: &[impl AsRef<[u32]> + Sync],
 ) -> Batch {
@@ -77,31 +86,37 @@ struct Partial {
 }
 
 impl Partial {
-    /// Whether no group has more than one row.
+    /// Whether every group has at most one row.
     fn is_whole(&self) -> bool {
         self.groups.iter().all(|group| group.len() <= 1)
     }
 
-    /// The rows in the groups' order; a group without any is `one`.
+    /// The rows in the order of the groups; `one` for an empty group.
     fn into_products(self, one: &[u64]) -> Batch {
         let row = |group: &Vec<u32>| group.first().map_or(one, |&row| self.rows.row(row as usize));
         Batch::from_rows(one.len(), self.groups.iter().map(row))
     }
 }
 
-/// The number 1 in a form.
-fn one_of<R: Ring>(form: Form, constants: &Constants) -> Secret {
+/// The number 1 in the given form.
+fn one_of<R: Ring>(form: Form, constants: &MontgomeryParams) -> Secret {
     match form {
         Form::Plain => resized(&[1], R::PARTS * constants.limbs()),
         Form::Montgomery => row_of::<R>(&constants.one),
     }
 }
 
-/// Cuts groups into chains and multiplies each up.
-fn pass<R: Ring>(form: Form, constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Partial {
+/// Cuts groups into chains and multiplies each chain.
+fn pass<R: Ring>(
+    form: Form,
+    constants: &MontgomeryParams,
+    factors: &Batch,
+    groups: &[impl AsRef<[u32]> + Sync],
+) -> Partial {
     let rows: usize = groups.iter().map(|group| group.as_ref().len()).sum();
     let workers = R::Kernel::LANES * rayon::current_num_threads();
-    // A chain's end costs about two products, so chains are not shorter than a kernel has lanes.
+    // A chain's end costs about two products, so chains have at least as many factors as a kernel
+    // has lanes.
     let longest = rows.div_ceil(workers).clamp(R::Kernel::LANES.max(2), LONGEST);
     let chains: Vec<&[u32]> = groups.iter().flat_map(|group| group.as_ref().chunks(longest)).collect();
     let mut order: Vec<usize> = (0..chains.len()).collect();
@@ -120,10 +135,10 @@ fn pass<R: Ring>(form: Form, constants: &Constants, factors: &Batch, groups: &[i
     Partial { rows, groups: groups.collect() }
 }
 
-/// The product of each chain; shorter ones are filled up with `one`.
+/// The product of each chain. Shorter ones are padded with `one`.
 fn chain_products<R: Ring>(
     form: Form,
-    constants: &Constants,
+    constants: &MontgomeryParams,
     factors: &Batch,
     chains: &[&[u32]],
     one: &[u64],
@@ -138,7 +153,7 @@ fn chain_products<R: Ring>(
     for_long_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let width = R::width(m);
         let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
-        // The group that this core is likely to take next.
+        // The group that this core will probably process next.
         let next = &chains[range.end..chains.len().min(range.end + R::Kernel::LANES)];
         let chains = &chains[range];
         let mut lanes = Vec::with_capacity(chains.len());
@@ -147,7 +162,7 @@ fn chain_products<R: Ring>(
             load_parts::<R>(m, words, chains.iter().map(|chain| row(chain)), &mut lanes);
         };
         let longest = chains[0].len();
-        // Rows lie anywhere in more memory than a cache holds.
+        // Rows are scattered over more memory than fits in a cache.
         let mut ahead = Vec::with_capacity(chains.len());
         let mut prefetch = |step: usize| {
             let (chains, step) = if step < longest { (chains, step) } else { (next, step - longest) };
@@ -155,7 +170,8 @@ fn chain_products<R: Ring>(
             ahead.extend(chains.iter().filter_map(|chain| chain.get(step)).map(|&row| factors.row(row as usize)));
             R::Kernel::prefetch(&ahead);
         };
-        // Two steps ahead: the first product of a chain follows its first two factors at once.
+        // Two steps ahead, because the first product of a chain immediately follows its first two
+        // factors.
         load(&mut product, 0);
         prefetch(2);
         for step in 1..longest {
@@ -171,8 +187,8 @@ fn chain_products<R: Ring>(
     out
 }
 
-/// Brings rows of canonical numbers or pairs, a low part and a high part, into lanes; `lanes` is
-/// room for them.
+/// Loads rows of canonical numbers or pairs (low part, then high part) into lanes. `lanes` is a
+/// reusable buffer.
 pub(crate) fn load_parts<'a, R: Ring>(
     m: &Lanes<R::Kernel>,
     words: &mut [Word<R>],
@@ -186,15 +202,15 @@ pub(crate) fn load_parts<'a, R: Ring>(
     }
 }
 
-/// The powers `R, R^2, ...`, at least `most` of them, which give back what Montgomery products
-/// lost: `t - 1` of them and the one that gives back lose `R^t`.
-fn powers<R: Ring>(constants: &Constants, most: usize) -> Arc<Vec<Secret>> {
+/// At least `most` of the powers `R, R^2, ...`, which restore the factor that Montgomery products
+/// lose: `t - 1` products and the restoring product itself lose `R^t`.
+fn powers<R: Ring>(constants: &MontgomeryParams, most: usize) -> Arc<Vec<Secret>> {
     constants.powers(R::PARTS, most, |powers| more_powers::<R>(constants, powers, most))
 }
 
-/// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in
-/// lanes.
-fn more_powers<R: Ring>(constants: &Constants, powers: &mut Vec<Secret>, most: usize) {
+/// Extends the powers. The Montgomery products of `s` powers with the last one give `s - 1` more,
+/// in parallel lanes.
+fn more_powers<R: Ring>(constants: &MontgomeryParams, powers: &mut Vec<Secret>, most: usize) {
     if powers.is_empty() {
         powers.extend([row_of::<R>(&constants.one), row_of::<R>(&constants.r2)]);
     }
@@ -219,8 +235,8 @@ fn row_of<R: Ring>((low, high): &Pair) -> Secret {
     Zeroizing::new([&low[..], &high[..]][..R::PARTS].concat())
 }
 
-/// The Montgomery residues of numbers of any width, canonical: factors of [`Form::Montgomery`].
-pub(crate) fn entered<R: Ring>(constants: &Constants, numbers: &Batch) -> Batch {
+/// The canonical Montgomery residues of numbers of any width: factors of [`Form::Montgomery`].
+pub(crate) fn entered<R: Ring>(constants: &MontgomeryParams, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), R::PARTS * constants.limbs());
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<R::Kernel>::new(R::width(m));

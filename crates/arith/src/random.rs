@@ -1,13 +1,13 @@
-//! Random numbers, from the operating system's generator only.
+//! Random numbers from the operating system's generator.
 
 use crate::Batch;
 use crate::natural::clear_bits_from;
 use getrandom::Error;
 use rayon::prelude::*;
 
-/// Limbs that a thread draws at once.
+/// Number of limbs that a thread draws at once.
 const CHUNK: usize = 1 << 11;
-/// Chunks from which several threads draw: the system's generator is slower than memory.
+/// Minimum number of chunks for several threads: the system's generator is slower than memory.
 const MANY: usize = 16;
 
 /// Overwrites the limbs with random ones.
@@ -21,14 +21,14 @@ pub fn fill(limbs: &mut [u64]) -> Result<(), Error> {
     limbs.par_chunks_mut(CHUNK).try_for_each(fill_here)
 }
 
-/// Draws into the limbs themselves, so that no copy has to be wiped.
+/// Draws directly into the limbs, which leaves no copy to wipe.
 fn fill_here(limbs: &mut [u64]) -> Result<(), Error> {
     // SAFETY: bytes need no alignment, and any eight bytes are a limb.
     let (_, bytes, _) = unsafe { limbs.align_to_mut::<u8>() };
     getrandom::fill(bytes)
 }
 
-/// `len` numbers uniform below `2^bits`, in `limbs` limbs each.
+/// `len` numbers, uniform below `2^bits`, with `limbs` limbs each.
 ///
 /// # Errors
 /// If the operating system's generator fails.

@@ -1,5 +1,4 @@
-//! The two rings of a kernel behind one interface, so that every exponentiation is written once for
-//! both.
+//! The two rings of a kernel behind one interface, so that exponentiation is written once for both.
 
 use crate::cost::note;
 use crate::kernel::{Kernel, Lanes, Space};
@@ -13,9 +12,9 @@ pub(crate) type LanesOf<R> = Lanes<<R as Ring>::Kernel>;
 
 /// A ring of residues in Montgomery form on a group of lanes.
 pub(crate) trait Ring: Sync {
-    /// The kernel that carries it out.
+    /// The kernel that implements the ring.
     type Kernel: Kernel;
-    /// Words of a residue, in units of the `k` words of a number below `m`.
+    /// Number of parts of a residue, of `k` words each.
     const PARTS: usize;
 
     /// `out = a b`.
@@ -71,29 +70,29 @@ impl<K: Kernel> Ring for Dual<K> {
     }
 }
 
-/// One of the two rings, whatever the kernel: for work whose parts suit different kernels.
-pub(crate) trait Rings {
+/// Either ring, for any kernel: for work whose parts use different kernels.
+pub(crate) trait RingFamily {
     /// The ring of a kernel.
     type Of<K: Kernel>: Ring<Kernel = K>;
 }
 
 /// [`Plain`] rings.
-pub(crate) struct Plains;
+pub(crate) struct PlainRings;
 
 /// [`Dual`] rings.
-pub(crate) struct Duals;
+pub(crate) struct DualRings;
 
-impl Rings for Plains {
+impl RingFamily for PlainRings {
     type Of<K: Kernel> = Plain<K>;
 }
 
-impl Rings for Duals {
+impl RingFamily for DualRings {
     type Of<K: Kernel> = Dual<K>;
 }
 
-/// The working memory of one group of lanes; wiped when dropped.
+/// The working memory of one group of lanes. Wiped when dropped.
 pub(crate) struct Workspace<R: Ring> {
-    /// For the kernel's products.
+    /// Scratch space for the kernel's products.
     pub(crate) scratch: Space<R::Kernel>,
     /// One residue.
     pub(crate) spare: Space<R::Kernel>,
@@ -132,9 +131,9 @@ impl<R: Ring> Workspace<R> {
         }
     }
 
-    /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form,
-    /// good as the first factor of a product: Horner's rule over chunks from the top, one product a
-    /// chunk after the first.
+    /// Reduces the numbers in `rows`, one per lane and of any length, without converting them to
+    /// Montgomery form. The result is valid as the first factor of a product. Uses Horner's rule
+    /// over chunks from the top, with one product per chunk after the first.
     ///
     /// Proved: `horner_correct` in formal/coq/dual.v.
     pub(crate) fn reduce(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
@@ -150,7 +149,7 @@ impl<R: Ring> Workspace<R> {
         }
     }
 
-    /// The Montgomery residues of the numbers in `rows`, one a lane and of any length.
+    /// The Montgomery residues of the numbers in `rows`, one per lane and of any length.
     ///
     /// Proved: `enter_correct` in formal/coq/dual.v.
     pub(crate) fn enter(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
@@ -158,7 +157,7 @@ impl<R: Ring> Workspace<R> {
         self.mul_assign(m, out, &m.r2[..R::width(m)]);
     }
 
-    /// Takes residues out of Montgomery form into canonical numbers or pairs, one a row of `rows`.
+    /// Converts residues from Montgomery form to canonical numbers or pairs, one per row of `rows`.
     ///
     /// Proved: `exit_correct` in formal/coq/dual.v.
     pub(crate) fn exit<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, residues: &[Word<R>]) {
@@ -166,8 +165,8 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and `b`
-    /// canonical or, modulo `m`, a residue.
+    /// The canonical numbers or pairs `a b / R`, where `a` is a result of [`Workspace::reduce`] and
+    /// `b` is canonical or, modulo `m`, a residue.
     pub(crate) fn finish<'a>(
         &mut self,
         m: &LanesOf<R>,
@@ -179,8 +178,7 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    /// Brings residues as they are into canonical numbers or pairs: in Montgomery form they stay
-    /// so.
+    /// Makes residues canonical without leaving Montgomery form.
     pub(crate) fn settle<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, a: &[Word<R>]) {
         self.spare.copy_from_slice(a);
         self.canonical(m, rows);
@@ -197,7 +195,7 @@ impl<R: Ring> Workspace<R> {
     }
 }
 
-/// The chunk from bit `start` on of each row.
+/// Loads the chunk of each row that starts at bit `start`.
 fn load_chunk<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]], start: usize) {
     K::load(words, rows, start);
     let mut bits = K::chunk_bits(words.len());

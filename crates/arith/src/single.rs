@@ -1,20 +1,21 @@
 //! Products of single numbers outside Montgomery form, on 64-bit words, by Barrett's reduction
-//! \[Barrett86\]. The IFMA engine has a kernel of its own for them, `backend/ifma/alone.rs`.
+//! \[Barrett86\]. The IFMA engine has a separate kernel for them, `backend/ifma/alone.rs`.
 //!
-//! The AVX2 kernel takes as long for one product as for four, and its constants have to be spread
-//! over lanes first. The portable kernel takes two Montgomery products. Here it is one product and
-//! two halves, as [`crate::barrett`] has it, with `b = 2^64`, a modulus of `d` limbs and a
-//! reciprocal `mu` of `d + 1`:
+//! The AVX2 kernel takes as long for one product as for four, and must first distribute its
+//! constants over lanes. The portable kernel takes two Montgomery products. This method takes one
+//! product and two half products, as in [`crate::barrett`], with `b = 2^64`, a modulus of `d` limbs
+//! and a reciprocal `mu` of `d + 1` limbs:
 //!
 //! ```text
 //! t = x y < b^(2 d)        q = floor(floor(t / b^(d-1)) mu / b^(d+1))        r = t - q m
 //! ```
 //!
-//! Nothing is spare here: the factors may be as long as the modulus' limbs. What makes `q` smaller
-//! than `t / m`:
-//! - what `floor(t / b^(d-1))` cuts off, times `mu`: below `b^(d-1) / m`, at most a quarter;
-//! - what `mu` lacks, times `t`: below `t / b^(2 d)`, less than 1;
-//! - what is left out of the product by `mu`, products of limbs below column `d - 2`: below
+//! There are no spare bits here: the factors may fill all limbs of the modulus. Four errors make
+//! `q` smaller than `t / m`:
+//! - the part truncated by `floor(t / b^(d-1))`, times `mu`: below `b^(d-1) / m`, at most a
+//!   quarter;
+//! - the rounding error of `mu`, times `t`: below `t / b^(2 d)`, less than 1;
+//! - the part omitted from the product by `mu`, products of limbs below column `d - 2`: below
 //!   `d b^(d-1)` of `b^(d+1)`;
 //! - rounding down, less than 1.
 //!
@@ -25,17 +26,17 @@ mod adx;
 
 #[cfg(target_arch = "x86_64")]
 use crate::backend::ifma::alone;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::natural::{Secret, less, mac, reduce_once, sub_assign};
 use crate::{Batch, Engine};
 use zeroize::Zeroizing;
 
-/// Most rows: the AVX2 kernel takes longer for so many, and more are shared out among cores.
+/// Maximum number of rows for which the AVX2 kernel takes longer; more rows are distributed over
+/// the cores.
 const FEW: usize = 2;
 
-/// The products row by row, canonical, if they are few and of numbers for which this is sooner
-/// than what the engine does with many.
-pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch) -> Option<Batch> {
+/// The canonical products row by row, if the engine's kernel for many rows would take longer.
+pub(crate) fn mul(constants: &MontgomeryParams, a: &Batch, b: &Batch) -> Option<Batch> {
     let (rows, limbs) = (a.len(), a.limbs().max(b.limbs()));
     match constants.engine.engine() {
         #[cfg(target_arch = "x86_64")]
@@ -44,14 +45,14 @@ pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch) -> Option<Batch> 
     }
 }
 
-/// Whether so many rows, of numbers of so many limbs, are multiplied sooner on words.
-fn suits(constants: &Constants, rows: usize, limbs: usize) -> bool {
+/// Whether multiplication on words is faster for this number of rows and limbs.
+fn suits(constants: &MontgomeryParams, rows: usize, limbs: usize) -> bool {
     let d = constants.limbs();
     rows <= FEW && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
 }
 
-/// The products row by row, canonical, of numbers of at most as many limbs as the modulus.
-fn on_words(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
+/// The canonical products, row by row, of numbers with at most as many limbs as the modulus.
+fn on_words(constants: &MontgomeryParams, a: &Batch, b: &Batch) -> Batch {
     let d = constants.limbs();
     let mut out = Batch::zeros(a.len(), d);
     let mu: Secret = constants.reciprocal(64, d).clone();
@@ -62,11 +63,11 @@ fn on_words(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
     out
 }
 
-/// Calls the body compiled for the instructions that this CPU has.
+/// Calls the body compiled for the instructions that this CPU supports.
 fn product(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("bmi2") {
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         return unsafe {
             if std::arch::is_x86_feature_detected!("adx") {
                 product_adx(out, x, y, m, mu, space)
@@ -78,21 +79,21 @@ fn product(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: 
     product_body::<false>(out, x, y, m, mu, space);
 }
 
-/// With two chains of carries as well: rows by [`adx::add_row`].
+/// With two chains of carries in addition: rows by [`adx::add_row`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "adx,bmi2")]
 fn product_adx(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     product_body::<true>(out, x, y, m, mu, space);
 }
 
-/// With `mulx`, which leaves carries alone and takes any registers.
+/// With `mulx`, which preserves the carry flag and works with any registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 fn product_bmi2(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     product_body::<false>(out, x, y, m, mu, space);
 }
 
-/// With `ADX` it must be called where the CPU has `adx` and `bmi2`.
+/// With `ADX`, the CPU must support `adx` and `bmi2`.
 #[inline(always)]
 fn product_body<const ADX: bool>(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     let d = m.len();
@@ -125,19 +126,19 @@ fn product_body<const ADX: bool>(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64
     out.copy_from_slice(rest);
 }
 
-/// [`add_row`], or [`adx::add_row`] where the CPU has its instructions.
+/// [`add_row`], or [`adx::add_row`] if the CPU supports its instructions.
 #[inline(always)]
 fn row<const ADX: bool>(t: &mut [u64], a: &[u64], y: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if ADX {
-        // SAFETY: the instructions are there, as `product_body` requires.
+        // SAFETY: the CPU supports the instructions, as `product_body` requires.
         return unsafe { adx::add_row(t, a, y) };
     }
     add_row(t, a, y)
 }
 
-/// Adds `a y` to `t`, which is as long as `a`; returns the limb carried out.
-// No closures and no calls of generic functions: they may be compiled apart, without `mulx`.
+/// Adds `a y` to `t`, which is as long as `a`, and returns the limb carried out.
+// No closures or calls of generic functions: they may be compiled separately, without `mulx`.
 #[inline(always)]
 fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
     let (blocks, rest) = t.as_chunks_mut::<4>();
@@ -152,7 +153,7 @@ fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
         let (low1, over) = low1.carrying_add(high0, over);
         let (low2, over) = low2.carrying_add(high1, over);
         let (low3, over) = low3.carrying_add(high2, over);
-        // No overflow, here and below: it is the highest limb of what fits.
+        // Cannot overflow, here and below: it is the highest limb of a result that fits.
         carry = high3.wrapping_add(u64::from(over));
         let (sum0, over) = t[0].carrying_add(low0, false);
         let (sum1, over) = t[1].carrying_add(low1, over);

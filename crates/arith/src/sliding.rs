@@ -1,15 +1,16 @@
-//! Sliding windows for public exponents: of one power, and of a product of a few powers.
+//! Sliding windows for public exponents, for one power or a product of a few powers.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::Space;
 use crate::natural::{bit_at, bit_length, bits_at};
 use crate::ring::{LanesOf, Ring, Word, Workspace};
 
-/// The product of `base^exponent` over all rows, one row. All squarings are shared (\[Straus64\]),
-/// and each base has windows of its own, as wide as suits its exponent (\[Moller01\]).
-pub(crate) fn product_of_few<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch) -> Batch {
+/// The product of `base^exponent` over all rows, as one row. All squarings are shared
+/// (\[Straus64\]), and each base has its own windows, with the best width for its exponent
+/// (\[Moller01\]).
+pub(crate) fn product_of_few<R: Ring>(constants: &MontgomeryParams, bases: &Batch, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(1, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, _, rows| {
@@ -26,9 +27,10 @@ pub(crate) fn product_of_few<R: Ring>(constants: &Constants, bases: &Batch, expo
     out
 }
 
-/// A base to a power, cut into windows: odd digits, each with the place of its lowest bit.
+/// A base and an exponent that is cut into windows: odd digits, each with the position of its
+/// lowest bit.
 pub(crate) struct Term<R: Ring> {
-    /// The base's powers 1, 3, 5 ..., one after another.
+    /// The powers 1, 3, 5, ... of the base, consecutively.
     odd_powers: Space<R::Kernel>,
     digits: Vec<(u32, usize)>,
 }
@@ -41,7 +43,7 @@ impl<R: Ring> Term<R> {
     }
 }
 
-/// The product of powers: a squaring for each bit of the longest exponent, and a product for each
+/// The product of powers, with one squaring per bit of the longest exponent and one product per
 /// digit.
 pub(crate) fn product_of_terms<R: Ring>(
     m: &LanesOf<R>,
@@ -65,7 +67,7 @@ pub(crate) fn product_of_terms<R: Ring>(
     work.sqr_assign(m, power, at as usize);
 }
 
-/// The first so many odd powers of a base.
+/// The first `entries` odd powers of a base.
 fn odd_powers<R: Ring>(m: &LanesOf<R>, work: &mut Workspace<R>, base: &[Word<R>], entries: usize) -> Space<R::Kernel> {
     let width = R::width(m);
     let mut odd = Space::<R::Kernel>::new(entries * width);
@@ -81,8 +83,8 @@ fn odd_powers<R: Ring>(m: &LanesOf<R>, work: &mut Workspace<R>, base: &[Word<R>]
     odd
 }
 
-/// The digits of an exponent from the lowest on (Handbook of Applied Cryptography, algorithm 14.85,
-/// has them from the top).
+/// The digits of an exponent from the lowest bit on (Handbook of Applied Cryptography, algorithm
+/// 14.85, starts at the highest).
 fn digits(exponent: &[u64], bits: u32, width: u32) -> Vec<(u32, usize)> {
     let (mut digits, mut place) = (Vec::new(), 0);
     while place < bits {

@@ -1,22 +1,23 @@
-//! Arithmetic modulo `m^2` on batches, carried out modulo `m`: dual Montgomery.
+//! Arithmetic modulo `m^2` on batches, computed modulo `m` (dual Montgomery).
 
 use crate::backend::with_kernel_for;
 use crate::buckets::{product_of_powers, shares_squarings};
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::multi_pow::multi_pow;
 use crate::natural::{add_assign, product};
 use crate::pow::pow;
-use crate::ring::{Dual, Duals, Ring};
+use crate::ring::{Dual, DualRings, Ring};
 use crate::{ArithError, Batch, Engine, Exponents, Modulus};
 use rayon::prelude::*;
 use std::fmt;
 
-/// Rows that are joined sooner than another thread would take them.
+/// Maximum number of rows that are joined on the current thread, because another thread would start
+/// later.
 const FEW: usize = 8;
 
-/// The square `m^2` of an odd modulus, as a modulus. Numbers modulo `m^2` come out as [`Pairs`].
+/// The square `m^2` of an odd modulus, as a modulus. Results modulo `m^2` are [`Pairs`].
 ///
 /// ```
 /// use hearith_arith::{Batch, Engine, Exponents, Square};
@@ -28,15 +29,15 @@ const FEW: usize = 8;
 #[derive(Clone)]
 pub struct Square(Modulus);
 
-/// Numbers `low + high m` modulo `m^2`, both parts canonical residues modulo `m`.
+/// Numbers `low + high m` modulo `m^2`, where both parts are canonical residues modulo `m`.
 ///
-/// For a power `x^(m-1)` with `m` prime, `low` is 1 and `high` is Paillier's `L`: no division is
-/// left to do.
+/// For a power `x^(m-1)` with `m` prime, `low` is 1 and `high` is Paillier's `L`, without a
+/// division.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
     /// The residues modulo `m`.
     pub low: Batch,
-    /// What is above them, in units of `m`.
+    /// The multiples of `m`.
     pub high: Batch,
 }
 
@@ -54,13 +55,13 @@ impl Square {
         &self.0
     }
 
-    /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients
-    /// high. No division is carried out.
+    /// Reduces numbers of any width modulo `m^2` and splits them by `m`, into remainders (low) and
+    /// quotients (high), without a division.
     pub fn split(&self, numbers: &Batch) -> Pairs {
         Pairs::from_rows(with_kernel_for!(self.constants(), numbers.len(), K => split::<K>(self.constants(), numbers)))
     }
 
-    /// The numbers `low + high m`, in twice the limbs of `m`.
+    /// The numbers `low + high m`, with twice as many limbs as `m`.
     pub fn join(&self, pairs: &Pairs) -> Batch {
         let limbs = self.0.limbs();
         let mut out = Batch::zeros(pairs.low.len(), 2 * limbs);
@@ -77,19 +78,19 @@ impl Square {
         out
     }
 
-    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the
-    /// bases.
+    /// Powers of numbers of any width, by the window method. Constant time in secret exponents and
+    /// in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
         let moduli = Moduli::Shared(self.constants());
         Pairs::from_rows(with_kernel_for!(self.constants(), bases.len(), K => pow::<Dual<K>>(moduli, bases, exponents)))
     }
 
-    /// For each group the product of the powers `base^exponent` of the rows that it lists, all
-    /// exponents secret and below `2^bits`; the squarings of a group are shared (Straus). 1 for an
-    /// empty group.
+    /// For each group, the product of the powers `base^exponent` of the listed rows, with secret
+    /// exponents below `2^bits`; 1 for an empty group. The squarings of a group are shared
+    /// (Straus).
     ///
     /// # Panics
-    /// If there is not one exponent a base, or a group lists a row that is not there.
+    /// Unless there is one exponent per base, or if a group lists a row that does not exist.
     pub fn multi_pow<G: AsRef<[u32]> + Sync>(
         &self,
         bases: &Batch,
@@ -97,29 +98,29 @@ impl Square {
         bits: u32,
         groups: &[G],
     ) -> Pairs {
-        assert_eq!(bases.len(), exponents.len(), "one exponent a base");
+        assert_eq!(bases.len(), exponents.len(), "there must be one exponent per base");
         let rows = with_kernel_for!(self.constants(), groups.len(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
         Pairs::from_rows(rows)
     }
 
-    /// The product of the powers `base^exponent` of all rows, bases of any width and exponents
-    /// below `2^bits`; 1 if there are none. For exponents that everybody may know: the time depends
-    /// on them.
+    /// The product of the powers `base^exponent` of all rows, with bases of any width and exponents
+    /// below `2^bits`; 1 for an empty batch. For public exponents only: the running time depends on
+    /// them.
     ///
     /// # Panics
-    /// If there is not one exponent a base.
+    /// Unless there is one exponent per base.
     pub fn product_of_powers(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Pairs {
-        let rows = product_of_powers::<Duals>(self.constants(), bases, exponents, bits);
+        let rows = product_of_powers::<DualRings>(self.constants(), bases, exponents, bits);
         Pairs::from_rows(rows)
     }
 
-    /// Whether [`Square::product_of_powers`] of so many bases shares all squarings, on a kernel for
-    /// one number: then a product takes less than its powers side by side.
+    /// Whether [`Square::product_of_powers`] of this number of bases shares all squarings, on a
+    /// kernel for one number. The product is then faster than its powers in parallel.
     pub fn shares_squarings(&self, bases: usize) -> bool {
         shares_squarings(self.constants(), bases)
     }
 
-    pub(crate) fn constants(&self) -> &Constants {
+    pub(crate) fn constants(&self) -> &MontgomeryParams {
         &self.0.0
     }
 }
@@ -131,40 +132,40 @@ impl fmt::Debug for Square {
 }
 
 impl Pairs {
-    /// Takes rows of low and high parts, one behind the other, apart.
+    /// Splits rows that consist of a low part and a high part.
     pub(crate) fn from_rows(rows: Batch) -> Self {
         let limbs = rows.limbs() / 2;
         let half = |part: usize| Batch::from_rows(limbs, rows.rows().map(|row| &row[part * limbs..][..limbs]));
         Pairs { low: half(0), high: half(1) }
     }
 
-    /// How many numbers there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.low.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.low.is_empty()
     }
 }
 
-/// Powers modulo the squares of several moduli of the same width, one a row, side by side in the
-/// lanes: the two halves of a decryption.
+/// Powers modulo the squares of several moduli of the same width, one per row, in parallel lanes,
+/// as for the two halves of a decryption.
 ///
 /// # Panics
-/// If the moduli are not one a row, differ in width, or were prepared for different engines.
+/// Unless there is one modulus per row, or if moduli differ in width or engine.
 pub fn pow_pairs(squares: &[&Square], bases: &Batch, exponents: Exponents<'_>) -> Pairs {
-    assert_eq!(squares.len(), bases.len(), "one modulus a row");
+    assert_eq!(squares.len(), bases.len(), "there must be one modulus per row");
     let Some(first) = squares.first() else {
         return Pairs::from_rows(Batch::zeros(0, 2));
     };
-    let constants: Vec<&Constants> = squares.iter().map(|square| square.constants()).collect();
+    let constants: Vec<&MontgomeryParams> = squares.iter().map(|square| square.constants()).collect();
     let moduli = Moduli::Each(&constants);
     Pairs::from_rows(with_kernel_for!(first.constants(), bases.len(), K => pow::<Dual<K>>(moduli, bases, exponents)))
 }
 
-fn split<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
+fn split<K: Kernel>(constants: &MontgomeryParams, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), 2 * constants.limbs());
     for_groups::<Dual<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<K>::new(Dual::<K>::width(m));

@@ -1,4 +1,5 @@
-//! What `Process` tells apart. Without the harness, whose threads would be missing in a child.
+//! Processes that `Process` distinguishes. Runs without the test harness, whose threads would be
+//! missing in a child.
 
 #[cfg(unix)]
 fn main() {
@@ -18,7 +19,7 @@ fn main() {}
 mod unix {
     use hearith_arith::Process;
 
-    /// Runs a test in a child made by `fork`, and waits for it.
+    /// Runs a test in a child created by `fork` and waits for it.
     fn in_child(fork: fn() -> libc::pid_t, test: impl FnOnce() -> bool) {
         assert!(passes(fork, test));
     }
@@ -28,7 +29,7 @@ mod unix {
         let child = fork();
         assert!(child >= 0, "{}", std::io::Error::last_os_error());
         if child == 0 {
-            // SAFETY: ends the child, without what the parent has to do at its end.
+            // SAFETY: ends the child without the exit handlers of the parent.
             unsafe { libc::_exit(if test() { 0 } else { 1 }) };
         }
         let mut status = 0;
@@ -42,7 +43,7 @@ mod unix {
         unsafe { libc::fork() }
     }
 
-    /// What must hold in a child, and in a child of that.
+    /// Properties that must hold in a child and in a grandchild.
     fn differs(parent: Process, fork: fn() -> libc::pid_t) {
         in_child(fork, || {
             let child = Process::current();
@@ -61,16 +62,16 @@ mod unix {
 
     #[cfg(target_os = "linux")]
     pub fn so_are_children_that_no_handler_sees() {
-        // SAFETY: a child with a copy of the memory, as of `fork`, but none of its handlers.
+        // SAFETY: a child with a copy of the memory, as from `fork`, but without its handlers.
         let clone = || unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as libc::pid_t;
         differs(Process::current(), clone);
     }
 
-    /// A first process of a namespace, and the child that it has in another: both have the id 1.
+    /// The first process of a namespace and its child in another one: both have ID 1.
     #[cfg(target_os = "linux")]
     pub fn so_is_one_with_its_parents_id() {
-        // SAFETY: the next children get namespaces of their own; as nobody in particular where this
-        // user may not have them.
+        // SAFETY: creates new namespaces for the next children, in a new user namespace if the user
+        // lacks the privilege.
         let apart = || unsafe {
             libc::unshare(libc::CLONE_NEWPID) == 0 || libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID) == 0
         };

@@ -1,25 +1,25 @@
-//! Secrets decide no branch and no address: the engines that valgrind can run, under valgrind,
-//! which is told that the secrets are undefined and reports every jump and every access that
-//! depends on them (the method of ctgrind \[Langley10\]).
+//! Checks that no branch and no address depends on secrets, with the engines that valgrind can run.
+//! Valgrind is told that secrets are undefined and reports every jump and every access that depends
+//! on them (the method of ctgrind \[Langley10\]).
 //!
-//! The test runs its own executable under valgrind, once plainly, where nothing may be reported,
-//! and once with a deliberate leak, which must be.
+//! The test runs its own executable under valgrind: once normally, where nothing may be reported,
+//! and once with a deliberate leak, which must be reported.
 #![cfg(target_arch = "x86_64")]
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, pow_pairs, powers_of_two};
 use hearith_testing::has;
 use std::process::Command;
 
-/// Names the part that the inner run plays.
+/// Selects the role of the inner run.
 const ROLE: &str = "HEARITH_SECRET_TRACKING";
 
-/// Asks valgrind (memcheck) to take bytes for undefined or for defined; outside of valgrind nothing
-/// happens.
+/// Asks valgrind (memcheck) to treat bytes as undefined or as defined. Has no effect outside
+/// valgrind.
 fn mark(bytes: &[u8], defined: bool) {
     // "MC" in the upper half, then 1 for undefined and 2 for defined; address, length.
     let request = 0x4d43_0001_u64 + u64::from(defined);
     let arguments = [request, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0];
-    // SAFETY: the four rotations amount to none and the exchange does nothing; valgrind knows the
+    // SAFETY: the four rotations cancel and the exchange does nothing; valgrind recognises the
     // sequence.
     unsafe {
         std::arch::asm!(
@@ -34,13 +34,13 @@ fn bytes(limbs: &[u64]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(limbs.as_ptr().cast(), 8 * limbs.len()) }
 }
 
-/// The batch, its contents secret.
+/// Marks the contents of the batch as secret.
 fn secret(batch: Batch) -> Batch {
     mark(bytes(batch.as_limbs()), false);
     batch
 }
 
-/// Numbers of no particular pattern.
+/// Numbers without a particular pattern.
 fn numbers(len: usize, limbs: usize) -> Batch {
     let mut batch = Batch::zeros(len, limbs);
     for (index, limb) in batch.as_limbs_mut().iter_mut().enumerate() {
@@ -49,8 +49,7 @@ fn numbers(len: usize, limbs: usize) -> Batch {
     batch
 }
 
-/// A secret modulus of the given number of limbs: what stays public is its length and that it is
-/// odd.
+/// A secret modulus of the given number of limbs. Only its length and that it is odd are public.
 fn modulus(limbs: usize, seed: usize) -> Vec<u64> {
     let mut m = numbers(seed + 1, limbs).row(seed).to_vec();
     m[0] |= 1;
@@ -59,7 +58,7 @@ fn modulus(limbs: usize, seed: usize) -> Vec<u64> {
     m
 }
 
-/// Every operation that meets secrets, on odd and even, usual and unusual limb counts.
+/// All operations on secrets, with odd and even, common and uncommon limb counts.
 fn operate(engine: Engine) {
     let residue = |limbs: usize| {
         let mut rows = numbers(3, limbs);
@@ -107,8 +106,8 @@ fn leak() {
     }
 }
 
-/// Runs one test of this executable under valgrind in a role; whether valgrind had nothing to
-/// report.
+/// Runs one test of this executable under valgrind in a role and returns whether valgrind reported
+/// nothing.
 fn clean_under_valgrind(role: &str, engine: Engine) -> bool {
     let output = Command::new("valgrind")
         .args(["--error-exitcode=99", "--quiet", "--undef-value-errors=yes"])

@@ -1,4 +1,4 @@
-//! What one thread does: seconds to encrypt, add up and decrypt a column, as JSON, for
+//! Measures one thread: seconds to encrypt, sum and decrypt a column, as JSON, for
 //! `bench/python/compare_lattice.py`.
 //!
 //! `cargo run --release --package hearith-bfv --example rates -- SET ENGINE ROWS GROUPS`
@@ -6,23 +6,23 @@
 use hearith_bfv::{Ciphertext, Engine, Error, PrivateKey, Set, Sums, Total};
 use std::time::Instant;
 
-/// How many partial sums a column is added up in, to be added up again.
+/// Number of partial sums of a column, which are then added.
 const PARTS: usize = 10;
 
-/// Bits of a plaintext, and the largest number: 20 bits and room for 2^32 additions and more, or
-/// what the smallest set takes.
+/// Bits of a plaintext, and the largest number: 20 bits with a budget for more than 2^32 additions,
+/// or the limits of the smallest set.
 fn plaintexts(set: Set) -> (u32, i128) {
     if set == Set::Degree4096 { (28, 500) } else { (97, 500_000) }
 }
 
-/// What work gives, and its seconds.
+/// The result of `work`, and its time in seconds.
 fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(T, f64), Error> {
     let start = Instant::now();
     let made = work()?;
     Ok((made, start.elapsed().as_secs_f64()))
 }
 
-/// A column encrypted, with what it is added up by.
+/// An encrypted column, with its groups and weights.
 struct Column<'a> {
     key: &'a PrivateKey,
     bits: u32,
@@ -32,7 +32,7 @@ struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// The sums of some of the pieces by groups.
+    /// The sums of some of the pieces by group.
     fn sums(&self, pieces: std::ops::Range<usize>, weighted: bool) -> Result<Vec<Total>, Error> {
         let degree = self.key.public().set().degree();
         let (groups, weights) = (self.groups.chunks(degree), self.weights.chunks(degree));
@@ -45,13 +45,13 @@ impl Column<'_> {
         sums.release()
     }
 
-    /// The same in parts, each of which is released, as workers apart would do.
+    /// The sums in parts, each released separately, as by separate workers.
     fn parts(&self) -> Result<Vec<Vec<Total>>, Error> {
         let each = self.pieces.len().div_ceil(PARTS);
         (0..PARTS).map(|part| self.sums(part * each..(part + 1) * each, true)).collect()
     }
 
-    /// Adds parts up again.
+    /// Adds the parts.
     fn again(&self, parts: &[Vec<Total>]) -> Result<Vec<Total>, Error> {
         let mut sums = Sums::new(self.key.public(), self.bits)?;
         for (group, total) in parts.iter().flat_map(|part| part.iter().enumerate()) {
@@ -60,8 +60,7 @@ impl Column<'_> {
         sums.release()
     }
 
-    /// Compares totals with what they should be, and gives the seconds that it took to decrypt
-    /// them.
+    /// Compares totals with the expected sums, and returns the time for decrypting them in seconds.
     fn check(&self, totals: &[Total], values: &[i128], weighted: bool) -> Result<f64, Error> {
         let decrypted =
             || totals.iter().map(|total| self.key.decrypt_total(total)).collect::<Result<Vec<i128>, Error>>();

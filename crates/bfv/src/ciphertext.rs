@@ -1,4 +1,5 @@
-//! Ciphertexts of up to `N` numbers: encryption with either key, sums, decryption, and their bytes.
+//! Ciphertexts of up to `N` numbers: encryption with either key, sums, decryption and
+//! serialisation.
 
 use crate::key::{KeyId, PrivateKey, PublicKey, expanded};
 use crate::noise;
@@ -10,7 +11,7 @@ use crate::{Error, ErrorKind};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Up to `N` encrypted numbers, one a coefficient.
+/// Up to `N` encrypted numbers, one per coefficient.
 #[derive(Clone)]
 pub struct Ciphertext {
     pub(crate) set: Set,
@@ -18,14 +19,14 @@ pub struct Ciphertext {
     pub(crate) bits: u32,
     pub(crate) count: usize,
     pub(crate) noise: u128,
-    /// The part of it that nothing hides from the key's owner: of what was added since the last
-    /// release.
+    /// The part of the noise that is not hidden from the key holder: that of everything added since
+    /// the last release.
     open: u128,
-    /// `a s + e + (q / t) m`: coefficients, as many as there are numbers.
+    /// `a s + e + (q / t) m`, with as many coefficients as there are numbers.
     pub(crate) b: Poly,
-    /// `a`, by values.
+    /// `a`, as values of the transform.
     pub(crate) a: Poly,
-    /// What `a` was drawn from.
+    /// The seed of `a`, if it has one.
     seed: Option<Seed>,
 }
 
@@ -36,15 +37,16 @@ impl fmt::Debug for Ciphertext {
 }
 
 impl PublicKey {
-    /// Encrypts numbers of `bits` bits with their sign.
+    /// Encrypts signed numbers of `bits` bits, including the sign.
     ///
     /// # Errors
-    /// A number that does not fit, more numbers than the degree or none, no random numbers.
+    /// If a number does not fit, there are no numbers or more than the degree, or the operating
+    /// system provides no random numbers.
     pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
         self.encrypt_from(&mut Stream::fresh()?, numbers, bits)
     }
 
-    /// The same with this randomness.
+    /// Encrypts with the given randomness.
     fn encrypt_from(&self, stream: &mut Stream, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
         let ring = &self.parts.ring;
         let vectors = ring.check(numbers, bits)?;
@@ -69,7 +71,8 @@ impl PublicKey {
         })
     }
 
-    /// The halves of an encryption of zero by values, the first without its own error.
+    /// The halves of an encryption of zero, as values of the transform. The first one lacks its own
+    /// error.
     pub(crate) fn zero(&self, stream: &mut Stream) -> [Poly; 2] {
         let parts = &self.parts;
         let ring = &parts.ring;
@@ -89,7 +92,7 @@ impl PublicKey {
     /// Adds two ciphertexts, number by number.
     ///
     /// # Errors
-    /// Ciphertexts that are not alike; [`ErrorKind::Noise`].
+    /// If the ciphertexts differ in set, key, plaintext length or count, and [`ErrorKind::Noise`].
     ///
     /// Proved: `sum_noise` in formal/coq/noise.v.
     pub fn add(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext, Error> {
@@ -106,10 +109,10 @@ impl PublicKey {
         Ok(sum)
     }
 
-    /// Multiplies all numbers by one, which is public.
+    /// Multiplies all numbers by a public factor.
     ///
     /// # Errors
-    /// A ciphertext of another key; [`ErrorKind::Noise`].
+    /// If the ciphertext belongs to another set or key, and [`ErrorKind::Noise`].
     ///
     /// Proved: `sum_noise` in formal/coq/noise.v.
     pub fn multiply(&self, x: &Ciphertext, factor: i64) -> Result<Ciphertext, Error> {
@@ -123,11 +126,12 @@ impl PublicKey {
         Ok(product)
     }
 
-    /// Makes what the key's owner sees of sums, number by number, the numbers alone: adds an
-    /// encryption of zero, and noise that hides theirs.
+    /// Prepares sums for decryption, so that the key holder learns only the numbers: adds an
+    /// encryption of zero, and noise that hides the noise of the sums.
     ///
     /// # Errors
-    /// A ciphertext of another key; [`ErrorKind::NoRoom`]; no random numbers.
+    /// If the ciphertext belongs to another set or key, [`ErrorKind::NoRoom`], and if the operating
+    /// system provides no random numbers.
     pub fn release(&self, sum: &Ciphertext) -> Result<Ciphertext, Error> {
         self.check(sum)?;
         let ring = &self.parts.ring;
@@ -160,7 +164,8 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Encrypts numbers of `bits` bits with their sign, in half the room.
+    /// Encrypts signed numbers of `bits` bits, including the sign, into half the size of
+    /// [`PublicKey::encrypt`].
     ///
     /// # Errors
     /// As [`PublicKey::encrypt`].
@@ -170,7 +175,7 @@ impl PrivateKey {
         self.encrypt_from(*seed()?, Stream::fresh()?, numbers, bits)
     }
 
-    /// The same with this randomness: the seed is public, the stream gives the errors.
+    /// Encrypts with the given randomness. The seed is public, and the stream provides the errors.
     fn encrypt_from(
         &self,
         public_seed: Seed,
@@ -197,8 +202,8 @@ impl PrivateKey {
     /// Decrypts all numbers.
     ///
     /// # Errors
-    /// A ciphertext of another key, or one whose noise is beyond the bound that it carries: it was
-    /// altered.
+    /// If the ciphertext belongs to another set or key, or its noise exceeds its bound because it
+    /// was altered.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Zeroizing<Vec<i128>>, Error> {
         self.public().check(ciphertext)?;
         noise::check(Some(ciphertext.noise), ciphertext.set, ciphertext.bits)?;
@@ -215,23 +220,23 @@ impl PrivateKey {
     }
 }
 
-/// What the bytes of a ciphertext begin with.
+/// The first bytes of a serialised ciphertext.
 const MAGIC: &[u8; 4] = b"HBC1";
-/// Bytes before the seed or `a`.
+/// Number of bytes before the seed or `a`.
 const HEADER: usize = 4 + 4 + 16 + 4 + 16;
 
 impl Ciphertext {
-    /// How many numbers it holds.
+    /// The number of encrypted numbers.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Bits of a plaintext, with its sign.
+    /// Length of a plaintext in bits, including the sign.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// The key that it is under.
+    /// The ID of its key.
     pub fn key(&self) -> KeyId {
         self.key
     }
@@ -241,21 +246,23 @@ impl Ciphertext {
         self.set
     }
 
-    /// Bits by which its noise may still grow: it can be multiplied by 2 to this power, and no
-    /// further.
+    /// Bits by which the noise may still grow: the ciphertext can be multiplied by 2 to this power
+    /// and no higher power of 2.
     pub fn budget(&self) -> u32 {
         noise::budget(self.noise, self.set, self.bits)
     }
 
-    /// Whether nothing was added to it yet: its noise is that of encryption.
+    /// Whether nothing was added to it yet, so that its noise is that of encryption.
     pub fn is_fresh(&self) -> bool {
         self.noise == if self.seed.is_some() { noise::FRESH_PRIVATE } else { noise::fresh_public(self.set) }
     }
 
-    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 1 if all noise is hidden
-    /// ([`PublicKey::release`]); key id; how many numbers; the bound on the noise, numbers little
-    /// end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after
-    /// prime.
+    /// Serialises the ciphertext, with integers in little-endian order: `HBC1`; the set; 1 if there
+    /// is a seed; the bits of a plaintext; 1 if all noise is hidden ([`PublicKey::release`]); the
+    /// key ID; how many numbers; the bound on the noise; the seed of `a` or its residues; the
+    /// residues of `b`.
+    ///
+    /// Residues have 50 bits each and come prime after prime.
     pub fn to_bytes(&self) -> Vec<u8> {
         let a = if self.seed.is_some() { SEED_BYTES } else { packed_bytes(self.set.primes(), self.a.vectors()) };
         let mut bytes = Vec::with_capacity(HEADER + a + packed_bytes(self.set.primes(), self.b.vectors()));
@@ -272,13 +279,13 @@ impl Ciphertext {
         bytes
     }
 
-    /// Reads the bytes of a ciphertext under this key.
+    /// Deserialises a ciphertext under this key.
     ///
     /// # Errors
-    /// Bytes that are none, or of another key.
+    /// If the bytes are not a ciphertext, or it belongs to another set or key.
     pub fn from_bytes(bytes: &[u8], key: &PublicKey) -> Result<Self, Error> {
         let malformed = |what| Error::from(ErrorKind::Malformed(what));
-        let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the ciphertext is cut short"))?;
+        let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the ciphertext is truncated"))?;
         let [set, seeded, bits] = [header[4], header[5], header[6]];
         if header[..4] != *MAGIC || seeded > 1 || header[7] > 1 {
             return Err(malformed("this is not a ciphertext"));
@@ -301,7 +308,7 @@ impl Ciphertext {
         let (primes, vectors) = (&ring.primes, count.div_ceil(crate::kernel::LANES));
         let first = if seeded == 1 { SEED_BYTES } else { packed_bytes(primes.len(), ring.vectors()) };
         if body.len() != first + packed_bytes(primes.len(), vectors) {
-            return Err(malformed("the ciphertext is not as long as it says"));
+            return Err(malformed("the ciphertext does not have the length that its header states"));
         }
         let (first, second) = body.split_at(first);
         let seed = Seed::try_from(first).ok().filter(|_| seeded == 1);
@@ -316,7 +323,7 @@ impl Ciphertext {
 
 #[cfg(test)]
 impl PrivateKey {
-    /// The bytes of encryptions under both keys, with the same randomness every time.
+    /// Encryptions under both keys as bytes, with the same randomness on every call.
     pub(crate) fn encrypted_alike(&self, numbers: &[i128], bits: u32) -> Result<[Vec<u8>; 2], Error> {
         let stream = |seed| Stream::new(&[seed; SEED_BYTES], 0);
         let own = self.encrypt_from([1; SEED_BYTES], stream(2), numbers, bits)?;

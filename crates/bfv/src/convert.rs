@@ -1,8 +1,8 @@
-//! Plaintexts as long coefficients, for devices that convert these to residues instead of this CPU.
+//! Plaintexts as long coefficients, for devices that convert them to residues instead of the CPU.
 //!
-//! The CPU needs no long integers: [`Ring::add_plain`](crate::ring::Ring::add_plain) takes the
-//! remainder of the division, which is short, modulo each prime. A device that converts wants the
-//! quotient, which has as many bits as `q`.
+//! The CPU needs no long integers: [`Ring::add_plain`](crate::ring::Ring::add_plain) reduces the
+//! short remainder of the division modulo each prime. A converting device needs the quotient, which
+//! has as many bits as `q`.
 
 use crate::ring::{Poly, Ring};
 use crate::{Error, ErrorKind};
@@ -12,22 +12,22 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The reason for which numbers were not converted.
+/// The reason why a conversion failed.
 pub type Reason = Box<dyn std::error::Error + Send + Sync>;
 
-/// Turns long integers into residues: an accelerator.
+/// Converts long integers to residues, typically on an accelerator.
 ///
-/// It is given plaintexts, and must keep them as secret as their owner does.
+/// The converter receives plaintexts and must keep them as secret as their owner does.
 pub trait Convert: fmt::Debug + Send + Sync {
-    /// The residues of all numbers, which are below the product of the moduli: those modulo the
-    /// first modulus, then those modulo the next.
+    /// Returns the residues of all numbers, which are below the product of the moduli: first those
+    /// modulo the first modulus, then those modulo the next.
     ///
     /// # Errors
-    /// Whatever befalls it.
+    /// Any error of the converter.
     fn residues(&self, moduli: &[u64], numbers: &Batch) -> Result<Zeroizing<Vec<u64>>, Reason>;
 }
 
-/// Why what converts did not; equal to itself alone.
+/// Why a converter failed. It compares equal only to itself and its clones.
 #[derive(Clone, Debug)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -52,20 +52,21 @@ impl fmt::Display for Cause {
 }
 
 impl std::error::Error for Cause {
-    /// What whoever converts gave as the reason: its text is this one's.
+    /// The converter's reason. It has the same message as this error.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&*self.0)
     }
 }
 
-/// `q m / t`, rounded to the nearest, modulo `q`, a row a number: `t = 2^bits`. In constant time.
+/// `q m / t` with `t = 2^bits`, rounded to the nearest integer, modulo `q`, one row per number. In
+/// constant time.
 pub(crate) fn scaled(ring: &Ring, numbers: &[i128], bits: u32) -> Batch {
     let q = ring.primes.iter().fold(vec![1], |all, prime| product(&all, &[prime.q]));
     let q = &q[..limbs_of(ring.set.modulus_bits())];
     let mut rows = Batch::zeros(numbers.len(), q.len());
     let mut room = Zeroizing::new(vec![0; q.len() + 2]);
     for (row, &number) in rows.rows_mut().zip(numbers) {
-        // Modulo t, and so without a sign: q more or less is 0 modulo q.
+        // Reduced modulo t, so non-negative. This changes the result by a multiple of q.
         let number = number as u128 & ((1 << bits) - 1);
         room.fill(0);
         add_multiple(&mut room, q, number as u64);
@@ -79,7 +80,7 @@ pub(crate) fn scaled(ring: &Ring, numbers: &[i128], bits: u32) -> Batch {
     rows
 }
 
-/// What [`Ring::add_plain`] does, the long way: by residues of somebody else's.
+/// Does the same as [`Ring::add_plain`], with residues from a converter.
 pub(crate) fn add_plain(ring: &Ring, a: &mut Poly, numbers: &[i128], bits: u32, by: &dyn Convert) -> Result<(), Error> {
     let moduli = ring.set.moduli();
     let words = by.residues(moduli, &scaled(ring, numbers, bits)).map_err(Cause::from)?;
@@ -87,7 +88,7 @@ pub(crate) fn add_plain(ring: &Ring, a: &mut Poly, numbers: &[i128], bits: u32, 
     let right = words.len() == moduli.len() * numbers.len()
         && columns.clone().zip(moduli).all(|(column, &q)| column.iter().fold(true, |all, &word| all & (word < q)));
     if !right {
-        return Err(ErrorKind::Malformed("what converts gave no residues").into());
+        return Err(ErrorKind::Malformed("the converter returned no residues").into());
     }
     let mut plain = Poly::zeros(moduli.len(), numbers.len().div_ceil(crate::kernel::LANES));
     for (prime, column) in columns.enumerate() {
@@ -105,7 +106,7 @@ mod tests {
     use rug::Integer;
     use rug::integer::Order;
 
-    /// GMP, or what fails or lies.
+    /// A converter that uses GMP, returns wrong residues, or fails.
     #[derive(Debug)]
     enum Software {
         Right,
@@ -129,7 +130,7 @@ mod tests {
         }
     }
 
-    /// The largest numbers of so many bits either side of 0, and others.
+    /// The numbers of largest magnitude with `bits` bits, and others.
     fn numbers(bits: u32) -> Vec<i128> {
         let largest = i128::MAX >> (128 - bits);
         [0, 1, -1, largest, -largest, -largest - 1, largest / 3, -largest / 7, largest / 2 + 1, -largest / 2].to_vec()
@@ -182,7 +183,7 @@ mod tests {
         ];
         for spoil in spoils {
             let error = public(Software::Wrong(spoil)).encrypt(&[5], 20).unwrap_err();
-            assert_eq!(error.to_string(), "what converts gave no residues");
+            assert_eq!(error.to_string(), "the converter returned no residues");
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Errors in the input. No error carries a plaintext or key material.
+//! Errors in the input. No error contains a plaintext or key material.
 
 use crate::convert::Cause;
 use crate::parameters::Set;
 use hearith_arith::ArithError;
 use std::fmt;
 
-/// What is wrong, and with which number of several, from 0. The text names the row first.
+/// An error, with the row of the number, counted from 0, if there is one. The message starts with
+/// the row.
 ///
 /// ```
 /// use hearith_bfv::{Error, ErrorKind};
@@ -22,17 +23,17 @@ struct Located {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The row at fault, from 0, if there is one.
+    /// The row, counted from 0, if the error belongs to one.
     pub fn row(&self) -> Option<usize> {
         self.0.row
     }
 
-    /// The same error in this row.
+    /// The same error, assigned to this row.
     pub fn at_row(mut self, row: usize) -> Self {
         self.0.row = Some(row);
         self
@@ -60,70 +61,70 @@ impl std::error::Error for Error {
     }
 }
 
-/// What is wrong.
+/// The kinds of errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No parameter set has this name.
-    #[error("unknown parameter set; known are bfv-4096, bfv-8192, bfv-16384")]
+    #[error("unknown parameter set: choose one of bfv-4096, bfv-8192, bfv-16384")]
     UnknownSet,
-    /// Plaintexts of this length are not for this set.
-    #[error("plaintexts of {bits} bits: {set} takes 2 to {largest}")]
+    /// The set does not support plaintexts of this length.
+    #[error("plaintexts of {bits} bits are not supported: {set} allows 2 to {largest} bits")]
     Bits {
-        /// The bits asked for.
+        /// The requested length in bits.
         bits: u32,
-        /// The most that the set takes.
+        /// The largest length that the set supports.
         largest: u32,
         /// The set.
         set: Set,
     },
-    /// A number does not fit.
+    /// A number does not fit into a plaintext.
     #[error("the number does not fit into {bits} bits with its sign")]
     OutOfRange {
-        /// Bits of a plaintext.
+        /// Length of a plaintext in bits.
         bits: u32,
     },
-    /// More numbers than a ciphertext holds, or none.
-    #[error("{count} numbers for a ciphertext, which holds 1 to {most}")]
+    /// There are no numbers, or more than a ciphertext can hold.
+    #[error("a ciphertext holds 1 to {most} numbers, not {count}")]
     Count {
-        /// The numbers given.
+        /// How many numbers were given.
         count: usize,
-        /// `N`.
+        /// How many numbers a ciphertext holds, `N`.
         most: usize,
     },
-    /// Groups or weights are not as many as numbers.
-    #[error("{found} {what} for {count} numbers")]
+    /// The ciphertext has a different number of values than there are groups or weights.
+    #[error("expected {count} {what}, one for each number, not {found}")]
     Rows {
-        /// What was given.
+        /// Whether groups or weights.
         what: &'static str,
-        /// How many of them.
+        /// How many were given.
         found: usize,
-        /// Numbers in the ciphertext.
+        /// How many numbers the ciphertext holds.
         count: usize,
     },
-    /// What is of another key, set or length of plaintexts.
+    /// The key, set or plaintext length differs.
     #[error("{0} differs")]
     Differs(&'static str),
-    /// Noise could make the result wrong.
+    /// The noise could make the result wrong.
     #[error("the noise budget is exhausted, so the result could be wrong: use a larger parameter set")]
     Noise,
-    /// There is no room for what hides the noise.
+    /// The noise budget left is too small to hide the noise of the result.
     #[error("the noise budget is too small to hide the noise of the result: use a larger parameter set")]
     NoRoom,
-    /// Decryption found more noise than there can be: the key is another, or the ciphertext was
-    /// changed.
-    #[error("the ciphertext was altered, or is of another key")]
+    /// Decryption found more noise than the bound allows: the key is a different one, or the
+    /// ciphertext was changed.
+    #[error("the ciphertext was altered, or belongs to another key")]
     Altered,
-    /// Bytes that are no ciphertext, or a text that is no key.
+    /// The bytes are not a ciphertext, or the text is not a key.
     #[error("{0}")]
     Malformed(&'static str),
-    /// What turns plaintexts into residues in this CPU's stead failed.
+    /// The converter that computes residues instead of this CPU failed.
     #[error(transparent)]
     Converter(#[from] Cause),
-    /// The operating system gave no random numbers.
-    #[error("the operating system gave no random numbers")]
+    /// The operating system provided no random numbers.
+    #[error("the operating system's random generator failed")]
     Random(#[from] getrandom::Error),
-    /// The engine cannot be had.
+    /// The engine is not available.
     #[error(transparent)]
     Arith(#[from] ArithError),
 }

@@ -1,8 +1,8 @@
-//! The interface of an engine: the loops over polynomials of one prime, eight coefficients per
-//! vector.
+//! The interface of an engine: the loops over polynomials modulo one prime, with eight coefficients
+//! per vector.
 //!
-//! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is and has
-//! them compiled with its instructions.
+//! The loops are written once, in [`loops`], for any [`Word`]. An engine defines the vector type
+//! and compiles the loops with its instructions.
 
 #[cfg(target_arch = "x86_64")]
 mod ifma;
@@ -13,41 +13,41 @@ use crate::prime::{Constant, Prime};
 use hearith_arith::{Available, dispatch};
 use zeroize::DefaultIsZeroes;
 
-/// Words of a vector.
+/// Words per vector.
 pub(crate) const LANES: usize = 8;
-/// Bits of the factors of a product.
+/// Length in bits of the factors of a product.
 pub(crate) const RADIX: u32 = 52;
-/// The words of which a product takes notice.
+/// The bits of a word that a product uses.
 pub(crate) const MASK: u64 = (1 << RADIX) - 1;
 
-/// The words of a vector as they lie in memory.
+/// The words of a vector as stored in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Lanes(pub(crate) [u64; LANES]);
 
 impl DefaultIsZeroes for Lanes {}
 
-/// The loops of an engine. Polynomials have residues below the prime before and after.
+/// The loops of an engine. All polynomials have residues below the prime, before and after.
 pub(crate) trait Kernel: Send + Sync {
-    /// From coefficients to values, in the order of [`loops::forward`].
+    /// Transforms coefficients to values, in the order of [`loops::forward`].
     fn forward(&self, a: &mut [Lanes], prime: &Prime);
-    /// From values to coefficients.
+    /// Transforms values to coefficients.
     fn inverse(&self, a: &mut [Lanes], prime: &Prime);
-    /// `sum + a b / 2^52`, value by value.
+    /// Computes `sum + a b / 2^52` value by value.
     fn multiply_add(&self, sum: &mut [Lanes], a: &[Lanes], b: &[Lanes], prime: &Prime);
-    /// `a c` for a constant.
+    /// Computes `a c` for a constant `c`.
     fn scale(&self, a: &mut [Lanes], c: Constant, prime: &Prime);
-    /// `a` and small numbers with sign, below the prime in magnitude.
+    /// Adds small signed numbers, below the prime in magnitude.
     fn add_small(&self, a: &mut [Lanes], small: &[Lanes], prime: &Prime);
-    /// `a + start + sum of limbs[j] constants[j]`, the limbs of 52 bits.
+    /// Computes `a + start + sum of limbs[j] constants[j]` for limbs of 52 bits.
     fn add_limbs(&self, a: &mut [Lanes], limbs: [&[Lanes]; 3], constants: [Constant; 3], start: u64, prime: &Prime);
-    /// `a - b`.
+    /// Computes `a - b`.
     fn subtract(&self, a: &mut [Lanes], b: &[Lanes], prime: &Prime);
-    /// `a + b`.
+    /// Computes `a + b`.
     fn add(&self, a: &mut [Lanes], b: &[Lanes], prime: &Prime);
 }
 
-/// The engine's loops.
+/// The loops of an engine.
 pub(crate) fn kernel(engine: Available) -> &'static dyn Kernel {
     dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => K::KERNEL)
 }
@@ -61,11 +61,11 @@ pub(crate) trait Word: Copy {
     fn sub(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
-    /// `self` and the lower 52 bits of the product of the lower 52 bits of `a` and `b`.
+    /// Adds the lower 52 bits of the product of the lower 52 bits of `a` and `b` to `self`.
     fn add_low(self, a: Self, b: Self) -> Self;
-    /// `self` and the upper 52 bits of that product.
+    /// Adds the upper 52 bits of that product to `self`.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// Word `i` of vector `j` where word `j` of vector `i` was.
+    /// Transposes a matrix: word `i` of vector `j` was word `j` of vector `i`.
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
 }
 
@@ -84,7 +84,7 @@ mod tests {
         Lanes(words.try_into().unwrap())
     }
 
-    /// Coefficients in vectors, and the values that `forward` leaves, which stay transposed.
+    /// Coefficients as vectors. The values that `forward` returns stay transposed.
     fn vectors(words: &[u64]) -> Vec<Lanes> {
         words.chunks(LANES).map(lanes).collect()
     }
@@ -93,8 +93,8 @@ mod tests {
         (0..DEGREE).map(|i| vectors[i % LANES].0[i / LANES]).collect()
     }
 
-    /// Every lane of a step, and whole transforms, compared with what Coq computes from the
-    /// translated source.
+    /// Compares every lane of a step, and whole transforms, with the results that Coq computes from
+    /// the translated source.
     #[test]
     fn steps_are_those_of_the_proofs() {
         for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {

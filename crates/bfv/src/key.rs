@@ -1,7 +1,7 @@
-//! Keys, and the texts of their files.
+//! Keys and the text format of their files.
 //!
-//! A private key is a seed: the secret, the public key's uniform half and its error come out of the
-//! seed's streams, so a private key's file is short and the public key can be made again.
+//! A private key is a seed. Its streams generate the secret and the public key's uniform half and
+//! error, so a private key file is short and the public key can be regenerated.
 
 use crate::convert::{self, Convert};
 use crate::packing::{pack, packed_bytes, unpack};
@@ -17,12 +17,12 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What the files of this scheme's keys say that they are.
+/// The key type (`kty`) in this scheme's key files.
 pub const KEY_TYPE: &str = "HEARITH-BFV";
-/// Bytes that the text of a key may have: the public key of the largest set takes 1.1 million.
+/// Maximum length of a key's text in bytes. The public key of the largest set has 1.1 million.
 pub const MAX_KEY_TEXT: usize = 1 << 21;
 
-/// Whether a text says that it is a key of this scheme; it may be a damaged one.
+/// Whether a text claims to be a key of this scheme. The key may be damaged.
 pub fn is_key(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Kind<'a> {
@@ -32,7 +32,7 @@ pub fn is_key(text: &str) -> bool {
     serde_json::from_str::<Kind<'_>>(text).is_ok_and(|kind| kind.kty == KEY_TYPE)
 }
 
-/// Names a key pair: the first 16 bytes of the SHA-256 of the set's name and the public key.
+/// Identifies a key pair: the first 16 bytes of the SHA-256 of the set's name and the public key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub(crate) [u8; 16]);
 
@@ -48,11 +48,11 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// Encrypts, and adds up what is encrypted. Cheap to clone.
+/// Encrypts, and computes sums of ciphertexts. Cheap to clone.
 #[derive(Clone)]
 pub struct PublicKey {
     pub(crate) parts: Arc<PublicParts>,
-    /// What turns plaintexts into residues; this CPU if nothing else does.
+    /// Converts plaintexts to residues; `None` means this CPU.
     converter: Option<Arc<dyn Convert>>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct PublicParts {
     pub(crate) id: KeyId,
     seed: Seed,
     packed: Vec<u8>,
-    /// `a s + e` and `a` by values, in Montgomery's form.
+    /// `a s + e` and `a` as values of the transform, in Montgomery form.
     pub(crate) b: Poly,
     pub(crate) a: Poly,
 }
@@ -72,11 +72,11 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// Decrypts. It is never printed and wiped when dropped.
+/// Decrypts. The key is never printed, and wiped when dropped.
 pub struct PrivateKey {
     public: PublicKey,
     seed: Zeroizing<Seed>,
-    /// The secret by values, in Montgomery's form.
+    /// The secret as values of the transform, in Montgomery form.
     pub(crate) s: Poly,
 }
 
@@ -86,12 +86,12 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// Streams of a private key's seed.
+/// Numbers of the streams of a private key's seed.
 const SECRET: u64 = 0;
 const UNIFORM: u64 = 1;
 const ERROR: u64 = 2;
 
-/// The uniform polynomial, by values, that a public seed stands for.
+/// Expands a public seed to a uniform polynomial, as values of the transform.
 pub(crate) fn expanded(ring: &Ring, seed: &Seed) -> Poly {
     let mut a = ring.zeros();
     ring.each(&mut a, |_, i, a, prime| Stream::new(seed, i as u64).uniform(a, prime.q));
@@ -99,10 +99,10 @@ pub(crate) fn expanded(ring: &Ring, seed: &Seed) -> Poly {
 }
 
 impl PrivateKey {
-    /// A new key.
+    /// Generates a new key.
     ///
     /// # Errors
-    /// If the engine cannot be had or the operating system gives no random numbers.
+    /// If the engine is not available or the operating system provides no random numbers.
     pub fn generate(set: Set, engine: Engine) -> Result<Self, Error> {
         Self::from_seed(&*seed()?, Ring::new(set, engine)?)
     }
@@ -128,16 +128,16 @@ impl PrivateKey {
         &self.public
     }
 
-    /// As [`PublicKey::with_converter`].
+    /// Sets the converter, as [`PublicKey::with_converter`] does.
     pub fn with_converter(mut self, converter: Arc<dyn Convert>) -> Self {
         self.public.converter = Some(converter);
         self
     }
 
-    /// The text of the key's file, JSON.
+    /// The text of the key's file, as JSON.
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut seed = Zeroizing::new([0; 43]);
-        // The room is as long as the text of 32 bytes, so this cannot fail.
+        // The buffer has the length of 32 encoded bytes, so this cannot fail.
         let seed = Base64UrlUnpadded::encode(&*self.seed, &mut *seed).unwrap_or_default();
         let (set, id) = (self.public.set(), self.public.id());
         let mut text = Zeroizing::new(String::with_capacity(256));
@@ -151,10 +151,11 @@ impl PrivateKey {
         text
     }
 
-    /// Reads the text of a key's file.
+    /// Parses the text of a key's file.
     ///
     /// # Errors
-    /// A text that is none, or whose parts contradict each other.
+    /// If the text is not a private key, its parts contradict each other, or the engine is not
+    /// available.
     pub fn from_text(text: &str, engine: Engine) -> Result<Self, Error> {
         let fields = Fields::parse(text)?;
         let encoded = fields.d.as_deref().ok_or(ErrorKind::Malformed("the key has no private part"))?;
@@ -185,18 +186,18 @@ impl PublicKey {
         self.parts.ring.set
     }
 
-    /// The key's name.
+    /// The key's ID.
     pub fn id(&self) -> KeyId {
         self.parts.id
     }
 
-    /// What computes.
+    /// The engine that computes.
     pub fn engine(&self) -> Engine {
         self.parts.ring.engine
     }
 
-    /// The same key, by which plaintexts become residues elsewhere. Ciphertexts are the same, byte
-    /// by byte for the same randomness.
+    /// The same key with a converter that computes the residues of plaintexts. With the same
+    /// randomness, ciphertexts stay the same byte for byte.
     pub fn with_converter(mut self, converter: Arc<dyn Convert>) -> Self {
         self.converter = Some(converter);
         self
@@ -214,7 +215,7 @@ impl PublicKey {
         }
     }
 
-    /// The text of the key's file, JSON.
+    /// The text of the key's file, as JSON.
     pub fn to_text(&self) -> String {
         let fields = Fields {
             kty: KEY_TYPE.into(),
@@ -227,11 +228,10 @@ impl PublicKey {
         serde_json::to_string(&fields).unwrap_or_default() + "\n"
     }
 
-    /// Reads the text of a key's file: a public key's, or a private one's, of which the public half
-    /// is made again.
+    /// Parses the text of a key's file. For a private key's file, regenerates the public half.
     ///
     /// # Errors
-    /// A text that is none, or whose parts contradict each other.
+    /// If the text is not a key, its parts contradict each other, or the engine is not available.
     pub fn from_text(text: &str, engine: Engine) -> Result<Self, Error> {
         let fields = Fields::parse(text)?;
         if fields.d.is_some() {
@@ -243,7 +243,11 @@ impl PublicKey {
         let ring = Ring::new(fields.set.parse()?, engine)?;
         let bytes = |text: &str, count: usize| {
             let bytes = Base64UrlUnpadded::decode_vec(text).ok().filter(|bytes| bytes.len() == count);
-            bytes.ok_or_else(|| Error::from(ErrorKind::Malformed("a part of the key is not as long as its set says")))
+            bytes.ok_or_else(|| {
+                Error::from(ErrorKind::Malformed(
+                    "a part of the key does not have the length that its parameter set requires",
+                ))
+            })
         };
         let seed = Seed::try_from(bytes(seed, SEED_BYTES)?).unwrap_or_default();
         let b = unpack(&bytes(b, packed_bytes(ring.primes.len(), ring.vectors()))?, &ring.primes, ring.vectors())?;
@@ -254,7 +258,7 @@ impl PublicKey {
     }
 }
 
-/// The members of a key's file.
+/// The members of a key file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
@@ -278,19 +282,19 @@ impl Drop for Fields {
 impl Fields {
     fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > MAX_KEY_TEXT {
-            return Err(ErrorKind::Malformed("this is longer than any key").into());
+            return Err(ErrorKind::Malformed("the text is too long for a key").into());
         }
         let fields: Fields = serde_json::from_str(text).map_err(|_| ErrorKind::Malformed("this is not a key"))?;
         match fields.kty == KEY_TYPE {
             true => Ok(fields),
-            false => Err(ErrorKind::Malformed("the key is of another scheme").into()),
+            false => Err(ErrorKind::Malformed("the key belongs to another scheme").into()),
         }
     }
 
     fn check_id(&self, id: KeyId) -> Result<(), Error> {
         match self.kid == id.to_string() {
             true => Ok(()),
-            false => Err(ErrorKind::Malformed("the key's id is not that of its parts").into()),
+            false => Err(ErrorKind::Malformed("the key's ID does not match its parts").into()),
         }
     }
 }

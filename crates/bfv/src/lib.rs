@@ -1,18 +1,18 @@
-//! BFV, a lattice scheme, for whole columns of integers \[Brakerski12\], \[FV12\].
+//! BFV, a lattice scheme for batched columns of integers \[Brakerski12\], \[FV12\].
 //!
-//! A ciphertext holds up to `N` numbers, one a coefficient of a polynomial, and sums of them by
-//! groups, with weights, come at the cost of a transform each. Plaintexts are integers modulo a
-//! power of two of up to 127 bits, so a sum of 64-bit numbers is one number and needs no residues
-//! put together.
+//! A ciphertext holds up to `N` numbers, one per coefficient of a polynomial. A weighted sum by
+//! group costs one transform per group. Plaintexts are integers modulo a power of two of up to 127
+//! bits, so a sum of 64-bit numbers is one number and needs no residue number system.
 //!
 //! - [`Set`]: named parameters of 128-bit security;
-//! - [`PrivateKey`], [`PublicKey`]: both encrypt, a private key in half the bytes;
-//! - [`Ciphertext`]: numbers, added one by one and multiplied by public ones;
-//! - [`Sums`], [`Total`]: sums by groups and weights, of which the key's owner sees the numbers
-//!   alone.
+//! - [`PrivateKey`], [`PublicKey`]: both encrypt; ciphertexts of a private key have half the size;
+//! - [`Ciphertext`]: encrypted numbers, which can be added and multiplied by public ones;
+//! - [`Sums`], [`Total`]: weighted sums by group. A released sum shows the key holder only its
+//!   value.
 //!
-//! Every ciphertext carries a bound on its noise. What could be wrong with a probability above
-//! 2^-64 is an error, and so is a ciphertext in which decryption finds more noise than its bound.
+//! Every ciphertext carries a bound on its noise. An operation whose result could be wrong with a
+//! probability above 2^-64 is an error. So is decrypting a ciphertext with more noise than its
+//! bound.
 
 mod ciphertext;
 mod convert;
@@ -36,7 +36,7 @@ pub use parameters::{MAX_BITS, Set};
 pub use random::SEED_BYTES;
 pub use sums::{NO_GROUP, Sums, Total};
 
-/// The example of this crate's page, compiled and run.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,26 +1,26 @@
-//! Residues as bytes: 50 bits each, eight of them in 50 bytes, the lowest bits first.
+//! Residues as bytes: 50 bits each, eight of them in 50 bytes, least significant bits first.
 
 use crate::kernel::{LANES, Lanes};
 use crate::prime::{PRIME_BITS, Prime};
 use crate::ring::Poly;
 use crate::{Error, ErrorKind};
 
-/// Bytes of a vector.
+/// Number of bytes of a packed vector.
 const VECTOR_BYTES: usize = LANES * PRIME_BITS as usize / 8;
 
-/// Bytes of a polynomial.
+/// Number of bytes of a packed polynomial.
 pub(crate) fn packed_bytes(primes: usize, vectors: usize) -> usize {
     primes * vectors * VECTOR_BYTES
 }
 
-/// The bytes of a polynomial, prime after prime.
+/// Packs a polynomial, prime after prime.
 pub(crate) fn pack(a: &Poly) -> Vec<u8> {
     let mut bytes = Vec::new();
     pack_into(&mut bytes, a);
     bytes
 }
 
-/// The same, behind what is there.
+/// Appends a packed polynomial to `bytes`.
 pub(crate) fn pack_into(bytes: &mut Vec<u8>, a: &Poly) {
     let start = bytes.len();
     bytes.resize(start + a.lanes().len() * VECTOR_BYTES, 0);
@@ -29,7 +29,7 @@ pub(crate) fn pack_into(bytes: &mut Vec<u8>, a: &Poly) {
     }
 }
 
-/// Two residues make 100 bits; four 200, which are 25 bytes.
+/// Packs a vector: four residues of 50 bits fill 25 bytes.
 fn packed(lanes: &Lanes) -> [u8; VECTOR_BYTES] {
     let mut bytes = [0; VECTOR_BYTES];
     for (half, words) in lanes.0.as_chunks::<4>().0.iter().enumerate() {
@@ -56,7 +56,7 @@ fn unpacked(bytes: &[u8; VECTOR_BYTES]) -> Lanes {
     lanes
 }
 
-/// The polynomial of these bytes, which are as many as it has.
+/// Unpacks a polynomial. `bytes` must have the right length.
 ///
 /// # Errors
 /// A residue that is not below its prime.

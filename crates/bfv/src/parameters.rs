@@ -1,4 +1,4 @@
-//! The named parameter sets, with their limits on noise and numbers.
+//! The named parameter sets and their limits for noise and numbers.
 
 use crate::noise;
 use crate::prime::{PRIME_BITS, PRIMES};
@@ -6,12 +6,12 @@ use crate::{Error, ErrorKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// A parameter set: polynomials modulo `X^N + 1`, the modulus `q` a product of primes of 50 bits, a
-/// ternary secret and errors of standard deviation 3.24.
+/// A parameter set: polynomials modulo `X^N + 1`, a modulus `q` that is a product of 50-bit primes,
+/// a ternary secret, and errors with standard deviation 3.24.
 ///
-/// The lengths of `q` are within the tables of the homomorphic encryption standard \[HES18\] for
-/// 128-bit security against quantum computers (101, 202 and 411 bits), and so within those against
-/// others (109, 218 and 438).
+/// The lengths of `q` are within the limits of the homomorphic encryption standard \[HES18\] for
+/// 128-bit security against quantum computers (101, 202 and 411 bits), so also within those against
+/// classical computers (109, 218 and 438 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Set {
@@ -24,14 +24,14 @@ pub enum Set {
     Degree16384,
 }
 
-/// Bits of the widest plaintexts: signed, so that every number is an `i128`.
+/// Length in bits of the widest plaintexts. They are signed, so every number is an `i128`.
 pub const MAX_BITS: u32 = 127;
 
 impl Set {
     /// All sets, the smallest first.
     pub const ALL: [Set; 3] = [Set::Degree4096, Set::Degree8192, Set::Degree16384];
 
-    /// The name by which users choose it.
+    /// The name by which users select the set.
     pub fn name(self) -> &'static str {
         match self {
             Set::Degree4096 => "bfv-4096",
@@ -40,12 +40,12 @@ impl Set {
         }
     }
 
-    /// `N`: how many numbers one ciphertext holds.
+    /// `N`, how many numbers one ciphertext holds.
     pub fn degree(self) -> usize {
         4096 << self as usize
     }
 
-    /// Bits of `q`.
+    /// Length of `q` in bits.
     pub fn modulus_bits(self) -> u32 {
         self.primes() as u32 * PRIME_BITS
     }
@@ -55,14 +55,16 @@ impl Set {
         &PRIMES[..self.primes()]
     }
 
-    /// How many primes `q` has.
+    /// The number of primes in `q`.
     pub(crate) fn primes(self) -> usize {
         2 << self as usize
     }
 
-    /// How many numbers can be added and their total released, in plaintexts of so many bits,
-    /// encrypted by anybody or by the key's owner; a number with a weight counts as often as the
-    /// weight's magnitude. 0 where no total can.
+    /// The number of values that can be added so that their total can still be released, for
+    /// plaintexts of `bits` bits encrypted with the public key or by the key's owner.
+    ///
+    /// A value with a weight counts as many times as the weight's magnitude. Returns 0 if no total
+    /// can be released.
     pub fn additions(self, bits: u32, by_owner: bool) -> u64 {
         let fresh = if by_owner { noise::FRESH_PRIVATE } else { noise::fresh_public(self) };
         match self.check_bits(bits) {
@@ -71,7 +73,7 @@ impl Set {
         }
     }
 
-    /// Checks that plaintexts of so many bits, signed, can be encrypted at all.
+    /// Checks that signed plaintexts of `bits` bits can be encrypted.
     ///
     /// # Errors
     /// [`ErrorKind::Bits`].

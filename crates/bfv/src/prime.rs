@@ -1,10 +1,10 @@
-//! A prime modulus with the tables of its transforms.
+//! A prime modulus with the tables for transforms modulo it.
 
 use crate::kernel::{LANES, Lanes, MASK, RADIX};
 use hearith_arith::natural::inverse_word;
 
-/// The largest primes below 2^50 that are 1 modulo 2^15, the order of the roots that the largest
-/// degree needs.
+/// The largest primes below 2^50 that are 1 modulo 2^15, the order of the roots of unity required
+/// by the largest degree.
 pub(crate) const PRIMES: [u64; 8] = [
     1125899904679937,
     1125899903991809,
@@ -16,10 +16,10 @@ pub(crate) const PRIMES: [u64; 8] = [
     1125899901665281,
 ];
 
-/// Bits of a prime.
+/// Length of a prime in bits.
 pub(crate) const PRIME_BITS: u32 = 50;
 
-/// A factor, with what its products are reduced by.
+/// A factor, with the quotient used to reduce its products.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constant {
     pub(crate) value: u64,
@@ -33,8 +33,8 @@ impl Constant {
     }
 }
 
-/// The roots of the last three levels of a block of 64, a vector of values and one of quotients a
-/// node.
+/// The roots for the last three levels in a block of 64: for each node, a vector of values and one
+/// of quotients.
 pub(crate) struct Tail(pub(crate) [[Lanes; 2]; LANES - 1]);
 
 /// A prime and its tables for one degree.
@@ -42,11 +42,11 @@ pub(crate) struct Prime {
     pub(crate) q: u64,
     /// `1 / q` modulo 2^52.
     pub(crate) inverse: u64,
-    /// `2^52` modulo the prime: what takes a factor into Montgomery's form.
+    /// `2^52` modulo the prime, which converts a factor to Montgomery form.
     pub(crate) radix: Constant,
     /// `1 / N`.
     pub(crate) per_degree: Constant,
-    /// The roots by node, node 1 at the top, children of `n` at `2 n` and `2 n + 1`.
+    /// The roots by node: node 1 is the top, and the children of `n` are `2 n` and `2 n + 1`.
     pub(crate) roots: Vec<Constant>,
     pub(crate) inverse_roots: Vec<Constant>,
     pub(crate) tail: Vec<Tail>,
@@ -54,7 +54,7 @@ pub(crate) struct Prime {
 }
 
 impl Prime {
-    /// The tables for polynomials modulo `X^degree + 1`.
+    /// Computes the tables for polynomials modulo `X^degree + 1`.
     ///
     /// Proved: `roots_correct` in formal/coq/convolutions.v.
     pub(crate) fn new(q: u64, degree: usize) -> Self {
@@ -80,8 +80,8 @@ impl Prime {
     }
 }
 
-/// Lane `r` of block `b` belongs to vector `8 b + r`, whose eight coefficients are three levels of
-/// nodes.
+/// The roots of the last three levels. Lane `r` of block `b` belongs to vector `8 b + r`, whose
+/// eight coefficients span three levels of nodes.
 fn tails(roots: &[Constant]) -> Vec<Tail> {
     let vectors = roots.len() / LANES;
     let tail = |block: usize| {
@@ -101,7 +101,7 @@ pub(crate) fn times(a: u64, b: u64, q: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(q)) as u64
 }
 
-/// `a^e` modulo `q`, for public numbers.
+/// `a^e` modulo `q`, for public inputs.
 pub(crate) fn power(a: u64, mut e: u64, q: u64) -> u64 {
     let (mut result, mut square) = (1, a);
     while e > 0 {
@@ -119,7 +119,7 @@ pub(crate) fn inverse(a: u64, q: u64) -> u64 {
     power(a, q - 2, q)
 }
 
-/// The first root of unity of this order, a power of two.
+/// The first root of unity found of this order, a power of two.
 fn root(q: u64, order: u64) -> u64 {
     let candidates = (2..).map(|x| power(x, (q - 1) / order, q));
     let primitive = |&root: &u64| power(root, order / 2, q) == q - 1;

@@ -1,5 +1,5 @@
-//! Random values: secrets, errors, masks. Seeds come from the operating system's generator; AES-256
-//! in counter mode expands them.
+//! Random values: secrets, errors and masks. Seeds come from the operating system's generator and
+//! are expanded by AES-256 in counter mode.
 
 use crate::Error;
 use crate::kernel::{LANES, Lanes};
@@ -10,13 +10,13 @@ use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit, StreamCipher};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes of a seed.
+/// Size of a seed in bytes.
 pub const SEED_BYTES: usize = 32;
 
 /// A seed.
 pub(crate) type Seed = [u8; SEED_BYTES];
 
-/// Words drawn at once.
+/// Number of words drawn at a time.
 const ROOM: usize = 512;
 
 /// A seed from the operating system.
@@ -26,7 +26,7 @@ pub(crate) fn seed() -> Result<Zeroizing<Seed>, Error> {
     Ok(seed)
 }
 
-/// The words of one of a seed's streams.
+/// One of a seed's streams, as words.
 pub(crate) struct Stream {
     cipher: Ctr128BE<Aes256>,
     words: Zeroizing<Vec<u64>>,
@@ -34,19 +34,19 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Stream `number` of a seed: the upper half of the counter.
+    /// Stream `number` of a seed. The number is the upper half of the counter.
     pub(crate) fn new(seed: &Seed, number: u64) -> Self {
         let counter = u128::from(number) << 64;
         let cipher = Ctr128BE::<Aes256>::new(seed.into(), &counter.to_be_bytes().into());
         Stream { cipher, words: Zeroizing::new(vec![0; ROOM]), next: ROOM }
     }
 
-    /// A stream of its own.
+    /// A stream with a new seed.
     pub(crate) fn fresh() -> Result<Self, Error> {
         Ok(Stream::new(&*seed()?, 0))
     }
 
-    /// The next words, as many as there is room for.
+    /// Draws the next [`ROOM`] words.
     fn refill(&mut self) -> &[u64] {
         let mut bytes = [0; 8 * ROOM];
         self.cipher.apply_keystream(&mut bytes);
@@ -66,7 +66,7 @@ impl Stream {
         self.words[self.next - 1]
     }
 
-    /// A seed out of the stream.
+    /// Draws a seed from the stream.
     pub(crate) fn seed(&mut self) -> Zeroizing<Seed> {
         let mut seed = Zeroizing::new([0; SEED_BYTES]);
         for bytes in seed.as_chunks_mut::<8>().0 {
@@ -75,7 +75,8 @@ impl Stream {
         seed
     }
 
-    /// Errors: centred binomial numbers, the ones among 42 bits less 21, a word each.
+    /// Draws errors, one per word: the number of ones among 42 bits minus 21, which is centred
+    /// binomial.
     pub(crate) fn errors(&mut self, out: &mut [Lanes]) {
         const BITS: u64 = (1 << (2 * MAX_ERROR)) - 1;
         for out in out.chunks_mut(ROOM / LANES) {
@@ -87,8 +88,8 @@ impl Stream {
         self.next = ROOM;
     }
 
-    /// Numbers of -1, 0 and 1: the digits to base 3 of fractions of 128 bits, twenty each. Their
-    /// distribution differs from the uniform one by less than 2^-96 a fraction.
+    /// Draws numbers -1, 0 and 1: twenty base-3 digits of each 128-bit fraction. Their distribution
+    /// differs from the uniform one by less than 2^-96 per fraction.
     pub(crate) fn ternary(&mut self, out: &mut [Lanes]) {
         let mut left = 0;
         let mut fraction = 0_u128;
@@ -97,7 +98,7 @@ impl Stream {
                 fraction = u128::from(self.word()) << 64 | u128::from(self.word());
                 left = 20;
             }
-            // 3 f in two halves, so that what goes over the point is seen.
+            // 3 f in two halves, to obtain the integer part.
             let lower = u128::from(fraction as u64) * 3;
             let upper = (fraction >> 64) * 3 + (lower >> 64);
             fraction = upper << 64 | u128::from(lower as u64);
@@ -107,14 +108,14 @@ impl Stream {
         fraction.zeroize();
     }
 
-    /// A number uniform from `-2^bits` to `2^bits - 1`; at most 126 bits.
+    /// Draws a uniform number from `-2^bits` to `2^bits - 1`, for at most 126 bits.
     pub(crate) fn signed(&mut self, bits: u32) -> i128 {
         let word = u128::from(self.word()) << 64 | u128::from(self.word());
         (word as i128) >> (127 - bits)
     }
 
-    /// Public numbers uniform below a prime: words' lower 50 bits, those passed over that are not
-    /// below.
+    /// Draws uniform public numbers below a prime by rejection: the lower 50 bits of words, except
+    /// those that are not below the prime.
     pub(crate) fn uniform(&mut self, out: &mut [Lanes], q: u64) {
         for word in out.iter_mut().flat_map(|lanes| &mut lanes.0) {
             *word = std::iter::repeat_with(|| self.word() & ((1 << PRIME_BITS) - 1)).find(|&x| x < q).unwrap_or(0);
@@ -122,8 +123,8 @@ impl Stream {
     }
 }
 
-/// How many bits are set, by sums of ever longer fields: CPUs without an instruction for it have
-/// code that the compiler can turn into vectors.
+/// The number of set bits, by sums of ever wider fields. Without a CPU instruction for it, the
+/// compiler can vectorise this code.
 fn ones(x: u64) -> u64 {
     let pairs = x - (x >> 1 & 0x5555_5555_5555_5555);
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
@@ -143,13 +144,13 @@ mod tests {
         lanes.iter().flat_map(|lanes| lanes.0.map(|word| word as i64)).collect()
     }
 
-    /// How often each of `-most ..= most` comes, and what else does.
+    /// The count of each of `-most ..= most`. Panics for any other number.
     fn counts(numbers: &[i64], most: i64) -> Vec<f64> {
         assert!(numbers.iter().all(|number| number.abs() <= most));
         (-most..=most).map(|x| numbers.iter().filter(|&&number| number == x).count() as f64).collect()
     }
 
-    /// Pearson's statistic, of so many degrees of freedom, stays within eight deviations.
+    /// Checks that Pearson's statistic is within eight deviations for its degrees of freedom.
     fn check(counts: &[f64], expected: &[f64]) {
         let statistic: f64 = counts.iter().zip(expected).map(|(c, e)| (c - e) * (c - e) / e).sum();
         let freedom = counts.len() as f64 - 1.0;
@@ -194,7 +195,7 @@ mod tests {
         let first = |seed: u8, number| Stream::new(&[seed; SEED_BYTES], number).word();
         let words = [first(1, 0), first(1, 1), first(2, 0)];
         assert!(words[0] != words[1] && words[0] != words[2] && words[1] != words[2]);
-        // AES-256 of a zero block under a zero key, as published (FIPS 197's own program and
+        // AES-256 of a zero block under a zero key, as published (by FIPS 197's own program and
         // others).
         assert_eq!(first(0, 0).to_be(), 0xdc95_c078_a240_8989);
     }

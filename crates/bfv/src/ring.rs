@@ -1,4 +1,4 @@
-//! Polynomials modulo `X^N + 1` and the primes of a set, and where plaintexts lie in them.
+//! Polynomials modulo `X^N + 1` and the primes of a set, and the encoding of plaintexts in them.
 
 use crate::kernel::{Kernel, LANES, Lanes, RADIX, kernel};
 use crate::parameters::Set;
@@ -8,21 +8,21 @@ use hearith_arith::Engine;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Limbs of a fraction of `q`.
+/// Number of limbs of a fraction of `q`.
 const FRACTION: usize = 3;
 
-/// A set's primes on an engine.
+/// The primes of a set, with an engine.
 pub(crate) struct Ring {
     pub(crate) set: Set,
     pub(crate) engine: Engine,
     pub(crate) primes: Vec<Prime>,
     pub(crate) kernel: &'static dyn Kernel,
-    /// For each prime `1 / (q / q_i)` modulo `q_i`, and `floor(2^192 / q_i)`.
+    /// For each prime: `1 / (q / q_i)` modulo `q_i`, and `floor(2^192 / q_i)`.
     fractions: Vec<(Constant, [u64; FRACTION])>,
 }
 
-/// One polynomial or the front of one: for each prime as many vectors, prime after prime. Wiped
-/// when dropped.
+/// A polynomial or its first coefficients: the same number of vectors for each prime, prime after
+/// prime. Wiped when dropped.
 #[derive(Clone)]
 pub(crate) struct Poly {
     lanes: Zeroizing<Vec<Lanes>>,
@@ -30,12 +30,12 @@ pub(crate) struct Poly {
 }
 
 impl Poly {
-    /// All zeros.
+    /// The zero polynomial.
     pub(crate) fn zeros(primes: usize, vectors: usize) -> Self {
         Poly { lanes: Zeroizing::new(vec![Lanes::default(); primes * vectors]), vectors }
     }
 
-    /// Vectors of each prime.
+    /// The number of vectors per prime.
     pub(crate) fn vectors(&self) -> usize {
         self.vectors
     }
@@ -45,7 +45,7 @@ impl Poly {
         &self.lanes[prime * self.vectors..][..self.vectors]
     }
 
-    /// The residues of one prime.
+    /// The residues of one prime, mutably.
     pub(crate) fn of_mut(&mut self, prime: usize) -> &mut [Lanes] {
         &mut self.lanes[prime * self.vectors..][..self.vectors]
     }
@@ -67,14 +67,15 @@ impl Poly {
         &self.lanes
     }
 
-    /// Adds a number with sign at `place`, in constant time.
+    /// Adds a signed number at `place`, in constant time.
     pub(crate) fn add_signed(&mut self, place: usize, number: i128, primes: &[Prime]) {
         let sign = (number >> 127) as u128;
         let magnitude = number.unsigned_abs();
         for (i, prime) in primes.iter().enumerate() {
             let q = u128::from(prime.q);
-            // `2^50` is `2^50 - q` modulo `q`, below 2^23: what lies above 50 bits folds to 27 bits
-            // fewer each time, and no division, whose time depends on its operands, is needed.
+            // Modulo `q`, `2^50` is `2^50 - q`, which is below 2^23. Each folding of the bits above
+            // 50 shortens the number by 27 bits. This avoids a division, whose time depends on its
+            // operands.
             let fold = (1_u128 << PRIME_BITS) - q;
             let mut x = magnitude;
             for _ in 0..4 {
@@ -88,7 +89,7 @@ impl Poly {
         }
     }
 
-    /// Cuts off what lies behind the first coefficients.
+    /// Keeps only the first `vectors` vectors of each prime.
     pub(crate) fn truncated(self, vectors: usize) -> Self {
         let primes = self.lanes.len() / self.vectors;
         let mut front = Poly::zeros(primes, vectors);
@@ -118,7 +119,7 @@ impl Ring {
         }))
     }
 
-    /// Vectors of a whole polynomial of one prime.
+    /// Number of vectors of a whole polynomial for one prime.
     pub(crate) fn vectors(&self) -> usize {
         self.set.degree() / LANES
     }
@@ -143,17 +144,17 @@ impl Ring {
         self.each(a, |kernel, _, a, prime| kernel.inverse(a, prime));
     }
 
-    /// Values to Montgomery's form, as one factor of a product has it.
+    /// Converts values to Montgomery form, required of one factor of a product.
     pub(crate) fn make_montgomery(&self, a: &mut Poly) {
         self.each(a, |kernel, _, a, prime| kernel.scale(a, prime.radix, prime));
     }
 
-    /// `sum + a b` by values, one factor in Montgomery's form.
+    /// Computes `sum + a b` value by value, with one factor in Montgomery form.
     pub(crate) fn multiply_add(&self, sum: &mut Poly, a: &Poly, b: &Poly) {
         self.each(sum, |kernel, i, sum, prime| kernel.multiply_add(sum, a.of(i), b.of(i), prime));
     }
 
-    /// The polynomial of small coefficients with sign.
+    /// The polynomial with these small signed coefficients.
     pub(crate) fn small(&self, small: &[Lanes]) -> Poly {
         let mut out = self.zeros();
         self.add_small(&mut out, small);
@@ -172,7 +173,7 @@ impl Ring {
         self.each(a, |kernel, i, a, prime| kernel.subtract(a, b.of(i), prime));
     }
 
-    /// The multiple by a public number.
+    /// Multiplies by a public number.
     pub(crate) fn multiply(&self, a: &mut Poly, factor: i64) {
         self.each(a, |kernel, _, a, prime| {
             let residue = i128::from(factor).rem_euclid(i128::from(prime.q)) as u64;
@@ -180,9 +181,9 @@ impl Ring {
         });
     }
 
-    /// Adds `q m / t`, rounded to the nearest, for numbers `m` of so many bits: `(q m - r) / t`
-    /// where `r` is the remainder of `q m` modulo `t = 2^bits` that is smallest in magnitude.
-    /// Modulo each prime that is `-r / t`.
+    /// Adds `q m / t`, rounded to the nearest integer, for numbers `m` of `bits` bits and
+    /// `t = 2^bits`. That is `(q m - r) / t`, where `r` is the remainder of `q m` modulo `t` with
+    /// the least magnitude. Modulo each prime it is `-r / t`.
     pub(crate) fn add_plain(&self, a: &mut Poly, numbers: &[i128], bits: u32) {
         let q = self.primes.iter().fold(1_u128, |product, prime| product.wrapping_mul(u128::from(prime.q)));
         let (half, below) = (1_u128 << (bits - 1), (1_u128 << bits) - 1);
@@ -191,7 +192,7 @@ impl Ring {
         let (first, others) = limbs.split_at_mut(vectors);
         let (second, third) = others.split_at_mut(vectors);
         for place in 0..vectors * LANES {
-            // Above the smallest remainder, so that there is no sign.
+            // The remainder plus half of `t`, which is never negative.
             let number = numbers.get(place).map_or(0, |&number| number as u128);
             let above = q.wrapping_mul(number).wrapping_add(half) & below;
             let (vector, lane) = (place / LANES, place % LANES);
@@ -210,10 +211,11 @@ impl Ring {
     }
 
     /// The numbers nearest to `t x / q` modulo `t = 2^bits`, with sign, and whether every `x` is as
-    /// near to a multiple of `q / t` as noise allows.
+    /// close to a multiple of `q / t` as the noise bound allows.
     ///
-    /// With `y_i = x_i / (q / q_i)` modulo `q_i`, `x / q` is the sum of all `y_i / q_i` modulo 1:
-    /// fractions of 192 bits, each too small by less than `2^50` of their last places.
+    /// With `y_i = x_i / (q / q_i)` modulo `q_i`, `x / q` is the sum of all `y_i / q_i` modulo 1.
+    /// The fractions have 192 bits, and each is too small by less than `2^50` units in the last
+    /// place.
     pub(crate) fn numbers(&self, x: &Poly, count: usize, bits: u32, noise: u128) -> (Zeroizing<Vec<i128>>, bool) {
         let mut x = x.clone();
         self.each(&mut x, |kernel, i, x, prime| kernel.scale(x, self.fractions[i].0, prime));
@@ -228,14 +230,14 @@ impl Ring {
         (numbers, beyond == 0)
     }
 
-    /// The same of one number.
+    /// Decodes a single number like [`Ring::numbers`].
     pub(crate) fn number(&self, x: &[u64], bits: u32, noise: u128) -> (i128, bool) {
         let scaled = |i: usize| times(x[i], self.fractions[i].0.value, self.primes[i].q);
         let (number, distance) = self.nearest(scaled, bits);
         (number, distance <= self.noise_as_fraction(noise))
     }
 
-    /// The number, and the distance of the fraction to it in units of `2^-128`.
+    /// The number, and the distance of the fraction from it in units of `2^-128`.
     #[inline(always)]
     fn nearest(&self, y: impl Fn(usize) -> u64, bits: u32) -> (i128, u128) {
         let (mut low, mut high) = (0_u64, 0_u128);
@@ -253,7 +255,7 @@ impl Ring {
         (number, distance.unsigned_abs())
     }
 
-    /// The distance that so much noise can make, in units of `2^-128`.
+    /// The largest distance that this noise can cause, in units of `2^-128`.
     fn noise_as_fraction(&self, noise: u128) -> u128 {
         let (noise, bits) = (noise + 1, self.set.modulus_bits());
         let fraction = match bits {
@@ -264,7 +266,7 @@ impl Ring {
         fraction + (fraction >> 20) + 4
     }
 
-    /// Checks that numbers can be encrypted, and says how many vectors they fill.
+    /// Checks that numbers can be encrypted, and returns how many vectors they fill.
     pub(crate) fn check(&self, numbers: &[i128], bits: u32) -> Result<usize, Error> {
         self.set.check_bits(bits)?;
         let (count, most) = (numbers.len(), self.set.degree());
@@ -272,8 +274,8 @@ impl Ring {
             return Err(crate::ErrorKind::Count { count, most }.into());
         }
         noise::check(Some(noise::fresh_public(self.set)), self.set, bits)?;
-        // Bits above the sign that are not copies of it, in all numbers at once; where they are is
-        // sought after that.
+        // Bits above the sign that differ from it, over all numbers at once. Only if there are any
+        // is the row searched.
         let excess = |&number: &i128| (number >> (bits - 1)) ^ (number >> 127);
         match numbers.iter().fold(0, |any, number| any | excess(number)) {
             0 => Ok(count.div_ceil(LANES)),
@@ -320,8 +322,8 @@ mod tests {
         lanes.iter().flat_map(|lanes| lanes.0).collect()
     }
 
-    /// `a b` modulo `X^N + 1` and `q`, by one product of two long integers: coefficients side by
-    /// side, 128 bits each.
+    /// `a b` modulo `X^N + 1` and `q`, from one product of two long integers with 128 bits per
+    /// coefficient.
     fn product(a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
         let spread = |a: &[u64]| Integer::from_digits(&a.iter().flat_map(|&a| [a, 0]).collect::<Vec<_>>(), Order::Lsf);
         let mut digits = (spread(a) * spread(b)).to_digits::<u64>(Order::Lsf);
@@ -386,7 +388,8 @@ mod tests {
         }
     }
 
-    /// `x` of `0 <= x < q` with these residues, by Garner's way in long integers.
+    /// The `x` in `0 <= x < q` with these residues, by Garner's algorithm with long integers, and
+    /// `q`.
     fn composed(ring: &Ring, residues: impl Fn(usize) -> u64) -> (Integer, Integer) {
         let (mut x, mut q) = (Integer::new(), Integer::from(1));
         for (i, prime) in ring.primes.iter().enumerate() {

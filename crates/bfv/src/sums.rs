@@ -1,9 +1,9 @@
-//! Sums of encrypted numbers by groups, with weights.
+//! Weighted sums of encrypted numbers by group.
 //!
-//! The sum of `w_i m_i` is the constant coefficient of the product by `w(X) = sum of w_i X^-i`. Of
-//! that product only what decrypts this coefficient is ever computed: all of `a w`, and one
-//! coefficient of `b w`, the sum of `w_i b_i`. So nobody can see other coefficients of it, the
-//! key's owner included: they have no second half.
+//! The sum of `w_i m_i` is the constant coefficient of the product with `w(X) = sum of w_i X^-i`.
+//! Only the parts of the product needed to decrypt this coefficient are ever computed: all of
+//! `a w`, and one coefficient of `b w`, the sum of `w_i b_i`. Nobody can decrypt the other
+//! coefficients, not even the key holder, because their second half is missing.
 
 use crate::ciphertext::Ciphertext;
 use crate::kernel::{LANES, Lanes};
@@ -17,7 +17,7 @@ use crate::{Error, ErrorKind, noise};
 use rayon::prelude::*;
 use std::fmt;
 
-/// The group of numbers that are left out.
+/// The group number of rows that are left out.
 pub const NO_GROUP: u32 = u32::MAX;
 
 /// One encrypted number: a sum.
@@ -27,11 +27,11 @@ pub struct Total {
     key: KeyId,
     bits: u32,
     noise: u128,
-    /// The noise of what was added since the last release.
+    /// Bound on the noise of everything added since the last release.
     open: u128,
-    /// The coefficient, a residue a prime.
+    /// The coefficient, as one residue per prime.
     b: Vec<u64>,
-    /// By values.
+    /// `a`, as values of the transform.
     a: Poly,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Debug for Total {
     }
 }
 
-/// Sums being added up, one a group.
+/// Sums in progress, one per group.
 #[derive(Debug)]
 pub struct Sums {
     key: PublicKey,
@@ -50,28 +50,29 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Sums of numbers of `bits` bits; groups appear as they are named.
+    /// Starts sums of numbers of `bits` bits. Groups are created when first named.
     ///
     /// # Errors
-    /// A length of plaintexts that the set does not take.
+    /// If the set does not support plaintexts of this length.
     pub fn new(key: &PublicKey, bits: u32) -> Result<Self, Error> {
         key.set().check_bits(bits)?;
         Ok(Sums { key: key.clone(), bits, totals: Vec::new() })
     }
 
-    /// Bytes that the sum of one group takes.
+    /// Size in bytes of the sum of one group.
     pub fn group_bytes(set: Set) -> usize {
         8 * set.primes() * set.degree()
     }
 
-    /// Adds each number to the sum of its group, times its weight if there are weights. Groups are
-    /// numbered from 0, as many as there are; numbers of [`NO_GROUP`] are left out. Groups and
-    /// weights are public.
+    /// Adds each number to the sum of its group, multiplied by its weight if weights are given.
+    ///
+    /// Groups are numbered from 0, and numbers with [`NO_GROUP`] are left out. Groups and weights
+    /// are public.
     ///
     /// # Errors
-    /// A ciphertext of another key or length of plaintexts, groups or weights that are not as many
-    /// as its numbers, and [`ErrorKind::Noise`] when a sum could be wrong. What was added so far is
-    /// of no more use then.
+    /// If the ciphertext belongs to another set or key or has another plaintext length, if the
+    /// number of groups or weights differs from that of its numbers, and [`ErrorKind::Noise`] if a
+    /// sum could be wrong. After an [`ErrorKind::Noise`] error the sums are unusable.
     pub fn add(&mut self, ciphertext: &Ciphertext, groups: &[u32], weights: Option<&[i64]>) -> Result<(), Error> {
         self.key.check(ciphertext)?;
         if ciphertext.bits != self.bits {
@@ -104,7 +105,8 @@ impl Sums {
     /// Adds a total of the same key to the sum of a group.
     ///
     /// # Errors
-    /// As [`Sums::add`].
+    /// If the total belongs to another key or has another plaintext length, and
+    /// [`ErrorKind::Noise`].
     pub fn add_total(&mut self, total: &Total, group: u32) -> Result<(), Error> {
         if total.key != self.key.id() || total.bits != self.bits {
             let what = if total.bits == self.bits { "the key" } else { "the length of plaintexts" };
@@ -124,22 +126,23 @@ impl Sums {
         Ok(())
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn groups(&self) -> usize {
         self.totals.len()
     }
 
-    /// The sums, made so that the key's owner sees of each the number alone: an encryption of zero
-    /// is added, and noise that hides theirs. Without this the owner could read from the noise what
-    /// was added.
+    /// Returns the sums prepared for decryption, so that the key holder learns only their values:
+    /// adds an encryption of zero, and noise that hides that of the sums.
+    ///
+    /// Without it, the noise would reveal to the key holder which numbers were added.
     ///
     /// # Errors
-    /// [`ErrorKind::NoRoom`]; no random numbers.
+    /// [`ErrorKind::NoRoom`], and if the operating system provides no random numbers.
     pub fn release(self) -> Result<Vec<Total>, Error> {
         Ok(self.release_only(|_| true)?.into_iter().flatten().collect())
     }
 
-    /// The same of some groups alone; the others are dropped.
+    /// Releases only the wanted groups and drops the others.
     ///
     /// # Errors
     /// As [`Sums::release`].
@@ -156,7 +159,7 @@ impl Total {
         Total { set: ring.set, key: key.id(), bits, noise: 0, open: 0, b: vec![0; ring.primes.len()], a: ring.zeros() }
     }
 
-    /// Adds numbers of a ciphertext, times their weights.
+    /// Adds numbers of a ciphertext, multiplied by their weights.
     ///
     /// Proved: `sum_noise` in formal/coq/noise.v.
     fn add_rows(
@@ -215,18 +218,18 @@ impl Total {
         Ok(self)
     }
 
-    /// The key that it is under.
+    /// The ID of its key.
     pub fn key(&self) -> KeyId {
         self.key
     }
 
-    /// Bits of a plaintext, with its sign.
+    /// Length of a plaintext in bits, including the sign.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Bits by which its noise may still grow: 2 to this power of totals with as much can be added
-    /// up.
+    /// Bits by which the noise may still grow: 2 to this power of totals with the same noise can be
+    /// added.
     pub fn budget(&self) -> u32 {
         noise::budget(self.noise, self.set, self.bits)
     }
@@ -236,7 +239,7 @@ impl PrivateKey {
     /// Decrypts a total.
     ///
     /// # Errors
-    /// One of another key, or whose noise is beyond the bound that it carries: it was altered.
+    /// If the total belongs to another key, or its noise exceeds its bound because it was altered.
     pub fn decrypt_total(&self, total: &Total) -> Result<i128, Error> {
         if total.key != self.public().id() {
             return Err(ErrorKind::Differs("the key").into());
@@ -260,15 +263,15 @@ impl PrivateKey {
     }
 }
 
-/// What the bytes of a total begin with.
+/// The first bytes of a serialised total.
 const MAGIC: &[u8; 4] = b"HBT1";
-/// Bytes before the residues.
+/// Number of bytes before the residues.
 const HEADER: usize = 4 + 4 + 16 + 16;
 
 impl Total {
-    /// The bytes: `HBT1`; set, 0, bits of a plaintext, 0; key id; the bound on the noise, little
-    /// end first; the residues of `b`, eight bytes each; those of `a`, 50 bits each, prime after
-    /// prime.
+    /// Serialises the total, with integers in little-endian order: `HBT1`; the set; 0; the bits of
+    /// a plaintext; 0; the key ID; the bound on the noise; the residues of `b`, eight bytes each;
+    /// the residues of `a`, 50 bits each, prime after prime.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + 8 * self.b.len() + packed_bytes(self.b.len(), self.a.vectors()));
         bytes.extend(MAGIC);
@@ -280,14 +283,14 @@ impl Total {
         bytes
     }
 
-    /// Reads the bytes of a total under this key.
+    /// Deserialises a total under this key.
     ///
     /// # Errors
-    /// Bytes that are none, or of another key.
+    /// If the bytes are not a total, or it belongs to another set or key.
     pub fn from_bytes(bytes: &[u8], key: &PublicKey) -> Result<Self, Error> {
         let malformed = |what| Error::from(ErrorKind::Malformed(what));
         let ring = &key.parts.ring;
-        let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the total is cut short"))?;
+        let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the total is truncated"))?;
         if header[..4] != *MAGIC || header[5] != 0 || header[7] != 0 {
             return Err(malformed("this is not a total"));
         }
@@ -302,7 +305,7 @@ impl Total {
         let noise = noise::stated(&header[24..40], ring.set, bits)?;
         let primes = &ring.primes;
         if body.len() != 8 * primes.len() + packed_bytes(primes.len(), ring.vectors()) {
-            return Err(malformed("the total is not as long as it says"));
+            return Err(malformed("the total does not have the length that its header states"));
         }
         let (first, second) = body.split_at(8 * primes.len());
         let b: Vec<u64> = first.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
@@ -319,7 +322,7 @@ mod tests {
     use super::*;
     use hearith_arith::Engine;
 
-    /// The noise of a total of zero: its phase, as a number with sign, in units of `q / 2^128`.
+    /// The noise of a total of zero: its signed phase, in units of `q / 2^127`.
     fn noise_of(key: &PrivateKey, total: &Total) -> i128 {
         let ring = &key.public().parts.ring;
         let mut masks = ring.zeros();
@@ -328,7 +331,7 @@ mod tests {
         let phase: Vec<u64> = (0..ring.primes.len())
             .map(|i| (total.b[i] + ring.primes[i].q - masks.residue(i, 0)) % ring.primes[i].q)
             .collect();
-        // With plaintexts of 127 bits the noise is what the number shows, to the last place.
+        // With plaintexts of 127 bits, the decoded number is the noise down to the last place.
         ring.number(&phase, 127, u128::MAX >> 2).0
     }
 
@@ -346,8 +349,8 @@ mod tests {
         let drawn: Vec<i128> = (0..64).map(|_| noise_of(&key, &sums(0).release().unwrap()[0])).collect();
         let own = 8193 * noise::fresh_public(Set::Degree8192);
         let hiding = noise::hiding_bits(own, own, Set::Degree8192, bits).unwrap();
-        // Uniform within 2^hiding, which is 2^(127 - 200 + hiding) here, and far beyond what the
-        // sum itself has.
+        // Uniform within 2^hiding, which is 2^(127 - 200 + hiding) here, far above the sum's own
+        // noise.
         let scale = 2_f64.powi(127 - 200 + hiding as i32);
         assert!(hiding >= 26 + 40 && (plain as f64).abs() < scale / 2_f64.powi(10));
         assert!(drawn.iter().all(|&noise| (noise as f64).abs() <= 1.01 * scale));

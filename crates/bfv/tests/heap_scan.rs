@@ -1,8 +1,8 @@
-//! No secret is left on the heap: every block is searched when it is freed, for a private key's
-//! seed and for numbers that were encrypted.
+//! Checks that no secret is left on the heap: every block is searched when it is freed, for a
+//! private key's seed and for encrypted numbers.
 //!
-//! Not covered: the secret polynomial and errors, whose coefficients are too short to be told from
-//! chance; the stack and the registers.
+//! Not covered: the secret polynomial and errors, whose coefficients are too short to distinguish
+//! from chance, the stack and the registers.
 
 use hearith_bfv::{Engine, PrivateKey, Set, Sums};
 use hearith_testing::heap::{Recorder, Secrets, freed_by};
@@ -45,7 +45,7 @@ fn no_secret_is_left_on_the_heap() {
         let (key, freed) = freed_by(|| {
             let wrong = text.replace("bfv-4096", "bfv-1024");
             assert!(PrivateKey::from_text(&wrong, engine).is_err());
-            // The copy with the wrong name is this test's own.
+            // This copy with the wrong name belongs to the test itself.
             drop(zeroize::Zeroizing::new(wrong));
             PrivateKey::from_text(&text, engine).unwrap()
         });

@@ -1,4 +1,4 @@
-//! The scheme as others use it, on every engine that the machine has.
+//! Tests of the scheme through its public interface, on every engine available.
 
 use hearith_bfv::{
     Ciphertext, Engine, ErrorKind, MAX_KEY_TEXT, NO_GROUP, PrivateKey, PublicKey, Set, Sums, Total, is_key,
@@ -12,7 +12,7 @@ fn engines() -> impl Iterator<Item = Engine> {
 
 static KEY: LazyLock<PrivateKey> = LazyLock::new(|| PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap());
 
-/// Numbers of so many bits with their sign, the largest and the smallest among them.
+/// Signed numbers of `bits` bits, including the largest and the smallest.
 fn numbers(count: usize, bits: u32) -> Vec<i128> {
     let largest = i128::MAX >> (128 - bits);
     let step = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
@@ -44,8 +44,8 @@ fn what_is_encrypted_is_decrypted() {
     }
 }
 
-/// Under the key beside it, by the public key that the crate `fhe` 0.1.1 made of the same secret:
-/// `bench/fhe` wrote it, and has the other direction.
+/// The ciphertext was encrypted with the public key that the crate `fhe` 0.1.1 derived from the
+/// same secret. `bench/fhe` wrote it together with the private key, and tests the other direction.
 #[test]
 fn what_another_library_encrypted_is_decrypted() {
     let numbers = [5, -7, (1 << 39) - 1, -(1 << 39), 0, 123_456_789, -1, 1];
@@ -104,7 +104,7 @@ proptest! {
         let engine = engines().nth(engine).unwrap_or(Engine::Serial);
         let key = PrivateKey::from_text(&KEY.to_text(), engine).unwrap();
         let bits = 90;
-        // Group 4 stands for the rows that a predicate leaves out.
+        // Group 4 stands for rows that a predicate excludes.
         let groups: Vec<u32> = rows.iter().map(|row| if row.1 == 4 { NO_GROUP } else { row.1 }).collect();
         let weights: Vec<i64> = rows.iter().map(|row| row.2).collect();
         let values: Vec<i128> = rows.iter().map(|row| i128::from(row.0)).collect();
@@ -167,7 +167,7 @@ fn what_is_hidden_is_hidden_again_at_little_cost() {
         sum = Ciphertext::from_bytes(&public.release(&sum).unwrap().to_bytes(), public).unwrap();
     }
     assert_eq!(*key.decrypt(&sum).unwrap(), [7, -7]);
-    // A factor shows in noise that hid everything before.
+    // A factor shows in the noise that hid everything before.
     let tripled = public.multiply(&sum, 3).unwrap();
     assert_eq!(public.release(&tripled).unwrap_err().kind(), &ErrorKind::NoRoom);
 }
@@ -200,7 +200,7 @@ fn noise_that_could_make_a_total_wrong_is_an_error() {
     assert_eq!(key.decrypt_total(&total[0]).unwrap(), 1000);
     assert_eq!(sum(1 << 30).unwrap_err().kind(), &ErrorKind::NoRoom);
     assert_eq!(sum(i64::MIN).unwrap_err().kind(), &ErrorKind::Noise);
-    // Additions without end are refused before they are wrong.
+    // Unlimited additions are rejected before a result is wrong.
     let mut doubled = encrypted;
     let refused = (0..200).find_map(|_| match key.public().add(&doubled, &doubled) {
         Ok(sum) => {
@@ -213,7 +213,7 @@ fn noise_that_could_make_a_total_wrong_is_an_error() {
     assert!(key.decrypt(&doubled).is_ok());
 }
 
-/// A ciphertext's noise may grow by its budget, and not by a bit more.
+/// A ciphertext's noise may grow by its budget and not by one bit more.
 #[test]
 fn budgets_are_exact() {
     for (set, bits) in [(Set::Degree4096, 40), (Set::Degree4096, 36)] {
@@ -229,7 +229,7 @@ fn budgets_are_exact() {
     }
 }
 
-/// In the smallest set: weighted sums, added up again until that is refused, are right to the last.
+/// In the smallest set, weighted sums stay correct when added until the next addition is rejected.
 #[test]
 fn the_smallest_set_refuses_before_a_total_is_wrong() {
     let key = PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
@@ -246,13 +246,13 @@ fn the_smallest_set_refuses_before_a_total_is_wrong() {
     let mut sums = Sums::new(public, bits).unwrap();
     let added = (0..1_u64 << 20).find(|_| sums.add_total(&total, 0).is_err()).unwrap();
     assert!(added >= 1 << spare && added < 2 << spare, "{added} totals with {spare} bits to spare");
-    // As many as there is room for, which must hide them again.
+    // As many as the budget allows, with hiding noise on top.
     let mut sums = Sums::new(public, bits).unwrap();
     (0..1_i128 << (spare - 1)).for_each(|_| sums.add_total(&total, 0).unwrap());
     assert_eq!(key.decrypt_total(&sums.release().unwrap()[0]).unwrap(), 8200 << (spare - 1));
 
-    // Weights that leave no room to hide, and such as could make the total wrong; the owner's noise
-    // is smaller.
+    // Weights that leave no budget for hiding noise, and weights that could make the total wrong.
+    // The owner's noise is smaller.
     let heavy = [1 << 20, 0, 0];
     assert_eq!(weighted(&by_anybody, &heavy).unwrap_err().kind(), &ErrorKind::NoRoom);
     let owned = weighted(&key.encrypt(&numbers, bits).unwrap(), &heavy).unwrap();
@@ -306,8 +306,8 @@ fn altered_bytes_are_refused_or_found_out() {
             assert!(Ciphertext::from_bytes(&bytes[..cut], key.public()).is_err());
         }
         assert!(Ciphertext::from_bytes(&[&bytes[..], &[0]].concat(), key.public()).is_err());
-        // Wherever a bit changes: in the header, the seed or `a`, and `b`. (Byte 6, the length of
-        // plaintexts, says what is meant.)
+        // Bits in all places: the header, the seed or `a`, and `b`. Byte 6, the length of
+        // plaintexts, only changes the meaning.
         for at in (0..6).chain(7..24).chain([26, 27, 43, 44, 70, bytes.len() / 2, bytes.len() - 30, bytes.len() - 600])
         {
             let mut altered = bytes.clone();
@@ -357,7 +357,7 @@ fn keys_are_read_as_they_are_written() {
     assert!(is_key(&private) && is_key(&public) && is_key(&flipped(&public)));
     assert!(!is_key("{\"kty\":\"DAJ\"}") && !is_key("") && !is_key(&public[..public.len() / 2]));
     let long = private.trim_end().to_owned() + &" ".repeat(MAX_KEY_TEXT);
-    assert!(PrivateKey::from_text(&long, Engine::best()).unwrap_err().to_string().contains("longer than any key"));
+    assert!(PrivateKey::from_text(&long, Engine::best()).unwrap_err().to_string().contains("too long for a key"));
 }
 
 #[test]
@@ -386,7 +386,7 @@ proptest! {
         prop_assert!(Ciphertext::from_bytes(&bytes, key).is_err());
         prop_assert!(Total::from_bytes(&bytes, key).is_err());
         prop_assert!(PublicKey::from_text(&text, Engine::Serial).is_err());
-        // A header that is right with anything behind it.
+        // A valid header followed by anything.
         let whole = KEY.encrypt(&[1, 2, 3], 30).unwrap().to_bytes();
         let front = &whole[..cut.min(whole.len() - 1)];
         prop_assert!(Ciphertext::from_bytes(&[front, &bytes[..]].concat(), key).is_err() || front.len() + bytes.len() == whole.len());

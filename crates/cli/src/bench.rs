@@ -10,12 +10,12 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Rows of a batch for each core: all lanes of any engine, several times over.
+/// Rows per batch for each core: several times the lanes of any engine.
 const ROWS: usize = 64;
-/// How long an operation is repeated for one sample; the median of three samples counts.
+/// Minimum duration of a sample. The median of three samples counts.
 const SAMPLE: Duration = Duration::from_millis(300);
 
-/// One key size: an operation's name and how often a second it is done, in the order of the table.
+/// The rates of one key size: name and operations per second, in table order.
 type Rates = Vec<(&'static str, f64)>;
 
 /// An operation on a batch.
@@ -66,9 +66,9 @@ fn sum(key: &PublicKey, ciphertexts: &Ciphertexts) -> Result<(), Error> {
     key.sum(ciphertexts).map(drop)
 }
 
-/// Rows a second: the median of three samples.
+/// Rows per second: the median of three samples.
 fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, Error> {
-    // What is built on first use, and cold caches, are not part of a rate.
+    // Tables built on first use and cold caches are not part of a rate.
     run()?;
     let mut samples = Vec::new();
     for _ in 0..3 {
@@ -83,7 +83,7 @@ fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, Error> {
     Ok(samples[1])
 }
 
-/// `{"2048": {"encrypt": per second, ...}, ...}`.
+/// `{"2048": {"encrypt": operations per second, ...}, ...}`.
 fn by_size(sizes: &[(u32, Rates)]) -> BTreeMap<String, BTreeMap<&'static str, f64>> {
     sizes.iter().map(|(bits, rates)| (bits.to_string(), rates.iter().copied().collect())).collect()
 }

@@ -15,8 +15,8 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::signing::{self, Signers};
 
-/// Decrypts a table with the shares of enough trustees. Those that are wrong are told of and left
-/// aside.
+/// Decrypts a table with the shares of enough trustees. Warns about invalid shares and ignores
+/// them.
 pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let verification = KeyFile::open(&command.key)?.verification(session)?;
     let table = ParquetFile::open(&command.input)?;
@@ -58,7 +58,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
                 again.update(&piece.batch).map_err(at)?;
                 let combined = watch.compute(|| combiner.combine(&piece.batch, &of_piece)).map_err(at)?;
                 for error in combined.wrong {
-                    eprint_line(&format!("{}: left aside", at(error)));
+                    eprint_line(&format!("{}: ignored", at(error)));
                 }
                 let numbers = shown(&combined.decrypted, format);
                 pass(numbers.and_then(|numbers| means.of(&piece.batch, numbers)).map_err(at)?)?;
@@ -79,7 +79,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A trustee's shares, counted in.
+/// Adds a trustee's shares to the combiner and returns their rows.
 fn opened(
     path: &std::path::Path,
     table: &ParquetFile,
@@ -91,7 +91,7 @@ fn opened(
     let source = file.source()?;
     combiner.add(&source.schema()).map_err(|error| Failure::at(&file.name, error))?;
     if source.rows() != rows {
-        let what = format!("{} rows, and {} has {rows}", source.rows(), table.name);
+        let what = format!("has {} rows, but {} has {rows}", source.rows(), table.name);
         return Err(Failure::at(&file.name, what));
     }
     let schema = source.schema();

@@ -1,4 +1,5 @@
-//! Errors and warnings on standard error: a line of text, or with `--json` an object on a line.
+//! Errors and warnings on standard error: a line of text, or with `--json` a line with a JSON
+//! object.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,34 +11,34 @@ use serde::Serialize;
 
 use crate::printable::{Printable, PrintableJson};
 
-/// Characters of a message: a longer one holds somebody's long names, of which the middle says
-/// least.
+/// Maximum number of characters of a message. A longer one contains long names, whose middles
+/// matter least.
 const LONGEST: usize = 1000;
-/// Characters of a word in it.
+/// Maximum number of characters of a word in a message.
 const LONGEST_WORD: usize = 300;
 
 /// Whether the process was started with `--json`.
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// Makes complaints objects, from now on.
+/// Switches to JSON objects from now on, or back to text.
 pub(crate) fn speak_json(json: bool) {
     JSON.store(json, Ordering::Relaxed);
 }
 
-/// What is complained of.
+/// An error or a warning.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Complaint<'a> {
     /// The command failed.
     Error(Told<'a>),
-    /// It goes on.
+    /// The command continues.
     Warning(Told<'a>),
 }
 
-/// A message, and where it belongs.
+/// A message and its location.
 #[derive(Serialize)]
 pub(crate) struct Told<'a> {
-    /// The whole message, as it would be printed.
+    /// The complete message, as printed.
     pub(crate) message: &'a str,
     /// The file, device or address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +47,7 @@ pub(crate) struct Told<'a> {
     pub(crate) place: Place,
 }
 
-/// Where in a file, counted from 1.
+/// A place in a file, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Place {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,13 +56,13 @@ pub(crate) struct Place {
     row: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<String>,
-    /// Which cell of its row, where columns have no names that may be told.
+    /// The cell within its row, where columns have no names that may be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u64>,
 }
 
 impl Place {
-    /// The place that an error knows, or that its text begins with: `line 3: `, `row 3: ` or
+    /// Returns the place from an error, or from the beginning of its text: `line 3: `, `row 3: ` or
     /// `row 3, column x: `.
     pub(crate) fn of(error: &(dyn Error + 'static), text: &str) -> Self {
         let mut cause = Some(error);
@@ -96,7 +97,7 @@ impl Place {
 }
 
 impl Complaint<'_> {
-    /// Writes the line, whether or not anybody reads it.
+    /// Writes the line. Ignores write errors.
     pub(crate) fn print(&self) {
         let (Self::Error(told) | Self::Warning(told)) = self;
         let message = shortened(told.message);
@@ -116,7 +117,7 @@ impl Complaint<'_> {
     }
 }
 
-/// A message without the middle of what is too long to read.
+/// Shortens long words and a long message in the middle.
 fn shortened(text: &str) -> Cow<'_, str> {
     if text.chars().count() <= LONGEST_WORD {
         return text.into();
@@ -125,7 +126,8 @@ fn shortened(text: &str) -> Cow<'_, str> {
     without_middle(&words.join(" "), LONGEST).into_owned().into()
 }
 
-/// At most so many characters and three dots: two thirds from the beginning, the rest from the end.
+/// Shortens a text to `most` characters and three dots: two thirds from the beginning, the rest
+/// from the end.
 fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
     let count = text.chars().count();
     if count <= most {

@@ -1,11 +1,11 @@
-//! Inputs that were compressed as a whole, told by their first bytes: gzip (RFC 1952) and Zstandard
-//! (RFC 8878).
+//! Inputs that are compressed as a whole, detected by their first bytes: gzip (RFC 1952) and
+//! Zstandard (RFC 8878).
 
 use std::io::{self, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// How an input is compressed.
+/// The compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     Gzip,
@@ -13,7 +13,7 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// The codec of an input that begins like this, if it is compressed.
+    /// Returns the codec of an input with these first bytes, if it is compressed.
     pub(crate) fn of(beginning: &[u8]) -> Option<Self> {
         match beginning {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -22,8 +22,8 @@ impl Codec {
         }
     }
 
-    /// What the input holds. Memory is bounded: 32 KiB for gzip, up to 128 MiB for what Zstandard
-    /// looks back at.
+    /// Returns a reader of the decompressed input. Memory is bounded: 32 KiB for gzip, up to 128
+    /// MiB for the window of Zstandard.
     pub(crate) fn decoder(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(input))),

@@ -1,24 +1,25 @@
-//! A device that computes on behalf of a public key.
+//! A device that computes instead of a public key.
 
 use std::sync::Arc;
 
 use hearith_columns::EncryptionKey;
-use hearith_device::{Computes, ComputingDevice, Error, Kind, Trust};
-use hearith_paillier::{Compute, PublicKey};
+use hearith_device::{Computes, ComputingDevice, DeviceProvider, Error, Trust};
+use hearith_paillier::{PublicKey, PublicKeyBackend};
 
 use crate::device::{failed, note};
 use crate::failure::Failure;
 use crate::keys::Key;
 use crate::session::{Session, only};
 
-/// The device chosen, in a public key's stead.
+/// The selected device, loaded with a public key.
 pub(crate) struct LoadedAccelerator {
-    kind: &'static dyn Kind,
+    provider: &'static dyn DeviceProvider,
     device: Arc<dyn ComputingDevice>,
 }
 
 impl LoadedAccelerator {
-    /// The device, loaded with the key; none if none was chosen, or a service computes.
+    /// Loads the key into the selected device. Returns `None` if no device is selected, or a
+    /// service computes.
     pub(crate) fn load(
         session: &Session,
         key: &PublicKey,
@@ -28,7 +29,7 @@ impl LoadedAccelerator {
         Self::load_with(session, unchecked, remote, |computes, trust| computes.load_public(key, trust))
     }
 
-    /// The same for encryption, with the private key if that is what was read.
+    /// Like `load`, for encryption: loads the private key if one was read.
     pub(crate) fn encrypting(
         session: &Session,
         key: &Key,
@@ -48,24 +49,24 @@ impl LoadedAccelerator {
         load: impl FnOnce(&dyn Computes, Trust) -> Result<Box<dyn ComputingDevice>, Error>,
     ) -> Result<Option<Self>, Failure> {
         let trust = session.trust(unchecked)?;
-        let Some(kind) = session.device.filter(|_| !remote) else { return Ok(None) };
-        let computes = kind.computes().ok_or_else(|| only(kind))?;
-        let device = load(computes, trust).map_err(|error| failed(kind, error))?;
-        Ok(Some(Self { kind, device: device.into() }))
+        let Some(provider) = session.device.filter(|_| !remote) else { return Ok(None) };
+        let computes = provider.computes().ok_or_else(|| only(provider))?;
+        let device = load(computes, trust).map_err(|error| failed(provider, error))?;
+        Ok(Some(Self { provider, device: device.into() }))
     }
 
-    /// What computes.
-    pub(crate) fn key(&self) -> Arc<dyn Compute> {
+    /// Returns the device as a key's backend.
+    pub(crate) fn key(&self) -> Arc<dyn PublicKeyBackend> {
         self.device.clone()
     }
 
-    /// Rows that it should have at a time.
+    /// The number of rows that the device should have per batch.
     pub(crate) fn rows(&self) -> usize {
         self.device.batch_size()
     }
 
-    /// What it is and how many of its clock cycles it took; nothing while somebody else holds it.
+    /// Describes the device and its clock cycles. Returns `None` while the device is still shared.
     pub(crate) fn note(mut self) -> Result<Option<String>, Failure> {
-        Arc::get_mut(&mut self.device).map(|device| note(self.kind, device, "commands")).transpose()
+        Arc::get_mut(&mut self.device).map(|device| note(self.provider, device, "commands")).transpose()
     }
 }

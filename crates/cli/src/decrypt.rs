@@ -5,8 +5,8 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::{Decrypted, Decryptor, Error, Means};
-use hearith_device::{DecryptingDevice, Kind, Trust};
-use hearith_paillier::{Decrypt as Holder, PrivateKey};
+use hearith_device::{DecryptingDevice, DeviceProvider, Trust};
+use hearith_paillier::{DecryptionBackend, PrivateKey};
 
 use crate::args::{Decrypt, Format};
 use crate::device::{failed, failure, note};
@@ -22,8 +22,8 @@ use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
-/// Decrypts a table. As text it is complete even when totals overflowed, with a mark in their
-/// place; the exit status tells of it all the same.
+/// Decrypts a table. Text output is complete even if totals overflowed: a mark replaces them, and
+/// the exit status still reports the overflow.
 pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let key = match AnyKey::read(session, &command.key)? {
         AnyKey::Paillier(key) => key,
@@ -40,11 +40,11 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     signers.admit(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())))?;
     let trust = session.trust(command.unchecked_device)?;
     let mut device = match (session.device, &key) {
-        (Some(kind), Some(key)) => Some(load(kind, key, trust)?),
+        (Some(provider), Some(key)) => Some(load(provider, key, trust)?),
         _ => None,
     };
     let checking = key.as_ref().map(PrivateKey::checking);
-    let holder: &dyn Holder = match (&device, &remote, &key, &checking) {
+    let holder: &dyn DecryptionBackend = match (&device, &remote, &key, &checking) {
         (Some((_, device)), ..) => &**device,
         (_, Some(remote), ..) => &**remote,
         (_, _, _, Some(checking)) if command.check => checking,
@@ -87,23 +87,24 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     sink.finish()?;
     drop(progress);
     overflows.result(&table.name)?;
-    let note = device.as_mut().map(|(kind, device)| note(*kind, &mut **device, "ciphertexts")).transpose()?;
+    let note = device.as_mut().map(|(provider, device)| note(*provider, &mut **device, "ciphertexts")).transpose()?;
     let note = note.or_else(|| command.remote.note());
     session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
 }
 
-/// The means beside decrypted sums, if they are asked for.
+/// The means next to decrypted sums, if requested.
 pub(crate) struct Beside(Option<Means>);
 
 impl Beside {
-    /// Of a table of this name and schema, decrypted into that one.
+    /// Prepares the means of an encrypted table with a name and a schema, decrypted into the schema
+    /// `numbers`.
     pub(crate) fn new(asked: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
         let means = asked.then(|| Means::of(table, numbers)).transpose();
         means.map(Self).map_err(|error| Failure::at(name, error))
     }
 
-    /// The columns that are written, and where the columns `wide` are among them.
+    /// Returns the output columns, and the positions of the columns `wide` among them.
     pub(crate) fn columns(&self, numbers: &SchemaRef, wide: Vec<usize>) -> (SchemaRef, Vec<usize>) {
         match &self.0 {
             None => (numbers.clone(), wide),
@@ -111,7 +112,7 @@ impl Beside {
         }
     }
 
-    /// Decrypted numbers of a batch with their means.
+    /// Adds the means to a batch of decrypted numbers.
     pub(crate) fn of(&self, batch: &RecordBatch, numbers: RecordBatch) -> Result<RecordBatch, Error> {
         match &self.0 {
             None => Ok(numbers),
@@ -120,8 +121,8 @@ impl Beside {
     }
 }
 
-/// Where numbers go, and in what form; `wide` are the columns of numbers whose type may turn out to
-/// be narrower.
+/// Opens the output for numbers, and returns its format. `wide` lists columns whose type may turn
+/// out to be narrower.
 pub(crate) fn sink(
     out: Option<&Path>,
     format: Option<Format>,
@@ -144,7 +145,7 @@ pub(crate) fn sink(
     Ok((sink, format))
 }
 
-/// Numbers as a form has them.
+/// Converts numbers for an output format.
 pub(crate) fn shown(decrypted: &Decrypted, format: Format) -> Result<RecordBatch, Error> {
     match format {
         Format::Parquet => decrypted.to_batch(),
@@ -152,17 +153,17 @@ pub(crate) fn shown(decrypted: &Decrypted, format: Format) -> Result<RecordBatch
     }
 }
 
-/// The device chosen, loaded with the key.
+/// Loads the key into the selected device.
 fn load(
-    kind: &'static dyn Kind,
+    provider: &'static dyn DeviceProvider,
     key: &PrivateKey,
     trust: Trust,
-) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
-    let decrypts = kind.decrypts().expect("the session refused a device that does not decrypt");
-    Ok((kind, decrypts.load(key, trust).map_err(|error| failed(kind, error))?))
+) -> Result<(&'static dyn DeviceProvider, Box<dyn DecryptingDevice>), Failure> {
+    let decrypts = provider.decrypts().expect("the session refused a device that does not decrypt");
+    Ok((provider, decrypts.load(key, trust).map_err(|error| failed(provider, error))?))
 }
 
-/// The format that the output's name, or its being a terminal, asks for.
+/// The default format for the output's extension, or for a terminal.
 fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
     let Some(extension) = path.extension() else {
         return Ok(if output.is_terminal() { Format::Table } else { Format::Csv });
@@ -181,7 +182,7 @@ fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
     }
 }
 
-/// Totals that overflowed: the first, and how many.
+/// The first total that overflowed, and their number.
 #[derive(Default)]
 pub(crate) struct Overflows {
     first: Option<Error>,

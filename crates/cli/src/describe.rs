@@ -13,10 +13,10 @@ use crate::session::Session;
 use crate::signing;
 use crate::sink::Sink;
 
-/// Bytes of a batch.
+/// Approximate number of bytes per batch.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Writes a table with the descriptions of another.
+/// Copies the descriptions of another table to a table.
 pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> {
     let (table, like) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.like)?);
     let source = table.source()?;

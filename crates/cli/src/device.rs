@@ -1,73 +1,75 @@
-//! Devices as engines: those in this program, and those that another build can have.
+//! Devices as engines: those built in, and those that only another build contains.
 
 use hearith_columns::ErrorKind;
 #[cfg(feature = "election")]
 use hearith_device::ballot::{CountsBallots, MakesBallots};
-use hearith_device::{Device, Error, Kind, SYSTEMS, System};
+use hearith_device::{Device, DeviceProvider, Error, SYSTEMS, System};
 
 use crate::failure::Failure;
 use crate::remote::failed as failed_at;
 
-/// How to get the devices that are not built in.
+/// How to get devices that are not built in.
 pub(crate) const HOW: &str = "`cargo install --path crates/simulated` installs hearith-simulated, which simulates it";
 
-/// The kinds of devices that whoever built the program gave it.
+/// The devices that are built into this program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Devices(pub(crate) &'static [&'static dyn Kind]);
+pub(crate) struct Devices(pub(crate) &'static [&'static dyn DeviceProvider]);
 
 impl Devices {
-    /// The systems that there are drivers for, but no devices in this program.
+    /// Returns the systems that have a driver, but no device in this program.
     pub(crate) fn absent(self) -> impl Iterator<Item = &'static System> {
-        SYSTEMS.iter().copied().filter(move |system| self.0.iter().all(|kind| kind.system() != *system))
+        SYSTEMS.iter().copied().filter(move |system| self.0.iter().all(|provider| provider.system() != *system))
     }
 
-    /// The device of this name, `cuda`, or some of them, `cuda:1`; none if it is no device's.
-    pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn Kind>, Failure> {
+    /// Returns the device with this name (`cuda`) or a part of it (`cuda:1`). Returns `None` if no
+    /// device has the name.
+    pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn DeviceProvider>, Failure> {
         if let Some((system, which)) = name.split_once(':')
-            && let Some(kind) = self.named(system)?
+            && let Some(provider) = self.named(system)?
         {
             let unknown = || {
                 Failure::new(format!(
                     "there is no engine '{name}': it may be {system}, {system}:all, {system}:0 and so on"
                 ))
             };
-            return kind.part(which).map(Some).ok_or_else(unknown);
+            return provider.part(which).map(Some).ok_or_else(unknown);
         }
         if self.absent().any(|system| system.name == name) {
             return Err(Failure::new(format!("the engine '{name}' is not built in: {HOW}")));
         }
-        Ok(self.0.iter().find(|kind| kind.system().name == name).copied())
+        Ok(self.0.iter().find(|provider| provider.system().name == name).copied())
     }
 
-    /// The device that takes the batches that are large enough, if there is one.
-    pub(crate) fn automatic(self) -> Option<&'static dyn Kind> {
-        self.0.iter().find_map(|kind| kind.automatic())
+    /// Returns the device that takes batches automatically if they are large enough, if there is
+    /// one.
+    pub(crate) fn automatic(self) -> Option<&'static dyn DeviceProvider> {
+        self.0.iter().find_map(|provider| provider.automatic())
     }
 
-    /// What makes ballots, and its name.
+    /// Returns the device that makes ballots, with its provider.
     #[cfg(feature = "election")]
-    pub(crate) fn ballot_machine(self) -> Result<(&'static dyn Kind, &'static dyn MakesBallots), Failure> {
-        self.machine(|kind| kind.makes_ballots())
+    pub(crate) fn ballot_machine(self) -> Result<(&'static dyn DeviceProvider, &'static dyn MakesBallots), Failure> {
+        self.machine(|provider| provider.makes_ballots())
     }
 
-    /// What counts ballots, and its name.
+    /// Returns the device that counts ballots, with its provider.
     #[cfg(feature = "election")]
-    pub(crate) fn tally_board(self) -> Result<(&'static dyn Kind, &'static dyn CountsBallots), Failure> {
-        self.machine(|kind| kind.counts_ballots())
+    pub(crate) fn tally_board(self) -> Result<(&'static dyn DeviceProvider, &'static dyn CountsBallots), Failure> {
+        self.machine(|provider| provider.counts_ballots())
     }
 
     #[cfg(feature = "election")]
     fn machine<M: ?Sized>(
         self,
-        able: impl Fn(&'static dyn Kind) -> Option<&'static M>,
-    ) -> Result<(&'static dyn Kind, &'static M), Failure> {
-        let machine = self.0.iter().find_map(|&kind| Some((kind, able(kind)?)));
+        able: impl Fn(&'static dyn DeviceProvider) -> Option<&'static M>,
+    ) -> Result<(&'static dyn DeviceProvider, &'static M), Failure> {
+        let machine = self.0.iter().find_map(|&provider| Some((provider, able(provider)?)));
         machine.ok_or_else(|| Failure::new(format!("no ballot machine is built in: {HOW}")))
     }
 
-    /// The names and what they do, for whoever named none of them: nothing if there are none.
+    /// Lists the devices and what they do, for users who selected none. Empty if there are none.
     pub(crate) fn choice(self) -> String {
-        let named = |kind: &&dyn Kind| format!("{} ({})", kind.system().name, kind.system().does);
+        let named = |provider: &&dyn DeviceProvider| format!("{} ({})", provider.system().name, provider.system().does);
         match self.0 {
             [] => String::new(),
             kinds => format!("; devices: {}", kinds.iter().map(named).collect::<Vec<_>>().join(", ")),
@@ -75,23 +77,28 @@ impl Devices {
     }
 }
 
-/// The failure of a device, which the engine's name stands before.
-pub(crate) fn failed(kind: &dyn Kind, error: Error) -> Failure {
-    Failure::at(format!("engine {}", kind.system().name), error)
+/// A failure of a device, prefixed with the engine's name.
+pub(crate) fn failed(provider: &dyn DeviceProvider, error: Error) -> Failure {
+    Failure::at(format!("engine {}", provider.system().name), error)
 }
 
-/// What a device is and how many of its clock cycles it took.
-pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &str) -> Result<String, Failure> {
-    device.note(rows).map_err(|error| failed(kind, error))
+/// Describes a device and its clock cycles.
+pub(crate) fn note(
+    provider: &dyn DeviceProvider,
+    device: &mut (impl Device + ?Sized),
+    rows: &str,
+) -> Result<String, Failure> {
+    device.note(rows).map_err(|error| failed(provider, error))
 }
 
-/// Why a piece of a table could not be computed: a device's own failure, which its name stands
-/// before, or what is wrong with the table or a service. The rows of a device are those that hold a
-/// ciphertext, so its error is told without one.
-pub(crate) fn failure(device: Option<&dyn Kind>, table: &str, error: hearith_columns::Error) -> Failure {
+/// The failure for a piece of a table: a device's own failure, prefixed with its name, or a fault
+/// of the table or a service.
+///
+/// A device counts only rows that hold a ciphertext, so its error is reported without a row.
+pub(crate) fn failure(device: Option<&dyn DeviceProvider>, table: &str, error: hearith_columns::Error) -> Failure {
     let (ErrorKind::Device(cause) | ErrorKind::Service(cause)) = error.kind() else { return failed_at(table, error) };
     match (device, cause.downcast_ref::<Error>()) {
-        (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
+        (Some(provider), Some(cause)) => failed(provider, cause.kind().clone().into()),
         _ => failed_at(table, error),
     }
 }
@@ -104,7 +111,7 @@ mod tests {
     #[derive(Debug)]
     struct Fake;
 
-    impl Kind for Fake {
+    impl DeviceProvider for Fake {
         fn system(&self) -> &'static System {
             &mesa::MESA
         }

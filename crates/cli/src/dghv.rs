@@ -1,4 +1,4 @@
-//! `hearith dghv`: FHE over the integers, with parameters that protect nothing.
+//! `hearith dghv`: FHE over the integers, with parameters that offer no security.
 
 pub mod bits;
 mod compute;
@@ -20,14 +20,14 @@ use crate::session::Session;
 
 use compute::Operation;
 
-/// The option by which every command is asked.
+/// The option that every command requires.
 const OPTION: &str = "--insecure-historical-parameters";
 
 /// Runs the command.
 pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
     let insecure = || match command.insecure_historical_parameters {
         true => Ok(InsecureHistoricalParameters),
-        false => Err(Failure::new("every key of these schemes is broken and protects nothing").with_note(OPTION)),
+        false => Err(Failure::new("these schemes are broken: their keys protect nothing").with_note(OPTION)),
     };
     match &command.command {
         DghvCommand::Keygen(command) => keygen::run(session, command, insecure()?),
@@ -41,7 +41,7 @@ pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
     }
 }
 
-/// An error in a batch that begins at a row of a file.
+/// Adds the first row of a batch to the row of an error.
 fn offset(error: &Error, first: u64) -> Error {
     match error.row() {
         Some(row) => error.clone().at_row(row.saturating_add(first as usize)),

@@ -1,5 +1,5 @@
-//! `hearith keygen --distributed`: a shared key that its trustees generate together, over the
-//! network in one go, or by files in one call for each exchange.
+//! `hearith keygen --distributed`: trustees generate a shared key together, either over the network
+//! in one run, or through files with one call per exchange.
 
 mod network;
 mod offline;
@@ -19,21 +19,20 @@ pub(crate) use party::{Party, missing, number};
 
 /// How a trustee generates a key with the others.
 pub(crate) enum Generation {
-    /// All are there at the same time.
+    /// All trustees are online at the same time.
     Network(Box<Meeting>),
-    /// Files are carried.
+    /// The trustees exchange files.
     Offline(Box<Correspondence>),
 }
 
-/// Whether files of the key that are there are this run's own, written by a call that was
-/// interrupted.
+/// Whether existing files of the key come from an interrupted call of this same run.
 pub(crate) fn is_ending(at: &Meet, trustee: u32, out: &Path) -> bool {
     at.offline.is_some() && offline::is_ending(out, trustee)
 }
 
 impl Generation {
-    /// What the options ask for; `out` is the folder for the key's files. Nothing is written yet,
-    /// and the keys of all are shown.
+    /// Prepares what the options select. `out` is the folder for the key's files. Shows the keys of
+    /// all trustees and writes nothing yet.
     pub(crate) fn prepare(session: &Session, party: Party, at: &Meet, out: &Path) -> Result<Self, Failure> {
         Ok(match &at.offline {
             None => Self::Network(Box::new(Meeting::new(session, party, at)?)),
@@ -41,8 +40,8 @@ impl Generation {
         })
     }
 
-    /// The passphrase for this trustee's share, in the file named: what `chosen` gives, or that of
-    /// the state of a run by files, which always has one.
+    /// Returns the passphrase for this trustee's share: from `chosen`, or in a run by files from
+    /// its state, which always has one.
     pub(crate) fn passphrase(
         &self,
         session: &Session,
@@ -54,7 +53,8 @@ impl Generation {
         }
     }
 
-    /// Generates the key, or takes the exchanges whose files are there. None if files are awaited.
+    /// Generates the key, or performs the exchanges whose files are present. Returns `None` if
+    /// files are still missing.
     pub(crate) fn run(
         &mut self,
         session: &Session,
@@ -67,7 +67,7 @@ impl Generation {
         }
     }
 
-    /// Removes what was kept of the run, once the key's files are written.
+    /// Removes the state of the run once the key's files are written.
     pub(crate) fn end(self, session: &Session) -> Result<(), Failure> {
         match self {
             Self::Network(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's or a
+//! `hearith election`: ballots, their board and their tally, with the organiser's folder or a
 //! server.
 
 mod audit;
@@ -20,13 +20,13 @@ mod tally_board;
 mod verify;
 mod vote;
 
-use hearith_election::Holder;
+use hearith_election::KeyRole;
 
 use crate::args::{Command, Election};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Whether a command verifies an election's record, however long.
+/// Whether a command verifies an election's record, which may be long.
 pub(crate) fn verifies(command: &Command) -> bool {
     matches!(
         command,
@@ -38,8 +38,8 @@ pub(crate) fn verifies(command: &Command) -> bool {
 pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> {
     match command {
         Election::Init(command) => setup::init(session, command),
-        Election::TrusteeKey(command) => setup::signing_key(session, command, Holder::Trustee),
-        Election::RegistrarKey(command) => setup::signing_key(session, command, Holder::Registrar),
+        Election::TrusteeKey(command) => setup::signing_key(session, command, KeyRole::Trustee),
+        Election::RegistrarKey(command) => setup::signing_key(session, command, KeyRole::Registrar),
         Election::Ceremony(command) => ceremony::run(session, command),
         Election::Register(command) => register::register(session, command),
         Election::Deliver(command) => deliver::run(session, command),

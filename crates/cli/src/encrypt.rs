@@ -59,7 +59,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files that are read, which no output may replace.
+/// The input files, which no output may replace.
 pub(crate) fn inputs(command: &Encrypt) -> Vec<&Path> {
     let files = [&*command.input, &*command.key];
     files.into_iter().chain(command.plan.as_deref()).chain(command.sign.as_deref()).collect()
@@ -75,11 +75,11 @@ pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure>
             let table = partitioned(table, &command.input);
             planned.table(table)
         }
-        false => Err(Failure::at(&table.name, "a Parquet file, but options say how a CSV file is written")),
+        false => Err(Failure::at(&table.name, "a Parquet file, but options describe a CSV file")),
     }
 }
 
-/// The table with the columns that are in the names of its folders.
+/// Adds the columns from the names of the table's folders.
 fn partitioned(table: Table, path: &Path) -> Table {
     let mut partitions = Partitions::of(path, &table.schema);
     let (schema, file) = (partitions.schema(&table.schema), table.name.clone());
@@ -106,7 +106,7 @@ pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
     })
 }
 
-/// What an option says of each column.
+/// The values of an option for each column.
 struct Settings<'a, T>(&'a [Setting<T>]);
 
 impl<'a, T: Clone> Settings<'a, T> {

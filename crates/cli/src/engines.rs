@@ -2,31 +2,31 @@
 
 use std::io::{self, Write};
 
-use hearith_device::{Kind, State, System};
+use hearith_device::{DeviceProvider, State, System};
 use hearith_paillier::Engine;
 use serde::Serialize;
 
-use crate::closed;
 use crate::device::HOW;
 use crate::failure::Failure;
 use crate::printable::{PrintableJson, PrintableLines};
 use crate::session::Session;
+use crate::stdout_guard;
 
-/// An engine as reported.
+/// An engine in the report.
 #[derive(Serialize)]
 struct Row {
     engine: &'static str,
     available: bool,
     chosen: bool,
     requires: &'static str,
-    /// Whether the program was built with it.
+    /// Whether it is built in.
     built_in: bool,
-    /// What a device is: its parameters; or why there is none.
+    /// A device's parameters, or why it is not available.
     #[serde(skip_serializing_if = "String::is_empty")]
     device: String,
 }
 
-/// Lists the engines, which of them this machine can run, and which would be chosen.
+/// Lists the engines, which of them this machine can run, and which one is selected.
 pub(crate) fn run(session: &Session) -> Result<(), Failure> {
     let row = |&engine: &Engine| Row {
         engine: engine.name(),
@@ -36,10 +36,10 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
         built_in: true,
         device: String::new(),
     };
-    let device = |kind: &&'static dyn Kind| {
-        let State { available, description, requires } = kind.state();
-        let chosen = session.device.is_some_and(|chosen| chosen.system() == kind.system());
-        Row { engine: kind.system().name, available, chosen, requires, built_in: true, device: description }
+    let device = |provider: &&'static dyn DeviceProvider| {
+        let State { available, description, requires } = provider.state();
+        let chosen = session.device.is_some_and(|chosen| chosen.system() == provider.system());
+        Row { engine: provider.system().name, available, chosen, requires, built_in: true, device: description }
     };
     let absent = |system: &'static System| {
         let device = format!("{}; {HOW}", system.does);
@@ -73,12 +73,12 @@ impl Row {
     }
 }
 
-/// Writes a command's answer for people to standard output.
+/// Prints a command's text output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&PrintableLines(text))
 }
 
-/// Writes a command's answer for programs, one line of JSON, to standard output.
+/// Prints a command's JSON output on one line.
 pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
     let json = serde_json::to_string(answer).map_err(Failure::new)?;
     write(&format_args!("{}\n", PrintableJson(&json)))
@@ -86,6 +86,7 @@ pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
 
 fn write(text: &dyn std::fmt::Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = closed::check_standard_output().and_then(|()| write!(stdout, "{text}")).and_then(|()| stdout.flush());
+    let written =
+        stdout_guard::check_standard_output().and_then(|()| write!(stdout, "{text}")).and_then(|()| stdout.flush());
     written.map_err(|error| Failure::writing("standard output", error))
 }

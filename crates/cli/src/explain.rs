@@ -1,4 +1,4 @@
-//! `hearith engines --explain`: the vector engine's cost model held against this machine.
+//! `hearith engines --explain`: compares the vector engine's cost model with this machine.
 
 use std::time::Instant;
 
@@ -13,11 +13,11 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Operations side by side in a vector.
+/// Operations per vector.
 const LANES: usize = 8;
-/// Rows of a batch of whole operations.
+/// Rows per batch of whole operations.
 const ROWS: usize = 32;
-/// Squarings in a row.
+/// Number of successive squarings.
 const SQUARINGS: usize = 8192;
 
 /// One line of the table.
@@ -28,34 +28,32 @@ struct Line {
     bits: u32,
     /// IFMA instructions for eight operations.
     instructions: u64,
-    /// What they take at the peak, in microseconds.
+    /// Their time at the peak rate, in microseconds.
     limit_us: f64,
-    /// What eight operations took, in microseconds.
+    /// Measured time of eight operations, in microseconds.
     measured_us: f64,
-    /// Limit over measured.
+    /// Limit divided by measured time.
     share: f64,
 }
 
-/// The model, and the machine it is held against.
+/// The model and the measurements.
 #[derive(Serialize)]
 struct Explanation {
     instructions_per_ns: f64,
     lines: Vec<Line>,
 }
 
-/// Measures kernels and whole operations on one thread and prints the share of the limit that each
+/// Measures kernels and whole operations on one thread. Prints the share of the limit that each
 /// reaches.
 pub(crate) fn run(session: &Session) -> Result<(), Failure> {
     if let Some(kind) = session.device {
         let (name, State { available, description, .. }) = (kind.system().name, kind.state());
-        let there = if available { description } else { format!("not available ({description})") };
-        return Err(Failure::new(format!(
-            "the cost model is that of the engine ifma: there is none of {name}, {there}"
-        )));
+        let there = if available { description } else { format!("not available: {description}") };
+        return Err(Failure::new(format!("only the engine ifma has a cost model, not {name} ({there})")));
     }
     let Some(peak) = peak_rate() else {
         let needs = Engine::Ifma.requires();
-        return Err(Failure::new(format!("the cost model is that of the engine ifma, which needs {needs}")));
+        return Err(Failure::new(format!("only the engine ifma has a cost model, and it needs {needs}")));
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::new)?;
     let mut lines = Vec::new();
@@ -77,7 +75,7 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
     }
 }
 
-/// Multiplications and squarings in rows long enough that getting numbers in and out does not show.
+/// Measures runs of multiplications and squarings that are long enough to hide conversions.
 fn kernels(bits: u32) -> Vec<Line> {
     let cost = Cost::of(bits);
     let limbs = bits as usize / 64;
@@ -85,13 +83,13 @@ fn kernels(bits: u32) -> Vec<Line> {
     let (modulus, square) = (Modulus::new(Engine::Ifma, &m), Square::new(Engine::Ifma, &m));
     let (modulus, square) = (modulus.expect("an odd modulus"), square.expect("an odd modulus"));
     let base = Batch::repeat(&m[..limbs - 1], LANES).resize(limbs);
-    // 2^SQUARINGS: one bit set, so nothing but squarings.
+    // 2^SQUARINGS has one set bit, so it needs only squarings.
     let mut power = vec![0; SQUARINGS / 64 + 1];
     power[SQUARINGS / 64] = 1;
     let squarings = SQUARINGS as f64;
     let line = |operation, instructions, us| Line::new(operation, bits, instructions, us);
     vec![
-        // The ladder does one of each a bit.
+        // The ladder does one multiplication and one squaring per bit.
         line(
             "multiplication and squaring mod m",
             cost.mul + cost.sqr,
@@ -110,7 +108,7 @@ fn kernels(bits: u32) -> Vec<Line> {
     ]
 }
 
-/// An odd number of no particular pattern with the highest bit set.
+/// An odd number without a particular pattern, with the highest bit set.
 fn modulus(limbs: usize) -> Vec<u64> {
     let mut m: Vec<u64> = (1..=limbs as u64).map(|limb| limb.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     m[0] |= 1;
@@ -118,11 +116,11 @@ fn modulus(limbs: usize) -> Vec<u64> {
     m
 }
 
-/// Keys of all variants, with a batch of each.
+/// Keys of all variants, each with a batch.
 struct Keys {
     bits: u32,
     djn: PrivateKey,
-    /// Of the same modulus, and so of the same id.
+    /// Has the same modulus, and therefore the same ID.
     standard: PrivateKey,
     subgroup: PrivateKey,
     plaintexts: Plaintexts,
@@ -149,13 +147,13 @@ impl Keys {
     }
 }
 
-/// A whole operation of Paillier's scheme.
+/// A whole operation of the Paillier scheme.
 struct Operation<'a> {
     name: &'static str,
     bits: u32,
-    /// IFMA instructions for eight rows, by the model.
+    /// IFMA instructions for eight rows, according to the model.
     instructions: u64,
-    /// Carries it out for all [`ROWS`]; whether it succeeded.
+    /// Runs it for all [`ROWS`]. Returns whether it succeeded.
     run: Box<dyn Fn() -> bool + Send + Sync + 'a>,
 }
 
@@ -166,7 +164,7 @@ impl Operation<'_> {
     }
 }
 
-/// What is done under each variant, with what the model says of it.
+/// The operations under each variant, with their costs in the model.
 fn operations(keys: &Keys) -> Vec<Operation<'_>> {
     let Keys { bits, djn, standard, subgroup, plaintexts, ciphertexts, short_plaintexts, short_ciphertexts } = keys;
     let order_bits = subgroup.subgroup_primes().map_or(0, |[p, _]| bit_length(p));
@@ -214,7 +212,7 @@ fn operations(keys: &Keys) -> Vec<Operation<'_>> {
     ]
 }
 
-/// The least of several times of one run.
+/// The minimum of several measured times of a run, in microseconds.
 fn microseconds(run: impl Fn()) -> f64 {
     run();
     let (begin, mut least) = (Instant::now(), f64::MAX);
@@ -259,9 +257,11 @@ mod tests {
     use super::*;
     use hearith_arith::cost::counted;
 
-    /// Products counted in the kernels while whole operations run, in an engine with the model's
-    /// windows: the model leaves out the ways into Montgomery form and out of it and what is done
-    /// with a finished power, a few products.
+    /// Compares the products counted in the kernels during whole operations with the model, in
+    /// engines with the model's windows.
+    ///
+    /// The model omits the conversions to and from Montgomery form and the work on a finished
+    /// power, which are a few products.
     #[test]
     fn every_operation_takes_the_products_of_the_model() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -271,15 +271,16 @@ mod tests {
             }
             let keys = Keys::new(1024, engine).unwrap();
             for Operation { name, instructions, run, .. } in operations(&keys) {
-                // Once before, since tables are made then.
+                // The first run builds tables.
                 let found = pool.install(|| {
                     assert!(run(), "{name}");
                     counted(|| assert!(run(), "{name}")).expect("tests are built with debug assertions")
                 });
                 let groups = (ROWS / engine.lanes()) as f64;
                 let ratio = found as f64 / groups / instructions as f64;
-                // The windows of a public exponent slide over its zeros, and each key has others:
-                // some five products of a thousand more or less than the model's mean.
+                // The windows of a public exponent skip its zeros, and each key has another
+                // exponent. This varies the count by about five products per thousand around the
+                // model's mean.
                 let least = if name == "encryption, r^n" { 0.97 } else { 1.0 };
                 assert!((least..1.07).contains(&ratio), "{engine}, {name}: {ratio} times the model");
             }

@@ -12,53 +12,53 @@ use hearith_columns::parquet::WriteError;
 use crate::complaint::{Complaint, Place, Told};
 use crate::printable::Printable;
 
-/// Exit status for everything that is wrong with the input or the output.
+/// Exit status if the input or the output is invalid.
 const BAD: u8 = 2;
-/// Exit status for something that was checked and is not so.
+/// Exit status if a check failed.
 const REFUTED: u8 = 1;
-/// Exit status when whoever read our output went away, as a shell reports it.
+/// Exit status if the reader of our output closed it, as a shell reports it.
 const CLOSED_PIPE: u8 = 128 + 13;
 
-/// An error of any kind, or a text.
+/// An error of any type, or a text.
 pub type Cause = Box<dyn Error + Send + Sync>;
 
-/// Why a command ends early.
+/// Why a command fails.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something is wrong, in the file named if one is.
+    /// Something is wrong, possibly in a file.
     Wrong {
-        /// The file, as the user named it, or the device.
+        /// The file as the user named it, or the device.
         file: Option<String>,
-        /// What is wrong, with row and column where they are known.
+        /// What is wrong, with row and column if known.
         what: Cause,
-        /// What is to be said beside: an option that helps, or that there is more of the same.
+        /// A note: an option that helps, or that there are more faults of the same kind.
         note: Option<String>,
     },
-    /// What was checked is not so, in the file named.
+    /// A check of a file failed.
     Refuted {
-        /// The file, as the user named it.
+        /// The file as the user named it.
         file: String,
-        /// What is not so.
+        /// The claim that is false.
         what: String,
     },
-    /// The reader of our output closed it: nothing to complain about.
+    /// The reader of our output closed it. Nothing is reported.
     ClosedPipe,
-    /// The log says it: standard error may be a pipe that nobody reads.
+    /// The log already reports it, because standard error may be a pipe that nobody reads.
     Logged,
 }
 
 impl Failure {
-    /// Something wrong that concerns no file.
+    /// A failure without a file.
     pub fn new(what: impl Into<Cause>) -> Self {
         Self::Wrong { file: None, what: what.into(), note: None }
     }
 
-    /// Something wrong with a file.
+    /// A failure in a file.
     pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
         Self::Wrong { file: Some(file.to_string()), what: what.into(), note: None }
     }
 
-    /// The same failure with something to be said beside it.
+    /// Adds a note to the failure.
     pub fn with_note(mut self, text: impl Into<String>) -> Self {
         if let Self::Wrong { note, .. } = &mut self {
             *note = Some(text.into());
@@ -66,17 +66,17 @@ impl Failure {
         self
     }
 
-    /// Something that was checked is not so.
+    /// A check that failed.
     pub fn refuted(file: &str, what: String) -> Self {
         Self::Refuted { file: file.to_owned(), what }
     }
 
-    /// Something that concerns no file could not be done.
+    /// A failed action that concerns no file.
     pub fn because(what: &'static str, error: impl Into<Cause>) -> Self {
         Self::new(Doing { what, error: error.into() })
     }
 
-    /// A file could not be written.
+    /// The failure to write a file.
     pub fn writing(file: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
@@ -84,12 +84,12 @@ impl Failure {
         }
     }
 
-    /// A file could not be read.
+    /// The failure to read a file.
     pub fn reading(file: &str, error: io::Error) -> Self {
         Self::at(file, Doing { what: "cannot read", error: error.into() })
     }
 
-    /// A table could not be written.
+    /// The failure to write a table.
     pub fn from_write(file: &str, error: WriteError) -> Self {
         match error {
             WriteError::Io(error) => Self::writing(file, error),
@@ -97,7 +97,7 @@ impl Failure {
         }
     }
 
-    /// Says what is wrong and gives the exit status.
+    /// Prints the failure and returns the exit status.
     pub fn report(&self) -> ExitCode {
         match self {
             Self::ClosedPipe => ExitCode::from(CLOSED_PIPE),
@@ -152,7 +152,7 @@ impl Error for Failure {
     }
 }
 
-/// What was being done when an error came up.
+/// An action that failed, with its error.
 #[derive(Debug)]
 struct Doing {
     what: &'static str,
@@ -171,13 +171,13 @@ impl Error for Doing {
     }
 }
 
-/// An error and what caused it, each said once: many an error's text has its cause's in it.
+/// An error and its causes, each stated once, since many an error's text contains its cause's.
 fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = one_line(&described(error));
     let mut cause = error.source();
     while let Some(error) = cause {
-        // What lies beneath counts rows of its own batch: once the fault is told with its place,
-        // that is no news.
+        // A lower layer counts the rows of its own batch. Once the fault is reported with its
+        // place, the lower layer's version is redundant.
         if !text.contains(&one_line(&fault(error))) {
             text = format!("{text}: {}", one_line(&described(error)));
         }
@@ -186,7 +186,7 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     without_numbers(&text)
 }
 
-/// What is wrong, without the place.
+/// The fault without its place.
 fn fault(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
         return error.kind().to_string();
@@ -207,7 +207,7 @@ fn fault(error: &(dyn Error + 'static)) -> String {
     error.to_string()
 }
 
-/// The operating system's errors without their numbers, ` (os error 2)`.
+/// Removes the numbers of operating system errors, ` (os error 2)`.
 fn without_numbers(text: &str) -> String {
     const BEGINNING: &str = " (os error ";
     let mut parts = text.split(BEGINNING);
@@ -218,7 +218,7 @@ fn without_numbers(text: &str) -> String {
     })
 }
 
-/// One error in the words of the command line: rows are counted from 1, as spreadsheets do.
+/// Describes one error in the command line's terms. Rows count from 1, as in spreadsheets.
 fn described(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
         let cell = error.cell().map_or(String::new(), |cell| format!("{cell} "));
@@ -242,9 +242,9 @@ fn described(error: &(dyn Error + 'static)) -> String {
     error.to_string()
 }
 
-/// What is wrong in a row, counted from 0, and a column.
+/// Prefixes a fault with its row, counted from 0, and its column.
 fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> String {
-    // An empty name would not be seen.
+    // An empty name would be invisible.
     let column = column.map(|name| Printable(if name.is_empty() { "\"\"" } else { name }));
     match (row.map(|row| row.saturating_add(1)), column) {
         (Some(row), Some(column)) => format!("row {row}, column {column}: {kind}"),
@@ -254,7 +254,7 @@ fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> S
     }
 }
 
-/// The options that help against what is wrong with a table, in brackets.
+/// Names the options that help with a fault of a table, in brackets.
 fn options(kind: &ErrorKind, shows_cell: bool) -> String {
     let show = (!shows_cell).then_some("--show-cells shows the cell");
     let (option, show) = match kind {
@@ -268,8 +268,7 @@ fn options(kind: &ErrorKind, shows_cell: bool) -> String {
     if options.is_empty() { String::new() } else { format!(" ({})", options.join("; ")) }
 }
 
-/// Writes `hearith: MESSAGE`, which ends nothing, to standard error, whether or not anybody reads
-/// it.
+/// Writes `hearith: MESSAGE` to standard error without failing the command. Ignores write errors.
 pub fn eprint_line(message: &impl fmt::Display) {
     let message = message.to_string();
     Complaint::Warning(Told { message: &message, file: None, place: Place::default() }).print();
@@ -280,7 +279,7 @@ pub fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Messages of libraries may be parted into lines.
+/// Joins lines, since messages of libraries may contain several.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
@@ -297,7 +296,7 @@ mod tests {
         assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
         assert_eq!(
             Failure::from_write("a.csv", WriteError::NoText).to_string(),
-            "a.csv: cannot write: a value has no text"
+            "a.csv: cannot write: a value has no text form"
         );
     }
 
@@ -329,7 +328,7 @@ mod tests {
         );
         assert_eq!(
             said(ErrorKind::Overflow),
-            "a.csv: row 5, column x: overflowed its headroom: the total cannot be relied on"
+            "a.csv: row 5, column x: overflowed its headroom: the total is not reliable"
         );
         let ciphertext = hearith_paillier::ErrorKind::CiphertextZero;
         assert_eq!(said(ciphertext.into()), "a.csv: row 5, column x: the ciphertext is 0");

@@ -1,4 +1,4 @@
-//! Folders of Parquet files, as Spark and other engines write tables, and patterns of names.
+//! Folders of Parquet files, as Spark and other engines write them, and file name patterns.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, name};
 use crate::input::is_called_parquet;
 
-/// The inputs, with the Parquet files in each folder, at any depth and in order of their names, in
-/// its place, and the files and folders that a pattern such as `2024-*.parquet` matches in that of
-/// the pattern, unless a file has that name.
+/// Expands folders and patterns among the inputs.
 ///
-/// Names that begin with `.` or `_` are left out: engines keep notes there, and output that is not
-/// complete. Links to folders are not followed.
+/// - A folder is replaced by the Parquet files in it, at any depth, in order of their names.
+/// - A pattern such as `2024-*.parquet` is replaced by the matching files and folders, unless a
+///   file has that very name.
+///
+/// Names that begin with `.` or `_` are skipped, because engines use them for notes and incomplete
+/// output. Links to folders are not followed.
 pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for input in matched(inputs)? {
@@ -29,7 +31,7 @@ pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The inputs, with what patterns match in their place.
+/// Replaces patterns by their matches.
 fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for input in inputs {
@@ -42,7 +44,7 @@ fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
                     found.push(entry.map_err(|error| Failure::at(pattern, error))?);
                 }
                 if found.len() == before {
-                    return Err(Failure::at(pattern, "no file has a name of this pattern"));
+                    return Err(Failure::at(pattern, "no file matches this pattern"));
                 }
             }
         }

@@ -13,71 +13,72 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use hearith_columns::ErrorKind;
-use hearith_columns::csv::{CsvSource, Dialect};
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::csv::{CsvReader, Dialect};
+use hearith_columns::parquet::ParquetReader;
 
 use crate::compressed::Codec;
 use crate::failure::{Failure, name};
 use crate::progress::Length;
 
-/// What every Parquet file begins with.
+/// The first bytes of every Parquet file.
 const PARQUET: &[u8] = b"PAR1";
-/// What a Parquet file whose footer is encrypted begins with, which is not read but is no CSV.
+/// The first bytes of a Parquet file with an encrypted footer. It is not supported, but is not CSV
+/// either.
 const ENCRYPTED_PARQUET: &[u8] = b"PARE";
 
-/// The text of a certificate or of its key, in PEM.
+/// Reads a certificate or its key, in PEM.
 #[cfg(any(feature = "election", feature = "service"))]
 pub(crate) fn pem(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
 }
 
-/// A batch on its way through a command.
+/// A batch of rows on its way through a command.
 #[derive(Debug)]
 pub(crate) struct Piece {
     /// The rows.
     pub(crate) batch: RecordBatch,
-    /// The number of the first of them in its file, from 0.
+    /// The number of its first row in the file, from 0.
     pub(crate) first_row: u64,
-    /// How far the input is read, in the units of its length.
+    /// How much of the input has been read, in the units of its length.
     pub(crate) position: u64,
 }
 
 impl Piece {
-    /// The number of the row after the last, from 0.
+    /// The number of the row after its last one, from 0.
     pub(crate) fn end_row(&self) -> u64 {
         self.first_row + self.batch.num_rows() as u64
     }
 }
 
-/// Batches as they are read.
+/// The batches of a table as they are read.
 pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, Failure>> + Send>;
 
-/// A table opened to be read once, from start to end.
+/// A table that can be read once, from start to end.
 pub(crate) struct Table {
     /// Its name in messages.
     pub(crate) name: String,
-    /// Whether it is CSV, whose names of columns may be cells: a file may have no header, whatever
-    /// was expected.
+    /// Whether it is CSV. Its column names may then be cells, because the file may lack the
+    /// expected header.
     pub(crate) is_csv: bool,
-    /// Whether its columns have names of their own.
+    /// Whether its columns have their own names.
     pub(crate) is_headed: bool,
     /// Its columns.
     pub(crate) schema: SchemaRef,
-    /// How long it is.
+    /// Its length.
     pub(crate) length: Length,
     /// Its rows.
     pub(crate) pieces: Pieces,
 }
 
 impl Table {
-    /// Opens a table of either format; `-` is standard input. A Parquet stream is first stored in
-    /// a temporary file, as its description comes last.
+    /// Opens a table of either format; `-` is standard input. Stores a Parquet stream in a
+    /// temporary file first, because its schema comes last.
     pub(crate) fn open(path: &Path, batch_rows: usize) -> Result<Self, Failure> {
         Self::read(path, batch_rows, &Dialect::default(), &[])
     }
 
-    /// As [`open`](Self::open); CSV in a dialect, in which the columns called `numbers` are written
-    /// as well.
+    /// Like [`open`](Self::open), but reads CSV in a dialect. Its number format applies to the
+    /// columns called `numbers`.
     pub(crate) fn read(path: &Path, batch_rows: usize, dialect: &Dialect, numbers: &[String]) -> Result<Self, Failure> {
         match Opened::open(path)? {
             Opened::Parquet(file) => {
@@ -90,13 +91,16 @@ impl Table {
         }
     }
 
-    /// What is wrong with the columns. Those of a CSV file are not listed.
+    /// The failure for a fault of the columns. Does not list the columns of a CSV file.
     pub(crate) fn failure(&self, error: hearith_columns::Error) -> Failure {
         match (self.is_csv, error.kind()) {
             (true, ErrorKind::NoSuchColumn { .. }) => {
                 let column = error.column().unwrap_or_default();
                 if !self.is_headed {
-                    let what = format!("column {column}: there is none, of c1 to c{}", self.schema.fields().len());
+                    let what = format!(
+                        "column {column}: does not exist, there are only c1 to c{}",
+                        self.schema.fields().len()
+                    );
                     return Failure::at(&self.name, what);
                 }
                 let what = format!("column {column}: the first line does not name it");
@@ -117,7 +121,7 @@ impl Table {
         let read = Arc::new(AtomicU64::new(0));
         let counter = read.clone();
         let input = Counted::new(input, move |read| counter.store(read, Ordering::Relaxed));
-        let source = CsvSource::with(input, batch_rows, dialect, numbers);
+        let source = CsvReader::with(input, batch_rows, dialect, numbers);
         let source = source.map_err(|error| Failure::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
@@ -133,7 +137,7 @@ impl Table {
     }
 }
 
-/// A Parquet file that can be read from the start more than once.
+/// A Parquet file that can be read more than once.
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     /// Its name in messages.
@@ -141,17 +145,17 @@ pub(crate) struct ParquetFile {
     held: Held,
 }
 
-/// Where a Parquet file is.
+/// The location of a Parquet file.
 #[derive(Debug)]
 enum Held {
-    /// In a file that was made of a stream, and has no name.
+    /// An unnamed temporary file with the content of a stream.
     Stored(File),
-    /// Under a name, opened for each look at it: a process may have few files open, and inputs can
-    /// be many.
+    /// A named file, opened for each reading, since a process may have few open files and there may
+    /// be many inputs.
     Named(PathBuf, State),
 }
 
-/// What changes if a file is replaced or written to.
+/// Metadata that changes if a file is replaced or modified.
 #[derive(Debug, PartialEq, Eq)]
 struct State {
     file: (u64, u64),
@@ -167,7 +171,7 @@ impl State {
 }
 
 impl ParquetFile {
-    /// Opens a file, or stores the stream that is given instead of one.
+    /// Opens a file. Stores a stream in a temporary file first.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         match Opened::open(path)? {
             Opened::Parquet(file) => Ok(file),
@@ -176,7 +180,7 @@ impl ParquetFile {
     }
 
     /// Reads the footer.
-    pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
+    pub(crate) fn source(&self) -> Result<ParquetReader, Failure> {
         let file = match &self.held {
             Held::Stored(file) => file.try_clone(),
             Held::Named(path, state) => {
@@ -189,13 +193,13 @@ impl ParquetFile {
             }
         };
         let file = file.map_err(|error| Failure::reading(&self.name, error))?;
-        ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
+        ParquetReader::open(file).map_err(|error| Failure::at(&self.name, error))
     }
 
-    /// The rows of the file; only the columns named in `only`, if given.
+    /// Reads the rows of the file, with only the columns in `only`, if given.
     pub(crate) fn pieces(
         &self,
-        source: ParquetSource,
+        source: ParquetReader,
         batch_rows: usize,
         only: Option<&HashSet<String>>,
     ) -> Result<Pieces, Failure> {
@@ -212,7 +216,7 @@ impl ParquetFile {
     }
 }
 
-/// The rows of a table, as many at a time as another one has.
+/// The rows of a table, regrouped to match another table's batches.
 pub(crate) struct Rows {
     pieces: Pieces,
     held: RecordBatch,
@@ -224,7 +228,7 @@ impl Rows {
         Self { pieces, held: RecordBatch::new_empty(schema), position: 0 }
     }
 
-    /// Pieces of `len` rows each, but for the last.
+    /// Returns pieces of `len` rows each. The last one may be shorter.
     pub(crate) fn by(mut self, len: usize) -> impl Iterator<Item = Result<Piece, Failure>> + Send {
         let mut first_row = 0;
         iter::from_fn(move || {
@@ -240,7 +244,7 @@ impl Rows {
         })
     }
 
-    /// The next `len` rows; fewer at the end.
+    /// The next `len` rows, or fewer at the end.
     pub(crate) fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
         while self.held.num_rows() < len {
             let Some(piece) = self.pieces.next() else { break };
@@ -256,7 +260,7 @@ impl Rows {
     }
 }
 
-/// Bytes that the fixed-size binary columns of a row take, ciphertexts among them.
+/// The number of bytes of a row's fixed-size binary columns, which include ciphertexts.
 pub(crate) fn fixed_bytes(schema: &Schema) -> usize {
     let width = |kind: &DataType| match kind {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
@@ -265,9 +269,9 @@ pub(crate) fn fixed_bytes(schema: &Schema) -> usize {
     schema.fields().iter().map(|field| width(field.data_type())).sum()
 }
 
-/// Rows of about `bytes` bytes together, between 256 and 8192.
+/// The number of rows that fit in about `bytes` bytes, between 256 and 8192.
 pub(crate) fn rows_of(schema: &Schema, bytes: usize) -> usize {
-    /// What a row of text or the like may take.
+    /// Assumed bytes of a text or similar value.
     const USUAL: usize = 32;
     let width = |kind: &DataType| match kind {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(USUAL),
@@ -277,7 +281,7 @@ pub(crate) fn rows_of(schema: &Schema, bytes: usize) -> usize {
     (bytes / row.max(1)).clamp(256, 8192)
 }
 
-/// A file or stream, and which format it is.
+/// A file or stream with its detected format.
 enum Opened {
     Parquet(ParquetFile),
     Csv { name: String, input: Box<dyn Read + Send>, bytes: Option<u64> },
@@ -327,7 +331,7 @@ impl Opened {
         Self::plain(name, plain)
     }
 
-    /// A stream that is not compressed, or no longer.
+    /// Opens an uncompressed or decompressed stream.
     fn plain(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
         let beginning = beginning(&mut stream).map_err(|error| Failure::reading(&name, error))?;
         let is_parquet = is_parquet(&beginning);
@@ -340,12 +344,12 @@ impl Opened {
     }
 }
 
-/// The bytes of a stream in a temporary file.
+/// Copies a stream to a temporary file.
 fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
     let folder = std::env::temp_dir();
     let full = |error: io::Error| {
         let what = format!("cannot be stored temporarily in {}: {error}", folder.display());
-        Failure::at(name, what).with_note("TMPDIR names another folder")
+        Failure::at(name, what).with_note("set TMPDIR to another folder")
     };
     let mut file = tempfile::tempfile_in(&folder).map_err(full)?;
     let mut buffer = vec![0; 1 << 16];
@@ -361,24 +365,24 @@ fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Whether a file goes by the name of a Parquet file.
+/// Whether a file has the extension of a Parquet file.
 pub(crate) fn is_called_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
-/// Whether these first bytes are those of a Parquet file.
+/// Whether the first bytes are those of a Parquet file.
 fn is_parquet(beginning: &[u8]) -> bool {
     beginning == PARQUET || beginning == ENCRYPTED_PARQUET
 }
 
-/// The first bytes of an input, as many as tell Parquet.
+/// Reads the first bytes of an input, as many as identify Parquet.
 fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PARQUET.len());
     input.take(PARQUET.len() as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Tells how many bytes have been read.
+/// A reader that reports how many bytes have been read.
 pub(crate) struct Counted<R, F> {
     input: R,
     read: u64,
@@ -386,7 +390,7 @@ pub(crate) struct Counted<R, F> {
 }
 
 impl<R: Read, F: FnMut(u64)> Counted<R, F> {
-    /// Tells after every read how many bytes it has come to.
+    /// Calls `tell` after every read with the total number of bytes.
     pub(crate) fn new(input: R, tell: F) -> Self {
         Self { input, read: 0, tell }
     }
@@ -401,7 +405,7 @@ impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
     }
 }
 
-/// Opens a file that is read as a stream; `-` is standard input. Also its name in errors.
+/// Opens a file as a stream, and returns its name for errors; `-` is standard input.
 pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
     if path == Path::new("-") {
         return Ok(("standard input".to_owned(), Box::new(BufReader::new(io::stdin()))));

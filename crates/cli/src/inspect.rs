@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow_schema::Field;
 use hearith_columns::lattice::{LatticeColumn, lattice_columns};
 use hearith_columns::metadata::counts_rows;
-use hearith_columns::{Encoding, EncryptedColumn, Part, VerifyingKey, encrypted_columns};
+use hearith_columns::{Encoding, EncryptedColumn, SourceColumn, VerifyingKey, encrypted_columns};
 use hearith_paillier::encoding::format_decimal;
 use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, PublicKey, Weakness};
 use serde_json::{Value, json};
@@ -27,13 +27,13 @@ use crate::printable::Printable;
 use crate::session::Session;
 use crate::signing::Signers;
 
-/// Says what a key or an encrypted table is.
+/// Describes a key or an encrypted table.
 pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     let path = &command.file;
     let signers = Signers::read(&command.signers)?;
     let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
         b'P' => describe_table(session, &ParquetFile::open(path)?, &signers)?,
-        // An encrypted key in compact form begins with the brace of its header in base64url.
+        // In compact form, an encrypted key begins with its header's brace in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
             Shown::Key(AnyKey::Paillier(Key::Public(key))) => describe_key(&name(path), "public key", &key, None),
             Shown::Key(AnyKey::Paillier(Key::Private(key))) => {
@@ -64,7 +64,8 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     }
 }
 
-/// What tells a key from a table: the first byte, 0 of an empty file. Standard input holds a table.
+/// Returns the first byte, which distinguishes a key from a table, or 0 for an empty file. Standard
+/// input holds a table.
 fn first_byte(path: &Path) -> io::Result<u8> {
     if path == Path::new("-") {
         return Ok(b'P');
@@ -76,7 +77,7 @@ fn first_byte(path: &Path) -> io::Result<u8> {
     Ok(BufReader::new(file).fill_buf()?.first().copied().unwrap_or(0))
 }
 
-/// The same said twice: for people and for programs.
+/// The same description as text and as JSON.
 pub(crate) struct Description {
     pub(crate) text: String,
     pub(crate) json: Value,
@@ -118,7 +119,7 @@ fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<Stri
     Description { text, json }
 }
 
-/// A key that signs.
+/// Describes a signing key.
 fn describe_signer(file: &str, key: &VerifyingKey, is_private: bool) -> Description {
     let kind = if is_private { "private key, signs" } else { "public key of a signer" };
     let id = key.id().to_string();
@@ -127,7 +128,7 @@ fn describe_signer(file: &str, key: &VerifyingKey, is_private: bool) -> Descript
     Description { text, json }
 }
 
-/// What shows of a private key without its passphrase; the id is what the file claims.
+/// Describes a private key without its passphrase. The ID is what the file claims.
 fn describe_encrypted(file: &str, key: &EncryptedJwk) -> Description {
     let kind = "encrypted private key";
     let id = key.key_id().as_ref().map(KeyId::to_string);
@@ -221,10 +222,11 @@ fn describe_column(field: &Field, encrypted: &Encrypted) -> (String, Value) {
     if let Some(column) = encrypted.iter().find(|column| column.name == *field.name()) {
         return (says(column), says_json(column));
     }
-    let mut parts = encrypted.iter().flat_map(|column| &column.parts);
-    let counts = |part: &&Part| part.additions == *field.name() || part.values.as_ref() == Some(field.name());
-    match parts.find(counts) {
-        Some(part) => describe_count(field, part),
+    let mut sources = encrypted.iter().flat_map(|column| &column.sources);
+    let counts =
+        |source: &&SourceColumn| source.additions == *field.name() || source.values.as_ref() == Some(field.name());
+    match sources.find(counts) {
+        Some(source) => describe_count(field, source),
         None if counts_rows(field) => {
             (format!("{kind}, rows in each group"), json!({ "name": field.name(), "type": kind, "counts_rows": true }))
         }
@@ -232,14 +234,14 @@ fn describe_column(field: &Field, encrypted: &Encrypted) -> (String, Value) {
     }
 }
 
-/// What a column is that counts additions or values of this one.
-pub(crate) fn describe_count(field: &Field, part: &Part) -> (String, Value) {
+/// Describes a column that counts the additions or values of `source`.
+pub(crate) fn describe_count(field: &Field, source: &SourceColumn) -> (String, Value) {
     let kind = field.data_type().to_string();
-    let (what, entry) = match part.additions == *field.name() {
+    let (what, entry) = match source.additions == *field.name() {
         true => ("additions", "additions_of"),
         false => ("encrypted values", "values_of"),
     };
-    (format!("{kind}, {what} in {}", part.name), json!({ "name": field.name(), "type": kind, entry: part.name }))
+    (format!("{kind}, {what} in {}", source.name), json!({ "name": field.name(), "type": kind, entry: source.name }))
 }
 
 /// `paillier, key 0123..., 3072 bits, fixed (scale 2), range 100.00, up to 4294967296 additions`.
@@ -247,16 +249,16 @@ fn says(column: &EncryptedColumn) -> String {
     let insecure = if column.bits < MIN_SECURE_BITS { " INSECURE" } else { "" };
     let mut text = format!("paillier, key {}, {} bits{insecure}, ", column.key, column.bits);
     text += &match column.encoding {
-        Encoding::Integer => format!("integer, {}", range(&column.parts[0])),
+        Encoding::Integer => format!("integer, {}", range(&column.sources[0])),
         Encoding::Fixed => {
-            format!("fixed, scale {}, {}", column.parts[0].scale, range(&column.parts[0]))
+            format!("fixed, scale {}, {}", column.sources[0].scale, range(&column.sources[0]))
         }
         Encoding::Base16(exponent) => {
-            format!("base16, exponent {exponent}, {}", range(&column.parts[0]))
+            format!("base16, exponent {exponent}, {}", range(&column.sources[0]))
         }
         Encoding::Slots => {
-            let slot = |part: &Part| format!("{} (scale {}, {})", part.name, part.scale, range(part));
-            let slots: Vec<String> = column.parts.iter().map(slot).collect();
+            let slot = |source: &SourceColumn| format!("{} (scale {}, {})", source.name, source.scale, range(source));
+            let slots: Vec<String> = column.sources.iter().map(slot).collect();
             format!("{} slots: {}", slots.len(), slots.join(", "))
         }
     };
@@ -265,12 +267,12 @@ fn says(column: &EncryptedColumn) -> String {
 }
 
 fn says_json(column: &EncryptedColumn) -> Value {
-    let part = |part: &Part| {
+    let source = |source: &SourceColumn| {
         json!({
-            "name": part.name,
-            "scale": part.scale,
-            "range": range_text(part),
-            "additions": part.additions,
+            "name": source.name,
+            "scale": source.scale,
+            "range": range_text(source),
+            "additions": source.additions,
         })
     };
     let (encoding, exponent) = match column.encoding {
@@ -287,17 +289,17 @@ fn says_json(column: &EncryptedColumn) -> Value {
         "insecure": column.bits < MIN_SECURE_BITS,
         "encoding": encoding,
         "exponent": exponent,
-        "slots": column.parts.len(),
-        "columns": column.parts.iter().map(part).collect::<Vec<_>>(),
+        "slots": column.sources.len(),
+        "columns": column.sources.iter().map(source).collect::<Vec<_>>(),
         "max_additions": column.max_additions,
     })
 }
 
-fn range(part: &Part) -> String {
-    format!("range {}", range_text(part))
+fn range(source: &SourceColumn) -> String {
+    format!("range {}", range_text(source))
 }
 
-/// The range in the column's own units.
-pub(crate) fn range_text(part: &Part) -> String {
-    format_decimal(i128::try_from(part.range).unwrap_or(i128::MAX), part.scale)
+/// The range in the column's own unit.
+pub(crate) fn range_text(source: &SourceColumn) -> String {
+    format_decimal(i128::try_from(source.range).unwrap_or(i128::MAX), source.scale)
 }

@@ -11,13 +11,13 @@ use rustix::termios::{OptionalActions, Termios, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
-/// Outputs under their temporary names, and directories made for them.
+/// Outputs under their temporary names, and directories created for them.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Held by what is finished as a whole, or not begun.
+/// Held during work that must be finished as a whole or not begun.
 static UNDISTURBED: Mutex<()> = Mutex::new(());
 
-/// What echoes again before the process ends: a terminal on which a passphrase is typed.
+/// A terminal whose echo is off while a passphrase is typed, with its previous settings.
 static SILENCED: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
 /// Ends the wait for signals.
@@ -27,9 +27,12 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes interrupts clean up and end the process with status 128 + signal, a write beyond a file
-/// size limit an ordinary error, and a panic one line with status 2
-/// (but for those that a damaged file causes, which become its error).
+/// Installs handlers for signals and panics.
+///
+/// - An interrupt cleans up and ends the process with status 128 + signal.
+/// - A write beyond a file size limit becomes an ordinary error.
+/// - A panic becomes one line and status 2, unless a damaged file caused it: then it becomes that
+///   file's error.
 pub(crate) fn install() {
     if let Ok(mut signals) = signals() {
         let _ = WAITING.set(signals.handle());
@@ -40,7 +43,7 @@ pub(crate) fn install() {
             }
         });
     }
-    // A handler in place of the default action: the write itself then fails, and is reported.
+    // A handler instead of the default action makes the write fail, which is then reported.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     std::panic::set_hook(Box::new(|panic| {
         if hearith_columns::guard::is_guarded() {
@@ -52,11 +55,11 @@ pub(crate) fn install() {
     }));
 }
 
-/// The signals that ask the process to end, for a command that ends in its own way: from now on
-/// they interrupt nothing else.
+/// Returns the signals that ask the process to end, for a command that ends in its own way. From
+/// now on they interrupt nothing else.
 ///
 /// # Errors
-/// The system does not let the process wait for them.
+/// The system does not let the process wait for signals.
 #[cfg(any(feature = "election", feature = "service"))]
 pub(crate) fn take_over() -> io::Result<Signals> {
     let signals = signals()?;
@@ -66,43 +69,44 @@ pub(crate) fn take_over() -> io::Result<Signals> {
     Ok(signals)
 }
 
-/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a
-/// shell with the SIGINT of what it starts in the background.
+/// Registers the signals. A signal that the process was started to ignore stays ignored: `nohup`
+/// does that with SIGHUP, and a shell with the SIGINT of background processes.
 fn signals() -> io::Result<Signals> {
     let ignored = ignored_signals();
     Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal)))
 }
 
-/// Removes what is unfinished and ends the process. Nothing can begin or finish meanwhile.
+/// Removes unfinished outputs and ends the process. Locks prevent others from beginning or
+/// finishing in the meantime.
 fn leave(status: i32) -> ! {
     echo_again();
     let unfinished = unfinished();
-    // What began last lies within what began before it.
+    // Later outputs lie within earlier directories.
     for path in unfinished.iter().rev() {
         let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
     }
     std::process::exit(status)
 }
 
-/// Does several things of which an interrupt must not come between two.
+/// Runs work that no interrupt may divide.
 pub(crate) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
-/// Remembers that a terminal does not echo, and how it did.
+/// Remembers a terminal whose echo is off, and its previous settings.
 pub(crate) fn silenced(terminal: File, before: Termios) {
     *SILENCED.lock().unwrap_or_else(PoisonError::into_inner) = Some((terminal, before));
 }
 
-/// Makes a silenced terminal echo again.
+/// Turns the echo of a silenced terminal on again.
 pub(crate) fn echo_again() {
     if let Some((terminal, before)) = SILENCED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     }
 }
 
-/// Begins an unfinished output: `create` makes the file and says where it is.
+/// Begins an unfinished output. `create` creates the file and returns its path.
 pub(crate) fn begin<T>(create: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<T> {
     let mut unfinished = unfinished();
     let (made, path) = create()?;
@@ -110,7 +114,7 @@ pub(crate) fn begin<T>(create: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io:
     Ok(made)
 }
 
-/// Ends an unfinished output: `finish` renames or removes the file at `path`.
+/// Ends an unfinished output. `finish` renames or removes the file at `path`.
 pub(crate) fn end<T>(path: &Path, finish: impl FnOnce() -> T) -> T {
     let mut unfinished = unfinished();
     let result = finish();
@@ -118,8 +122,8 @@ pub(crate) fn end<T>(path: &Path, finish: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Which signals the process was started to ignore (`nohup` and the like); none where the system
-/// does not say.
+/// Returns a test for signals that the process was started to ignore (`nohup` and the like).
+/// Ignores none if the system does not report them.
 fn ignored_signals() -> impl Fn(i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

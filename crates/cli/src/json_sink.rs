@@ -1,26 +1,25 @@
-//! Tables as JSON: an array with an object for each row, a row a line.
+//! Tables as JSON: an array of one object per row, one row per line.
 
 use std::io::Write;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
-use hearith_columns::csv::Texts;
+use hearith_columns::csv::CellFormatter;
 use hearith_columns::parquet::WriteError;
 use serde::de::IgnoredAny;
 
 /// A table being written.
 pub(crate) struct JsonSink<W> {
     output: W,
-    /// The names, as JSON strings.
+    /// The column names, as JSON strings.
     names: Vec<String>,
-    /// Whether the column's values are numbers or truth values, even where batches bring them as
-    /// text.
+    /// Whether the column's values are numbers or booleans, even if batches contain them as text.
     bare: Vec<bool>,
     rows: u64,
 }
 
 impl<W: Write> JsonSink<W> {
-    /// Begins a table of these columns.
+    /// Begins a table with these columns.
     pub(crate) fn new(mut output: W, schema: &Schema) -> Result<Self, WriteError> {
         let names = schema.fields().iter().map(|field| quoted(field.name())).collect();
         let is_bare = |kind: &DataType| kind.is_numeric() || *kind == DataType::Boolean;
@@ -29,11 +28,11 @@ impl<W: Write> JsonSink<W> {
         Ok(Self { output, names, bare, rows: 0 })
     }
 
-    /// Writes a batch. Numbers have all their digits, however many; what no JSON number can be
-    /// (infinities) is a string.
+    /// Writes a batch. Numbers keep all their digits. Values that JSON numbers cannot represent
+    /// (infinities) become strings.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         let columns = batch.columns();
-        let texts = columns.iter().map(|column| Texts::new(column)).collect::<Result<Vec<_>, _>>()?;
+        let texts = columns.iter().map(|column| CellFormatter::new(column)).collect::<Result<Vec<_>, _>>()?;
         let nulls: Vec<_> = columns.iter().map(|column| column.logical_nulls()).collect();
         for row in 0..batch.num_rows() {
             self.output.write_all(if self.rows == 0 { b"\n{" } else { b",\n{" })?;

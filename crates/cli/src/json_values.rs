@@ -1,5 +1,5 @@
-//! JSON values one after another (lines, or any white space between), or the elements of one list,
-//! of which only one at a time is in memory.
+//! JSON values in sequence (lines, or separated by any white space), or the elements of one list.
+//! Only one value at a time is in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 
-/// Bytes of the longest value that is read: many times what a ciphertext takes.
+/// Maximum bytes per value, many times the size of a ciphertext.
 pub(crate) const LONGEST: usize = 1 << 16;
 
-/// A value as it stands, or null.
+/// A value's JSON text, or `None` for null.
 pub(crate) type Cell = Option<Box<RawValue>>;
 
 /// The values of a file.
@@ -19,11 +19,11 @@ pub(crate) struct Values<R = BufReader<File>> {
     name: String,
     input: R,
     position: Position,
-    /// Values read.
+    /// Number of values read.
     row: u64,
 }
 
-/// Where the next value is looked for.
+/// The reader's position between values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     /// At the start, where a list may begin.
@@ -38,7 +38,7 @@ enum Position {
     End,
 }
 
-/// Why there is no value.
+/// Why reading a value failed.
 enum ReadError {
     Unreadable(io::Error),
     Text(String),
@@ -63,7 +63,7 @@ impl From<&str> for ReadError {
 }
 
 impl<R: BufRead> Values<R> {
-    /// Begins to read.
+    /// Creates a reader.
     pub(crate) fn new(name: &str, input: R) -> Self {
         Self { name: name.to_owned(), input, position: Position::Start, row: 0 }
     }
@@ -83,7 +83,7 @@ impl<R: BufRead> Values<R> {
                 self.input.consume(1);
                 match self.skip_space()? {
                     None => true,
-                    Some(_) => return Err("not JSON: more after the list".into()),
+                    Some(_) => return Err("not JSON: text follows the list".into()),
                 }
             }
             Position::List if next == Some(b',') => {
@@ -104,7 +104,7 @@ impl<R: BufRead> Values<R> {
         self.value().map(Some)
     }
 
-    /// The next byte that is no white space, which stays in the input.
+    /// Returns the next byte that is not white space, without consuming it.
     fn skip_space(&mut self) -> io::Result<Option<u8>> {
         loop {
             let bytes = self.input.fill_buf()?;
@@ -118,8 +118,7 @@ impl<R: BufRead> Values<R> {
         }
     }
 
-    /// The bytes of one value, up to where it can only end: whether it is JSON is for others to
-    /// say.
+    /// Reads the bytes of one value up to its only possible end. Does not check that they are JSON.
     fn value(&mut self) -> Result<Vec<u8>, ReadError> {
         let mut scan = Scan::default();
         let mut text = Vec::new();
@@ -142,14 +141,14 @@ impl<R: BufRead> Values<R> {
     }
 }
 
-/// Follows the bytes of a value to its end.
+/// Finds the end of a value.
 #[derive(Default)]
 struct Scan {
-    /// Brackets and braces that are open.
+    /// Number of open brackets and braces.
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// Nothing more belongs to the value.
+    /// Whether the value has ended.
     complete: bool,
 }
 
@@ -218,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// The values of a text that is read a few bytes at a time.
+    /// Reads the values of a text a few bytes at a time.
     fn values(text: &[u8], at_once: usize) -> Result<Vec<Option<String>>, String> {
         let input = BufReader::with_capacity(at_once, text);
         let values = Values::new("in.json", input).map(|cell| cell.map(|cell| cell.map(|cell| cell.get().to_owned())));

@@ -1,4 +1,4 @@
-//! `hearith key`: a private key under a passphrase, in the clear, or its public half.
+//! `hearith key`: converts a private key to an encrypted key, a cleartext key or its public key.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use zeroize::Zeroizing;
 
 use crate::args::{Key as Command, KeyFiles};
 use crate::failure::{Failure, name};
+use crate::key_files::write;
 use crate::keygen::private_text;
 use crate::keys::{AnyKey, AnyKind, Key, KeyFile};
 use crate::lattice;
 use crate::output::{Access, Output};
-use crate::pair::write;
 use crate::session::Session;
 use crate::signing;
 
-/// Writes a key file made of another.
+/// Converts a key file into another.
 pub(crate) fn run(session: &Session, command: &Command) -> Result<(), Failure> {
     match command {
         Command::Encrypt(files) => encrypt(session, files),
@@ -27,7 +27,7 @@ pub(crate) fn run(session: &Session, command: &Command) -> Result<(), Failure> {
 fn encrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
     let file = KeyFile::open(&files.input)?;
     if file.kind() == KeyKind::Encrypted {
-        return Err(Failure::at(file.name(), "encrypted already: `hearith key decrypt` opens it"));
+        return Err(Failure::at(file.name(), "already encrypted: decrypt it first with `hearith key decrypt`"));
     }
     let key = file.any_kind(session)?;
     check_private(&key, &files.input)?;
@@ -63,7 +63,7 @@ fn check_private(key: &AnyKind, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A private key as its file holds it, encrypted if there is a passphrase; nothing of a public one.
+/// The file text of a private key, encrypted if there is a passphrase. Empty for a public key.
 fn text(key: &AnyKind, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
     match key {
         AnyKind::Encrypts(AnyKey::Paillier(Key::Private(key))) => private_text(key, passphrase),
@@ -73,13 +73,13 @@ fn text(key: &AnyKind, passphrase: Option<&SecretText>) -> Result<Zeroizing<Stri
     }
 }
 
-/// Begins the output, which may take the place of the input: that is read by now.
+/// Opens the output, which may replace the input, since the input has already been read.
 fn begin(files: &KeyFiles, access: Access) -> Result<Output, Failure> {
     if files.out == Path::new("-") {
         return Output::create(&files.out, &[]);
     }
     if !files.force && std::fs::symlink_metadata(&files.out).is_ok_and(|metadata| metadata.is_file()) {
-        return Err(Failure::at(name(&files.out), "there is a file already; --force would replace it"));
+        return Err(Failure::at(name(&files.out), "the file already exists; --force would replace it"));
     }
     Output::file(&files.out, access, files.force)
 }

@@ -11,16 +11,16 @@ use crate::distributed::{Generation, Party, is_ending};
 #[cfg(feature = "distributed")]
 use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
+use crate::key_files::{JSON, Pair, SIGNING};
 use crate::keys::{hinting, sealed};
 use crate::lattice;
-use crate::pair::{JSON, Pair, SIGNING};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::shared_key::{SharedKey, VERIFICATION, share_file};
 use crate::signing;
 
-/// Makes a key pair and writes its two files, or a shared key's.
+/// Generates a key pair and writes its two files, or the files of a shared key.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     check_options(command)?;
     #[cfg(feature = "distributed")]
@@ -34,7 +34,7 @@ pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options of the other scheme.
+/// Rejects options of the other scheme.
 fn check_options(command: &Keygen) -> Result<(), Failure> {
     let given = |option: &'static str, is_given: bool| is_given.then_some(option);
     let foreign = match command.scheme {
@@ -51,7 +51,7 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let private_file = name(&command.out.join(JSON.private));
     let verification = command.out.join(VERIFICATION);
     if std::fs::symlink_metadata(&verification).is_ok() {
-        let what = "there is a shared key here: one of one holder takes another directory";
+        let what = "there is a shared key here: use another directory for a key with one holder";
         return Err(Failure::at(name(&verification), what));
     }
     let mut pair = Pair::begin(&command.out, JSON, command.force)?;
@@ -79,7 +79,7 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a key pair that signs tables.
+/// Generates a key pair that signs tables.
 fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let mut pair = Pair::begin(&command.out, SIGNING, command.force)?;
     let passphrase = passphrase(session, command, &name(&command.out.join(SIGNING.private)))?;
@@ -91,7 +91,7 @@ fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Deals a key: nothing of the whole one is written.
+/// Generates a key and deals its shares. Writes nothing of the whole private key.
 fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
     let first_file = name(&command.out.join(share_file(1)));
     let mut files = SharedKey::begin(&command.out, 1..=sharing.trustees, command.force)?;
@@ -110,7 +110,7 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
     Ok(())
 }
 
-/// Generates a key with other trustees, and writes this one's share.
+/// Generates a key with other trustees, and writes this trustee's share.
 #[cfg(feature = "distributed")]
 fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
     let party = Party::of_keygen(session, command, sharing)?;
@@ -152,7 +152,7 @@ fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> 
     made.map_err(|error| hinting(Failure::new(error.clone()), &error))
 }
 
-/// The private key as its file holds it, encrypted if there is a passphrase.
+/// The file text of a private key, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
     sealed(key.to_jwk(), key.public().id(), passphrase)
 }

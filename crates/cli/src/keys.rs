@@ -1,4 +1,4 @@
-//! Key files: JSON Web Keys, public or private, in the clear or under a passphrase.
+//! Key files: public or private JSON Web Keys, in the clear or encrypted under a passphrase.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use hearith_columns::{EncryptionKey, SigningKey, VerifyingKey, is_signing_key};
 use hearith_paillier::{
     DEFAULT_ITERATIONS, EncryptedJwk, Error, ErrorKind, KeyId, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText,
 };
-use hearith_threshold::{KeyShare, Verification};
+use hearith_threshold::{KeyShare, VerificationKeys};
 use zeroize::Zeroizing;
 
 use crate::failure::{Failure, eprint_line, name};
 use crate::lattice;
 use crate::session::Session;
 
-/// The text of a private key as its file holds it, encrypted if there is a passphrase.
+/// The file text of a private key, encrypted if there is a passphrase.
 pub(crate) fn sealed(
     text: Zeroizing<String>,
     id: KeyId,
@@ -25,35 +25,36 @@ pub(crate) fn sealed(
     sealed.map(Zeroizing::new).map_err(Failure::new)
 }
 
-/// A key file that was read, not yet understood.
+/// A key file that was read but not yet parsed.
 pub(crate) struct KeyFile {
     name: String,
     text: SecretText,
 }
 
 impl KeyFile {
-    /// Reads a file, with a warning if it holds a private key that others can read.
+    /// Reads a file. Warns if it contains a private key that others can read.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let name = name(path);
         let text = SecretText::open_long(path, MAX_KEY_TEXT).map_err(|error| Failure::reading(&name, error))?;
         if text.is_shared() && text.kind() != KeyKind::Public {
-            let what = "others than its owner can read this private key (chmod 600 fixes it)";
+            let what = "other users can read this private key (chmod 600 fixes it)";
             eprint_line(&format!("{name}: warning: {what}"));
         }
         Ok(Self { name, text })
     }
 
-    /// The file, as the user named it.
+    /// The file as the user named it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What kind of key it holds.
+    /// The kind of key in the file.
     pub(crate) fn kind(&self) -> KeyKind {
         self.text.kind()
     }
 
-    /// The key, after its passphrase was asked for, with a warning if it is insecure.
+    /// Returns the key, after asking for its passphrase if it has one. Warns if the key is
+    /// insecure.
     pub(crate) fn any(&self, session: &Session) -> Result<AnyKey, Failure> {
         let key = self.opened(session, |text| self.parse(text, session.policy, session))?;
         self.warn(session, &key);
@@ -66,7 +67,7 @@ impl KeyFile {
         }
     }
 
-    /// The same of Paillier's scheme.
+    /// Like `any`, but accepts only a Paillier key.
     pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
         match self.any(session)? {
             AnyKey::Paillier(key) => Ok(key),
@@ -74,7 +75,7 @@ impl KeyFile {
         }
     }
 
-    /// What `read` makes of the text, after its passphrase was asked for if it has one.
+    /// Applies `read` to the text, after asking for its passphrase if it has one.
     fn opened<T>(&self, session: &Session, read: impl FnOnce(&SecretText) -> Result<T, Failure>) -> Result<T, Failure> {
         if self.kind() != KeyKind::Encrypted {
             return read(&self.text);
@@ -83,23 +84,23 @@ impl KeyFile {
         read(&self.text.decrypt(passphrase.first_line()).map_err(|error| self.fault(&error))?)
     }
 
-    /// A private key that signs, after its passphrase was asked for.
+    /// Returns a private signing key, after asking for its passphrase.
     pub(crate) fn signing(&self, session: &Session) -> Result<SigningKey, Failure> {
         self.opened(session, |text| self.signing_in(text))
     }
 
-    /// The public keys of signers: one, or those of a set.
+    /// Returns the signers' public keys: a single one, or a set.
     pub(crate) fn signers(&self) -> Result<Vec<VerifyingKey>, Failure> {
         match self.kind() {
             KeyKind::Encrypted => {
-                Err(Failure::at(&self.name, "a private key: signatures are checked with public ones"))
+                Err(Failure::at(&self.name, "a private key: checking signatures needs the public key"))
             }
             _ => VerifyingKey::all_from_jwk(self.text.as_str()).map_err(|error| Failure::at(&self.name, error)),
         }
     }
 
-    /// A private key that signs or one that encrypts, after its passphrase was asked for; a public
-    /// one of the latter.
+    /// Returns a private key for signing or encryption, after asking for its passphrase, or a
+    /// public encryption key.
     pub(crate) fn any_kind(&self, session: &Session) -> Result<AnyKind, Failure> {
         let key = self.opened(session, |text| match is_signing_key(text.as_str()) {
             true => self.signing_in(text).map(AnyKind::Signs),
@@ -115,7 +116,7 @@ impl KeyFile {
         SigningKey::from_jwk(text.as_str()).map_err(|error| Failure::at(&self.name, error))
     }
 
-    /// A trustee's share of a private key.
+    /// Returns a trustee's share of a private key.
     pub(crate) fn share(&self, session: &Session) -> Result<KeyShare, Failure> {
         let share = self.opened(session, |text| match text.kind() {
             KeyKind::Share => KeyShare::from_json(text.as_str(), session.policy, session.engine)
@@ -127,13 +128,13 @@ impl KeyFile {
         Ok(share)
     }
 
-    /// What shares are verified by.
-    pub(crate) fn verification(&self, session: &Session) -> Result<Verification, Failure> {
+    /// Returns the keys that verify shares.
+    pub(crate) fn verification(&self, session: &Session) -> Result<VerificationKeys, Failure> {
         let verification = match self.kind() {
             KeyKind::Public if self.is_of_one_holder() => {
                 Err(Failure::at(&self.name, "this key does not verify shares: use verification.json"))
             }
-            KeyKind::Public => Verification::from_json(self.text.as_str(), session.policy, session.engine)
+            KeyKind::Public => VerificationKeys::from_json(self.text.as_str(), session.policy, session.engine)
                 .map_err(|error| self.fault_of_sharing(&error)),
             _ => Err(Failure::at(&self.name, "a private key: use verification.json")),
         }?;
@@ -141,7 +142,7 @@ impl KeyFile {
         Ok(verification)
     }
 
-    /// Whether the file is a public key that says nothing of trustees.
+    /// Whether the file is a public key without information about trustees.
     fn is_of_one_holder(&self) -> bool {
         let members = serde_json::from_str::<serde_json::Value>(self.text.as_str());
         members.is_ok_and(|members| members.get("n").is_some() && members.get("shared").is_none())
@@ -172,7 +173,7 @@ impl KeyFile {
     }
 }
 
-/// The failure that a key's error is, with the option that would help.
+/// Adds the option that helps with a key's error to a failure.
 pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::InsecureKey(_) => failure.with_note("--insecure-key"),
@@ -180,61 +181,61 @@ pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
     }
 }
 
-/// What is wrong with a public key where a private one is needed.
+/// The error for a public key where a private one is needed.
 pub(crate) const PUBLIC: &str = "a public key: decrypting needs the private key";
 
-/// A key of whatever use.
+/// A key for encryption or for signing.
 pub(crate) enum AnyKind {
-    /// To encrypt with, or to decrypt.
+    /// A key that encrypts or decrypts.
     Encrypts(AnyKey),
-    /// To sign with.
+    /// A key that signs.
     Signs(SigningKey),
 }
 
 /// A key of either scheme.
 pub(crate) enum AnyKey {
-    /// Paillier's.
+    /// A Paillier key.
     Paillier(Key),
-    /// The lattice scheme's.
+    /// A key of the lattice scheme.
     Lattice(lattice::Key),
 }
 
 impl AnyKey {
-    /// Reads a key of either scheme and either kind, and warns if it is insecure.
+    /// Reads a public or private key of either scheme, and warns if it is insecure.
     pub(crate) fn read(session: &Session, path: &Path) -> Result<Self, Failure> {
         KeyFile::open(path)?.any(session)
     }
 }
 
-/// A key of either kind.
+/// A public or private key.
 pub(crate) enum Key {
-    /// To encrypt and add with.
+    /// A key that encrypts and adds.
     Public(PublicKey),
-    /// To decrypt with as well.
+    /// A key that also decrypts.
     Private(Box<PrivateKey>),
 }
 
-/// A key as anybody may see it.
+/// The contents of a key file for display.
 pub(crate) enum Shown {
-    /// One that is in the clear, insecure or not.
+    /// A cleartext key, which may be insecure.
     Key(AnyKey),
-    /// A public key whose private half is shared.
-    Shared(Verification),
+    /// A public key whose private key is shared.
+    Shared(VerificationKeys),
     /// A trustee's share, in the clear.
     Share(KeyShare),
-    /// One under a passphrase, which is not asked for.
+    /// A key encrypted under a passphrase, which is not asked for.
     Encrypted(EncryptedJwk),
-    /// The public half of one that signs, and whether the private half is there as well.
+    /// The public key of a signer, and whether the file also contains the private key.
     Signs(VerifyingKey, bool),
 }
 
 impl Key {
-    /// Reads a key of either kind and warns if it is insecure.
+    /// Reads a public or private key and warns if it is insecure.
     pub(crate) fn read(session: &Session, path: &Path) -> Result<Self, Failure> {
         KeyFile::open(path)?.key(session)
     }
 
-    /// Reads a key to be shown, not used.
+    /// Reads a key for display, not for use.
     pub(crate) fn show(session: &Session, path: &Path) -> Result<Shown, Failure> {
         let file = KeyFile::open(path)?;
         let (text, policy) = (file.text.as_str(), KeyPolicy::AllowInsecure);
@@ -247,13 +248,13 @@ impl Key {
             KeyKind::Encrypted => EncryptedJwk::parse(text).map(Shown::Encrypted).map_err(|error| file.fault(&error)),
             KeyKind::Share => KeyShare::from_json(text, policy, session.engine).map(Shown::Share).map_err(sharing),
             KeyKind::Public if text.contains("\"shared\"") => {
-                Verification::from_json(text, policy, session.engine).map(Shown::Shared).map_err(sharing)
+                VerificationKeys::from_json(text, policy, session.engine).map(Shown::Shared).map_err(sharing)
             }
             _ => file.parse(&file.text, policy, session).map(Shown::Key),
         }
     }
 
-    /// The key in the text of a JSON Web Key.
+    /// Parses a JSON Web Key.
     fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, Error> {
         match text.kind() {
             KeyKind::Private | KeyKind::Share => {
@@ -269,7 +270,7 @@ impl Key {
         Self::read(session, path)?.private(path)
     }
 
-    /// The private key, which this file must hold.
+    /// Returns the private key, or an error if this is a public key.
     pub(crate) fn private(self, path: &Path) -> Result<PrivateKey, Failure> {
         match self {
             Self::Private(key) => Ok(*key),
@@ -277,7 +278,7 @@ impl Key {
         }
     }
 
-    /// Reads a public key, or the public half of a private one.
+    /// Reads a public key, or the public key of a private one.
     pub(crate) fn read_public(session: &Session, path: &Path) -> Result<PublicKey, Failure> {
         Ok(Self::read(session, path)?.public().clone())
     }
@@ -290,7 +291,7 @@ impl Key {
         }
     }
 
-    /// The key to encrypt with, in its fastest way.
+    /// The key to encrypt with, in its fastest form.
     pub(crate) fn encryption(&self) -> EncryptionKey<'_> {
         match self {
             Self::Public(key) => EncryptionKey::Public(key),

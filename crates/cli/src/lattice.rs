@@ -1,4 +1,4 @@
-//! BFV columns: the commands under a BFV key.
+//! BFV columns: the commands with a BFV key.
 
 mod converting;
 mod decrypt;
@@ -8,7 +8,7 @@ mod sum;
 
 use hearith_bfv::{PrivateKey, PublicKey};
 use hearith_columns::lattice::LatticeKey;
-use hearith_device::Kind;
+use hearith_device::DeviceProvider;
 use hearith_paillier::{Engine, KeyKind, SecretText};
 use zeroize::Zeroizing;
 
@@ -23,16 +23,16 @@ pub(crate) use encrypt::encrypt;
 pub(crate) use inspect::{describe_column, describe_key};
 pub(crate) use sum::sum;
 
-/// A key of either kind.
+/// A public or private key.
 pub(crate) enum Key {
-    /// To encrypt and add with.
+    /// A key that encrypts and adds.
     Public(PublicKey),
-    /// To decrypt with as well.
+    /// A key that also decrypts.
     Private(Box<PrivateKey>),
 }
 
 impl Key {
-    /// The key in the text of a file.
+    /// Parses the text of a key file.
     pub(crate) fn parse(text: &SecretText, engine: Engine) -> Result<Self, hearith_bfv::Error> {
         match text.kind() {
             KeyKind::Public => PublicKey::from_text(text.as_str(), engine).map(Self::Public),
@@ -48,7 +48,7 @@ impl Key {
         }
     }
 
-    /// The same key, by which a device turns plaintexts into residues if there is one.
+    /// The same key, which uses a device to convert plaintexts into residues, if there is one.
     fn converting(self, by: Option<&Converting>) -> Self {
         match (self, by.map(Converting::converter)) {
             (Self::Public(key), Some(by)) => Self::Public(key.with_converter(by)),
@@ -57,7 +57,7 @@ impl Key {
         }
     }
 
-    /// The key to encrypt with, in its smallest form.
+    /// The key to encrypt with, in the form that produces the smallest ciphertexts.
     fn encryption(&self) -> LatticeKey<'_> {
         match self {
             Self::Public(key) => LatticeKey::Public(key),
@@ -66,14 +66,14 @@ impl Key {
     }
 }
 
-/// A private key as its file holds it, encrypted if there is a passphrase.
+/// The file text of a private key, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
-    // Ids of both schemes have the same form.
+    // The IDs of both schemes have the same form.
     let id = key.public().id().to_string().parse().map_err(Failure::new)?;
     sealed(key.to_text(), id, passphrase)
 }
 
-/// Refuses what computes Paillier's scheme alone.
+/// Rejects services and devices that support only the Paillier scheme.
 fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> Result<(), Failure> {
     check_remote(remote)?;
     session.trust(unchecked_device)?;
@@ -87,7 +87,7 @@ fn check_remote(remote: &Remote) -> Result<(), Failure> {
     }
 }
 
-/// A device that does nothing with keys of this scheme.
-fn no_keys(device: &dyn Kind) -> Failure {
+/// The failure for a device that does not support keys of this scheme.
+fn no_keys(device: &dyn DeviceProvider) -> Failure {
     Failure::new(format!("the engine '{}' does not support BFV keys", device.system().name))
 }

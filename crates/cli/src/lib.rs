@@ -1,13 +1,12 @@
-//! The command line of Hearith: it encrypts columns of numbers, sums them without the private key,
-//! and decrypts the totals.
+//! The command line of Hearith: encrypts columns of numbers, sums them without the private key, and
+//! decrypts the totals.
 //!
-//! A command reads, computes and writes at the same time ([`pipeline`]), writes its output under a
-//! temporary name until it is complete ([`output`]), and ends in one line on standard error that
-//! says how fast it was or, with status 2, what is wrong and where ([`failure`]).
+//! A command reads, computes and writes at the same time ([`pipeline`]). It writes its output under
+//! a temporary name until it is complete ([`output`]). It ends with one line on standard error: how
+//! fast it was, or with status 2 what is wrong and where ([`failure`]).
 
 pub mod args;
 mod bench;
-mod closed;
 mod combine;
 mod complaint;
 mod compressed;
@@ -34,6 +33,7 @@ mod interrupt;
 mod json_sink;
 mod json_values;
 mod key;
+mod key_files;
 mod keygen;
 mod keys;
 mod lattice;
@@ -44,7 +44,6 @@ mod manual;
 mod memory;
 mod openings;
 pub mod output;
-mod pair;
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 mod parts;
 mod passphrase;
@@ -66,6 +65,7 @@ mod shared_key;
 mod shares;
 mod signing;
 mod sink;
+mod stdout_guard;
 mod sum;
 mod table;
 mod temporary;
@@ -73,21 +73,21 @@ mod values;
 
 use std::process::ExitCode;
 
-use hearith_device::Kind;
+use hearith_device::DeviceProvider;
 
 use args::{Arguments, Command, Prove, Verify};
 use device::Devices;
 use failure::Failure;
 use session::Session;
 
-/// Runs the command that the process was started with, on this CPU or a graphics card.
+/// Runs the process's command, on this CPU or a graphics card.
 pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// The same with more devices among the engines.
-pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
-    // Before anything secret is read. A system that has no such thing is no reason to stop.
+/// Like [`main`], with additional devices among the engines.
+pub fn main_with(devices: &'static [&'static dyn DeviceProvider]) -> ExitCode {
+    // Before any secret is read. A system without this feature is no reason to stop.
     let _ = hearith_paillier::disable_core_dumps();
     complaint::speak_json(args::ask_for_json());
     let arguments = match args::read() {
@@ -96,12 +96,13 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     };
     #[cfg(feature = "election")]
     if election::verifies(&arguments.command) {
-        // It verifies as well where there is no such thing.
+        // If the C library does not support this, verification only needs more memory.
         let _ = heap::limit_malloc_arenas();
     }
     interrupt::install();
-    // Graphics cards are the machine's own, in every program.
-    let devices = [&hearith_cuda::CARDS as &dyn Kind].into_iter().chain(devices.iter().copied()).collect::<Vec<_>>();
+    // Every program supports the machine's graphics cards.
+    let devices =
+        [&hearith_cuda::CARDS as &dyn DeviceProvider].into_iter().chain(devices.iter().copied()).collect::<Vec<_>>();
     match run(arguments, Devices(devices.leak())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -9,12 +9,13 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// How long the end of the process waits for the last lines.
+/// How long the process waits at its end for the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Logs to standard error: lines for people, or JSON. Whatever happens to standard error, nobody
-/// waits for it and nothing fails. A thread that breaks down is an error like others; what it was
-/// told stays unsaid.
+/// Starts logging to standard error, as text or JSON.
+///
+/// Logging never blocks or fails, whatever happens to standard error. A panic is logged as an
+/// error, without its message.
 ///
 /// # Errors
 /// The thread that writes cannot be started.
@@ -23,8 +24,7 @@ pub(crate) fn start(session: &Session) -> Result<Log, Failure> {
     let lines = Log::start(io::stderr()).map_err(|error| Failure::because("cannot start threads", error))?;
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(level).with_target(false);
-    // What the subscriber says of its own failures goes to standard error as it is, and would panic
-    // there.
+    // The subscriber prints its own failures directly to standard error, which would panic there.
     let log = log.log_internal_errors(false);
     match session.json {
         true => log.json().flatten_event(true).init(),
@@ -40,10 +40,10 @@ pub(crate) fn start(session: &Session) -> Result<Log, Failure> {
 /// Logs how the server ended.
 ///
 /// # Errors
-/// It did not finish what was accepted.
+/// The server did not finish the accepted requests.
 pub(crate) fn end(lines: &Log, finished: bool) -> Result<(), Failure> {
     if !finished {
-        tracing::error!("what was accepted was not finished in time");
+        tracing::error!("accepted requests were not finished in time");
     }
     lines.flush_within(LAST_LINES);
     if finished { Ok(()) } else { Err(Failure::Logged) }

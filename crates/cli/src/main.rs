@@ -1,4 +1,4 @@
-//! The command line of Hearith: see the library for what it does.
+//! The `hearith` program. The library documents it.
 
 fn main() -> std::process::ExitCode {
     hearith_cli::main()

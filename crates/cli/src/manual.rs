@@ -14,7 +14,7 @@ pub(crate) fn completions(command: &Completions) -> Result<(), Failure> {
     io::stdout().write_all(&script).map_err(|error| Failure::writing("standard output", error))
 }
 
-/// Writes a page for each command into a folder.
+/// Writes one manual page per command into a folder.
 pub(crate) fn pages(command: &Man) -> Result<(), Failure> {
     let folder = name(&command.out);
     let written = std::fs::create_dir_all(&command.out)

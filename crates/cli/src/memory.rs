@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-/// Bytes that are left to what no command counts: stacks, buffers, the allocator's rounding.
+/// Bytes reserved for memory that no command counts: stacks, buffers, the allocator's rounding.
 const SPARE: u64 = 32 << 20;
 
-/// Bytes that the process may still take: the least of what the machine has free, what the control
-/// groups of the process allow, and what is left of its address space (`ulimit -v`). `None` where
-/// the system tells nothing of it.
+/// The number of bytes that the process may still allocate.
+///
+/// This is the minimum of the machine's free memory, what the process's control groups allow, and
+/// the rest of its address space (`ulimit -v`). `None` if the system reports none of these.
 pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = of_machine(&read("/proc/meminfo"));
@@ -17,28 +18,28 @@ pub(crate) fn available() -> Option<u64> {
     [machine, space, groups].into_iter().flatten().min().map(|bytes| bytes.saturating_sub(SPARE))
 }
 
-/// Free memory in the text of `/proc/meminfo`.
+/// Available memory from the text of `/proc/meminfo`.
 fn of_machine(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
 
-/// What `/proc/self/limits` leaves of the address space of which `/proc/self/status` tells the
-/// size.
+/// The unused address space: the limit from `/proc/self/limits` minus the size from
+/// `/proc/self/status`.
 fn of_space(limits: &str, status: &str) -> Option<u64> {
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = limit.split_whitespace().next()?.parse().ok()?;
     Some(most.saturating_sub(kibibytes(status, "VmSize:")?))
 }
 
-/// What the control groups of `/proc/self/cgroup` leave (version 2, below `root`), those above them
-/// included.
+/// What the control groups in `/proc/self/cgroup` and their ancestors still allow (version 2, below
+/// `root`).
 fn of_groups(root: &Path, text: &str) -> Option<u64> {
     let group = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let number = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let folders = Path::new(group).ancestors().map(|group| root.join(group));
     let left = folders.filter_map(|folder| {
         let most = number(&folder, "memory.max")?;
-        // Pages of files that nothing maps are given up before anything fails.
+        // Unmapped file pages are reclaimed before any allocation fails.
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let files = statistics.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok()).unwrap_or(0);
         Some(most.saturating_sub(number(&folder, "memory.current")?.saturating_sub(files)))
@@ -46,7 +47,7 @@ fn of_groups(root: &Path, text: &str) -> Option<u64> {
     left.min()
 }
 
-/// The bytes of a line `name 123 kB`.
+/// The bytes in a line `name 123 kB`.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

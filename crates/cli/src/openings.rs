@@ -1,4 +1,4 @@
-//! `hearith prove decryption` and `hearith verify decryption`, of totals with all that labels them.
+//! `hearith prove decryption` and `hearith verify decryption`, for totals with all their labels.
 
 use arrow_array::RecordBatch;
 use hearith_columns::{Checker, Digest, Error, ErrorKind, Opener, TableDigest};
@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
-/// Writes plaintext and proof of every ciphertext.
+/// Writes the plaintext and the proof of every ciphertext.
 pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), Failure> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
@@ -44,7 +44,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     Ok(())
 }
 
-/// Checks plaintext and proof of every ciphertext, and writes the numbers.
+/// Checks the plaintext and the proof of every ciphertext, and writes the numbers.
 pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     let (table, proof) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.proof)?);
@@ -58,7 +58,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
         Failure::at(if of_proof { &proof.name } else { &table.name }, error)
     })?;
     if source.rows() != proofs.rows() {
-        let what = format!("{} rows, and {} has {}", proofs.rows(), table.name, source.rows());
+        let what = format!("has {} rows, but {} has {}", proofs.rows(), table.name, source.rows());
         return Err(Failure::at(&proof.name, what));
     }
     let mut inputs = vec![&*command.input, &*command.proof, &*command.key];
@@ -104,8 +104,8 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     Ok(())
 }
 
-/// The digest of a table, which is read once for it, and which one of the signers must have signed
-/// if there are any.
+/// Reads a table to compute its digest. One of the signers must have signed the table, if there are
+/// any.
 pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signers) -> Result<Digest, Failure> {
     let source = table.source()?;
     let failed = |error: Error| Failure::at(&table.name, error);

@@ -1,4 +1,4 @@
-//! Outputs that are complete or do not exist.
+//! Outputs that are either complete or absent.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, name};
-use crate::{closed, interrupt, temporary};
+use crate::{interrupt, stdout_guard, temporary};
 
-/// Symbolic links that are followed one after another, as many as Linux does.
+/// Maximum number of symbolic links followed in a row, as on Linux.
 const MOST_LINKS: usize = 40;
-/// Endings of names that promise something else than Parquet.
+/// File extensions that promise another format than Parquet.
 const OTHER_FORMATS: [&str; 13] =
     ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "xlsx", "xls", "arrow", "feather", "orc", "gz", "zst"];
 
 /// An output being written.
 ///
-/// A file is written under a temporary name beside its target and renamed by [`Output::commit`];
-/// dropped or interrupted before that, it is removed. A symbolic link stays, and the file that it
-/// names is written, whether or not that is there yet. Standard output and things that are no files
-/// (pipes, devices) are written directly.
+/// A file is written under a temporary name next to its target, and [`Output::commit`] renames it.
+/// If it is dropped or interrupted before that, it is removed. A symbolic link stays, and the
+/// output goes to the file that it names, whether or not that file exists yet. Standard output and
+/// non-files (pipes, devices) are written directly.
 pub struct Output {
     name: String,
     sink: Option<Sink>,
@@ -34,7 +34,7 @@ enum Sink {
     File { temporary: BufWriter<Temporary>, target: PathBuf, replace: bool },
 }
 
-/// A temporary file, whose name no error shows.
+/// A temporary file. Errors do not show its name.
 struct Temporary(NamedTempFile);
 
 impl Write for Temporary {
@@ -47,24 +47,25 @@ impl Write for Temporary {
     }
 }
 
-/// Who may read a new file.
+/// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever the user's umask lets.
+    /// As permitted by the user's umask.
     Usual,
-    /// The user alone, from the first moment.
+    /// Accessible only to the user, from the first moment.
     Owner,
 }
 
 impl Output {
-    /// Begins an output to `path`, or to standard output for `-`. It must not be one of `inputs`.
+    /// Begins an output to `path`, or to standard output for `-`. The output must not be one of
+    /// `inputs`.
     ///
     /// # Errors
-    /// An output that is an input or cannot be created.
+    /// The output is an input, or cannot be created.
     pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
         if path == Path::new("-") {
             let name = "standard output".to_owned();
-            closed::check_standard_output().map_err(|error| Failure::writing(&name, error))?;
+            stdout_guard::check_standard_output().map_err(|error| Failure::writing(&name, error))?;
             let sink = Some(Sink::Standard(BufWriter::with_capacity(1 << 16, io::stdout())));
             return Ok(Self { name, sink });
         }
@@ -72,26 +73,26 @@ impl Output {
         Self::file(path, Access::Usual, true)
     }
 
-    /// As [`Output::create`], for a table, which is written as Parquet whatever its name says.
+    /// Like [`Output::create`], for a table, which is written as Parquet whatever its name.
     ///
     /// # Errors
-    /// As there, and a name that ends as those of other formats do.
+    /// As for [`Output::create`], or the name has the extension of another format.
     pub fn table(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
         check_not_input(path, inputs)?;
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.filter(|ending| OTHER_FORMATS.contains(&ending.as_str())) {
             None => Self::create(path, inputs),
             Some(ending) => {
-                let what = format!("this table is written as Parquet, and its name ends in .{ending}");
+                let what = format!("this table is written as Parquet, but its name ends in .{ending}: use .parquet");
                 Err(Failure::at(name(path), what))
             }
         }
     }
 
-    /// Begins a file, which must not be there yet unless `replace` is given.
+    /// Begins a file. It must not exist yet, unless `replace` is `true`.
     ///
     /// # Errors
-    /// A file that cannot be created.
+    /// The file cannot be created.
     pub fn file(path: &Path, access: Access, replace: bool) -> Result<Self, Failure> {
         let name = name(path);
         let made = Sink::file(path, access, replace);
@@ -115,10 +116,10 @@ impl Output {
         }
     }
 
-    /// Puts everything that was written on the disk; only the name is missing then.
+    /// Writes all data to the disk. Only the rename is then missing.
     ///
     /// # Errors
-    /// A failure to write.
+    /// Writing failed.
     pub fn sync(&mut self) -> Result<(), Failure> {
         let synced = self.flush().and_then(|()| match &self.sink {
             Some(Sink::File { temporary, .. }) => temporary.get_ref().0.as_file().sync_all(),
@@ -127,10 +128,10 @@ impl Output {
         synced.map_err(|error| Failure::writing(&self.name, error))
     }
 
-    /// Completes the output: everything on the disk, then the name.
+    /// Completes the output: syncs all data to the disk, then renames the file.
     ///
     /// # Errors
-    /// A failure to write; nothing is left then.
+    /// Writing failed. No output is left.
     pub fn commit(mut self) -> Result<(), Failure> {
         match self.sink.take() {
             None => Ok(()),
@@ -155,7 +156,7 @@ impl Sink {
                 return Ok(Self::Direct(BufWriter::with_capacity(1 << 16, file)));
             }
         }
-        // Through a symbolic link the file that it names is replaced, not the link.
+        // A symbolic link stays, and its target is replaced.
         let target = match exists {
             Some(_) => path.canonicalize()?,
             None => missing_target(path)?,
@@ -170,7 +171,7 @@ impl Sink {
             let path = made.path().to_owned();
             Ok((made, path))
         });
-        // What only the owner may see goes to the file at once: a buffer would keep a copy.
+        // Data that only the owner may see is not buffered, since a buffer would keep a copy.
         let buffer = if access == Access::Owner { 0 } else { 1 << 16 };
         let temporary = BufWriter::with_capacity(buffer, Temporary(temporary?));
         Ok(Self::File { temporary, target, replace })
@@ -198,8 +199,8 @@ impl Sink {
                 true => temporary.persist(&target),
                 false => temporary.persist_noclobber(&target),
             }?;
-            // The name, too, shall survive a power cut; where directories cannot be synced, so be
-            // it.
+            // The rename should survive a power cut too. Not every file system can sync
+            // directories.
             let _ = File::open(temporary::directory(&target)).and_then(|it| it.sync_all());
             Ok(())
         })
@@ -242,13 +243,13 @@ impl Write for Output {
     }
 }
 
-/// The file that does not exist yet at the end of a symbolic link, or of links one after another;
-/// the path itself where it is none.
+/// Follows symbolic links to a file that does not exist yet. Returns the path itself if it is not a
+/// link.
 fn missing_target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
         match std::fs::read_link(&target) {
-            // Relative to the directory that the link is in.
+            // Relative to the link's directory.
             Ok(next) => target = temporary::directory(&target).join(next),
             Err(_) => return Ok(target),
         }
@@ -256,8 +257,8 @@ fn missing_target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// What a file or stream is, under whichever name: its device and number there. None where there is
-/// none.
+/// The device and inode numbers of a file or stream, which are the same under all its names. `None`
+/// if it does not exist.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = match path == Path::new("-") {
         true => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),
@@ -266,7 +267,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     metadata.ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Refuses an output that would replace what is being read.
+/// Rejects an output that would replace an input.
 fn check_not_input(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(());

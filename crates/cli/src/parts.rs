@@ -1,9 +1,8 @@
-//! The parts of the program that a build may leave out: the Cargo features `dghv`, `election` and
-//! `service`.
+//! Parts of the program that a build may omit: the Cargo features `dghv`, `election` and `service`.
 
 use crate::failure::Failure;
 
-/// A command or an option whose part this build left out.
+/// The failure for a command or option that this build omits.
 pub(crate) fn absent(what: &str, feature: &str) -> Failure {
     Failure::new(format!(
         "{what} is not built in: `cargo install --path crates/cli --features {feature}` installs a hearith that has it"

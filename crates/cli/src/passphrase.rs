@@ -1,4 +1,4 @@
-//! Passphrases: from the terminal, a file or a descriptor, never from an argument or the
+//! Passphrases from the terminal, a file or a descriptor. Never from an argument or the
 //! environment, which others can see.
 
 use std::fs::File;
@@ -11,19 +11,19 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use crate::failure::{Failure, eprint_line, name};
 use crate::interrupt;
 
-/// Where passphrases come from.
+/// The source of passphrases.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// Whoever sits at the terminal.
+    /// Typed on the terminal.
     Terminal,
     /// The first line of a file or pipe.
     File(PathBuf),
-    /// The first line of what is open under a number.
+    /// The first line of an open descriptor.
     Descriptor(u16),
 }
 
 impl Source {
-    /// What the options ask for.
+    /// Returns the source that the options select.
     pub(crate) fn chosen(file: Option<PathBuf>, descriptor: Option<u16>) -> Self {
         match (file, descriptor) {
             (Some(file), _) => Self::File(file),
@@ -32,12 +32,12 @@ impl Source {
         }
     }
 
-    /// Whether the options name one.
+    /// Whether the options name a source.
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Terminal)
     }
 
-    /// The passphrase of a key that there is.
+    /// Asks for the passphrase of an existing key.
     pub(crate) fn ask(&self, key: &str) -> Result<SecretText, Failure> {
         match self {
             Self::Terminal => typed(&format!("Passphrase of {key}: ")).map_err(|error| no_terminal(key, &error)),
@@ -48,14 +48,14 @@ impl Source {
         }
     }
 
-    /// A new passphrase for a key, typed twice.
+    /// Asks for a new passphrase of a key, twice on a terminal.
     pub(crate) fn choose(&self, key: &str) -> Result<SecretText, Failure> {
         let chosen = self.ask(key)?;
         if chosen.first_line().is_empty() {
             return Err(Failure::at(key, "the passphrase is empty"));
         }
         if let Self::Terminal = self {
-            let again = typed("The same again: ").map_err(|error| no_terminal(key, &error))?;
+            let again = typed("Repeat the passphrase: ").map_err(|error| no_terminal(key, &error))?;
             if again.first_line() != chosen.first_line() {
                 return Err(Failure::at(key, "the two passphrases differ"));
             }
@@ -64,24 +64,24 @@ impl Source {
     }
 }
 
-/// The first line of a file, with a warning if others can read it.
+/// Reads the first line of a file. Warns if others can read the file.
 fn of_file(path: &Path, file: &str) -> Result<SecretText, Failure> {
     let line = SecretText::open_line(path).map_err(|error| Failure::reading(file, error))?;
     if line.is_shared() {
-        eprint_line(&format!("{file}: warning: others than its owner can read this passphrase (chmod 600 fixes it)"));
+        eprint_line(&format!("{file}: warning: other users can read this passphrase (chmod 600 fixes it)"));
     }
     Ok(line)
 }
 
 fn no_terminal(key: &str, error: &io::Error) -> Failure {
-    let what = "its passphrase is needed: there is no terminal to ask on (--passphrase-file, --passphrase-fd)";
+    let what = "its passphrase is needed, but there is no terminal to ask on (--passphrase-file, --passphrase-fd)";
     match error.kind() {
         io::ErrorKind::UnexpectedEof => Failure::at(key, "no passphrase was typed"),
         _ => Failure::at(key, what),
     }
 }
 
-/// A line typed on the terminal, which does not show it.
+/// Reads a line from the terminal without echo.
 fn typed(prompt: &str) -> io::Result<SecretText> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
     let before = tcgetattr(&terminal)?;
@@ -95,7 +95,7 @@ fn typed(prompt: &str) -> io::Result<SecretText> {
     });
     interrupt::echo_again();
     match line? {
-        // A line without an end is none: whoever typed it ended the input.
+        // An empty result has no line end: the user ended the input.
         line if line.as_str().is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
         line => Ok(line),
     }

@@ -22,10 +22,10 @@ use crate::session::Session;
 use crate::sink::Sink;
 use crate::values;
 
-/// Ciphertexts taken at a time.
+/// Ciphertexts per batch.
 const ROWS: usize = 1024;
 
-/// Writes an encrypted column as JSON, one object a line.
+/// Writes an encrypted column as JSON, one object per line.
 pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
     let Some(name) = command.column.as_deref().filter(|_| !command.values) else {
         return values::export(session, command);
@@ -59,7 +59,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
     }
     output.commit()?;
     drop(progress);
-    let note = match (column.encoding, column.parts[0].scale) {
+    let note = match (column.encoding, column.sources[0].scale) {
         (Encoding::Fixed, scale) => Some(format!("numbers are times 10^{scale}")),
         _ => None,
     };
@@ -73,7 +73,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         return values::import(session, command);
     }
     let [column] = &command.column[..] else {
-        return Err(Failure::new("python-paillier's JSON is one column: give --column once"));
+        return Err(Failure::new("python-paillier's JSON has one column: give --column once"));
     };
     let key = Key::read_public(session, &command.key)?;
     check_origin(&key, command)?;
@@ -112,17 +112,17 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
     Ok(())
 }
 
-/// Refuses numbers that the key may not be able to decrypt.
+/// Rejects ciphertexts that the key may be unable to decrypt.
 pub(crate) fn check_origin(key: &PublicKey, command: &Import) -> Result<(), Failure> {
     if key.variant() == Variant::Subgroup && !command.any_randomiser {
-        let text = "a subgroup key decrypts numbers of other origin only with `decrypt --any-randomiser`, and so every sum that \
-                    has one of them: say --any-randomiser here too";
+        let text = "a subgroup key decrypts foreign numbers, and sums that contain one, only with \
+                    `decrypt --any-randomiser`: pass --any-randomiser here too";
         return Err(Failure::at(name(&command.key), text));
     }
     Ok(())
 }
 
-/// The lowest exponent among the ciphertexts, as far as they have one.
+/// The lowest exponent of the ciphertexts, where they have one, and at most 0.
 fn lowest_exponent(input: &Reread) -> Result<i32, Failure> {
     #[derive(Deserialize)]
     struct Exponent {
@@ -167,7 +167,7 @@ impl Reread {
     }
 }
 
-/// A stream, stored in a file without a name.
+/// Copies a stream to an unnamed temporary file.
 fn stored(mut stream: impl Read) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut stream, &mut file)?;

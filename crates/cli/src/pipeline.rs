@@ -1,7 +1,7 @@
-//! Reading, arithmetic and writing at the same time, in order, within bounded memory.
+//! Concurrent reading, arithmetic and writing, in order and in bounded memory.
 //!
-//! One thread reads ahead, one writes behind, and between them the caller's thread computes on
-//! all cores. A few batches at most wait at either side.
+//! One thread reads ahead and one writes behind. Between them the caller's thread computes on all
+//! cores. At most a few batches wait on either side.
 
 use std::iter;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,11 +14,11 @@ use crate::input::Piece;
 use crate::progress::Progress;
 use crate::sink::Sink;
 
-/// Batches that may wait at a side.
+/// Batches that may wait on each side.
 const WAITING: usize = 2;
 
-/// Items read ahead by another thread. It is left behind if it is still waiting for input when
-/// its items are not wanted any more.
+/// Items that another thread reads ahead. The thread is abandoned if it still waits for input when
+/// its items are no longer wanted.
 #[derive(Debug)]
 pub struct ReadAhead<T> {
     items: Receiver<Result<T, Failure>>,
@@ -26,7 +26,7 @@ pub struct ReadAhead<T> {
 }
 
 impl<T: Send + 'static> ReadAhead<T> {
-    /// Starts to read.
+    /// Starts reading.
     pub fn start(source: impl Iterator<Item = Result<T, Failure>> + Send + 'static) -> Self {
         let (sender, items) = sync_channel(WAITING);
         let reader = thread::spawn(move || {
@@ -48,7 +48,7 @@ impl<T> Iterator for ReadAhead<T> {
         if let Ok(item) = self.items.recv() {
             return Some(item);
         }
-        // The end, if the reader came to it and did not break down before.
+        // The end of the items, unless the reader panicked.
         match self.reader.take()?.join() {
             Ok(()) => None,
             Err(_) => Some(Err(Failure::new("internal error while reading"))),
@@ -56,13 +56,13 @@ impl<T> Iterator for ReadAhead<T> {
     }
 }
 
-/// Computes with `produce` what `write` writes on a thread of its own, in the order produced.
+/// Runs `produce`, and writes its items with `write` on another thread, in the order produced.
 ///
-/// `produce` is handed a function to pass items on with; when that fails, writing has failed, and
-/// the error of writing is the one returned.
+/// `produce` receives a function that passes items on. If that function fails, writing has failed,
+/// and the returned error is that of writing.
 ///
 /// # Errors
-/// That of writing, else that of `produce`.
+/// The error of writing, or else that of `produce`.
 pub fn write_behind<T: Send>(
     mut write: impl FnMut(T) -> Result<(), Failure> + Send,
     produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Failure>) -> Result<(), Failure>,
@@ -78,11 +78,11 @@ pub fn write_behind<T: Send>(
     })
 }
 
-/// Writes the batch that `make` makes of each piece, in their order, and shows how far it is; the
-/// number of rows in the end.
+/// Writes the batch that `make` returns for each piece, in order, and shows the progress. Returns
+/// the number of rows read.
 ///
 /// # Errors
-/// As [`write_behind`].
+/// As for [`write_behind`].
 pub(crate) fn write_each(
     pieces: impl Iterator<Item = Result<Piece, Failure>>,
     sink: &mut Sink,

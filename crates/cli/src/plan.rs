@@ -17,18 +17,18 @@ use crate::failure::{Failure, name};
 use crate::input::Table;
 use crate::output::{Access, Output};
 
-/// Bytes of the longest plan that is read.
+/// Maximum size of a plan in bytes.
 const LONGEST: u64 = 4 << 20;
-/// The version that is written and read.
+/// The supported version of plans.
 const VERSION: u32 = 1;
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
     /// The version of the format.
     hearith_plan: u32,
-    /// Id of the public key.
+    /// The ID of the public key.
     key: String,
     max_additions: u64,
     pack: bool,
@@ -37,7 +37,7 @@ struct Plan {
     plain: Vec<Plain>,
 }
 
-/// How CSV files are written.
+/// The format of CSV files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Marks {
@@ -54,11 +54,11 @@ struct Marks {
 struct Encrypted {
     name: String,
     scale: u32,
-    /// Largest magnitude, in the column's units.
+    /// The largest magnitude, in the column's unit.
     range: String,
 }
 
-/// A column that stays plain, and its type as a cast names it.
+/// An unencrypted column, and its type as named in a cast.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
@@ -66,21 +66,21 @@ struct Plain {
     r#type: String,
 }
 
-/// An encryption, and the plan that it follows or writes.
+/// An encryption command, with the plan that it follows or writes.
 pub(crate) struct Planned {
-    /// The command as the plan completes it.
+    /// The command, completed by the plan.
     pub(crate) command: Encrypt,
     state: State,
 }
 
 enum State {
     None,
-    /// The plan is there.
+    /// The plan exists.
     Follows {
         name: String,
         plan: Plan,
     },
-    /// It is to be written, with these plain columns.
+    /// The plan is to be written, with these unencrypted columns.
     Writes {
         output: Output,
         key: String,
@@ -89,13 +89,13 @@ enum State {
 }
 
 impl Planned {
-    /// Reads the plan that the command names, or begins it.
+    /// Reads the plan that the command names, or begins a new one.
     pub(crate) fn begin(command: &Encrypt, key: &impl ToString) -> Result<Self, Failure> {
         let Some(path) = &command.plan else { return Ok(Self { command: command.clone(), state: State::None }) };
         let key = key.to_string();
         if !path.exists() {
             if command.column.is_empty() {
-                return Err(Failure::at(name(path), "is not there yet: --column names what it plans to encrypt"));
+                return Err(Failure::at(name(path), "does not exist yet: choose the columns to encrypt with --column"));
             }
             let output = Output::file(path, Access::Usual, false)?;
             let state = State::Writes { output, key, plain: Vec::new() };
@@ -103,14 +103,14 @@ impl Planned {
         }
         let (file, plan) = (name(path), Plan::read(path)?);
         if plan.key != key {
-            let what = format!("is for key {}, and the key given is {key}", plan.key);
+            let what = format!("is for key {}, but the key given is {key}", plan.key);
             return Err(Failure::at(file, what));
         }
         check_unplanned(command, &file)?;
         Ok(Self { command: plan.complete(command), state: State::Follows { name: file, plan } })
     }
 
-    /// How a CSV table is written: as the plan says where options say nothing.
+    /// The format of a CSV table: the options', or else the plan's.
     pub(crate) fn csv(&self) -> Csv {
         match &self.state {
             State::Follows { plan, .. } => self.command.csv.or(&plan.csv.to_options()),
@@ -118,8 +118,8 @@ impl Planned {
         }
     }
 
-    /// Columns of a CSV table whose cells are numbers: those to encrypt, and those that are numbers
-    /// in the plan.
+    /// The numeric columns of a CSV table: those to encrypt, and those that are numbers in the
+    /// plan.
     pub(crate) fn numbers(&self) -> Vec<String> {
         let mut numbers = self.command.columns();
         if let State::Follows { plan, .. } = &self.state {
@@ -129,7 +129,7 @@ impl Planned {
         numbers
     }
 
-    /// The table with its plain columns in the types of the plan.
+    /// Converts the table's unencrypted columns to the plan's types.
     pub(crate) fn table(&mut self, table: Table) -> Result<Table, Failure> {
         let columns = self.command.columns();
         let plain = match &mut self.state {
@@ -148,15 +148,15 @@ impl Planned {
         Ok(retyped(table, typed))
     }
 
-    /// Writes the plan, if it is to be written, with what became of the encrypted columns.
+    /// Writes a new plan, with the encrypted columns' resulting scales and ranges.
     pub(crate) fn finish(self, encrypted: &Schema) -> Result<(), Failure> {
         let State::Writes { mut output, key, plain } = self.state else { return Ok(()) };
         let described = described(encrypted).map_err(Failure::new)?;
         let command = self.command;
         let of = |name: String| {
-            let part = described.iter().map(|it| &it.part).find(|part| part.name == name)?;
-            let range = i128::try_from(part.range).unwrap_or(i128::MAX);
-            Some(Encrypted { name, scale: part.scale, range: format_decimal(range, part.scale) })
+            let source = described.iter().map(|it| &it.source).find(|source| source.name == name)?;
+            let range = i128::try_from(source.range).unwrap_or(i128::MAX);
+            Some(Encrypted { name, scale: source.scale, range: format_decimal(range, source.scale) })
         };
         let plan = Plan {
             hearith_plan: VERSION,
@@ -172,10 +172,10 @@ impl Planned {
         output.commit()
     }
 
-    /// A failure about a planned column, which says whose plan it is.
+    /// Adds the plan's name to a failure about a planned column.
     fn explained(&self, failure: Failure) -> Failure {
         match &self.state {
-            State::Follows { name, .. } => failure.with_note(format!("as {name} plans")),
+            State::Follows { name, .. } => failure.with_note(format!("according to the plan {name}")),
             _ => failure,
         }
     }
@@ -198,7 +198,7 @@ impl Plan {
         }
     }
 
-    /// The command with what the plan says.
+    /// Completes the command with the plan's settings.
     fn complete(&self, command: &Encrypt) -> Encrypt {
         let columns = self.encrypted.iter();
         let setting = |column: &Encrypted| Some(column.name.clone());
@@ -236,7 +236,7 @@ impl Marks {
     }
 }
 
-/// Refuses options that say what a plan says.
+/// Rejects options that the plan sets.
 fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     let given = [
         ("--column", !command.column.is_empty()),
@@ -247,11 +247,13 @@ fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((option, _)) => Err(Failure::at(plan, format!("exists already and sets what {option} sets"))),
+        Some((option, _)) => {
+            Err(Failure::at(plan, format!("the plan exists and already sets {option}: omit the option")))
+        }
     }
 }
 
-/// The table with columns of the same names in other types.
+/// Replaces columns by the typed columns of the same names.
 fn retyped(table: Table, typed: Vec<TypedColumn>) -> Table {
     let fields: Vec<_> = typed.iter().map(TypedColumn::field).collect();
     let of = |name: &str| fields.iter().position(|field| field.name() == name);

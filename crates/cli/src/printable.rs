@@ -1,19 +1,20 @@
-//! Text from keys, tables and files for a terminal: characters that would control it, or reorder or
-//! hide text, are escaped.
+//! Escapes text from keys, tables and files for a terminal: characters that would control it, or
+//! reorder or hide text.
 
 use std::fmt::{self, Write};
 
-/// A text on one line: control and format characters as `\n`, `\u{1b}` and the like, everything
-/// else as it is.
+/// A text on one line. Control and format characters appear as `\n`, `\u{1b}` and the like, all
+/// others unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Printable<'a>(pub &'a str);
 
-/// Text of several lines: as [`Printable`], but line feeds stay.
+/// A text of several lines: like [`Printable`], but line feeds stay.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintableLines<'a>(pub &'a str);
 
-/// JSON without line breaks between its parts: what only strings can hold is written as JSON's own
-/// `\u001b`, so that the value stays the same. (JSON itself only asks for this below U+0020.)
+/// JSON without line breaks between its parts. Escapes the same characters, which only strings can
+/// contain, as JSON's `\u001b`, so the value stays the same. (JSON itself requires this only below
+/// U+0020.)
 #[derive(Clone, Copy, Debug)]
 pub struct PrintableJson<'a>(pub &'a str);
 
@@ -45,9 +46,10 @@ fn write_char(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
     }
 }
 
-/// Whether a character does something to its surroundings rather than stand for itself: Unicode's
-/// control characters (Cc), format characters (Cf: overrides of the direction, invisible ones,
-/// tags), and separators of lines and paragraphs (Zl, Zp); as of Unicode 16.
+/// Whether a character affects its surroundings instead of representing itself.
+///
+/// These are Unicode's control characters (Cc), format characters (Cf: direction overrides,
+/// invisible ones, tags), and line and paragraph separators (Zl, Zp), as of Unicode 16.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,

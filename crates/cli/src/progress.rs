@@ -1,4 +1,4 @@
-//! Progress bars: on a terminal, and only when a step takes over a second.
+//! Progress bars, shown on a terminal and only if a step takes more than a second.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -7,29 +7,29 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long a step may take before it shows a bar.
+/// Time before a step shows a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a bar moves.
+/// Interval between updates of a bar.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What progress is counted in.
+/// The length of a step, in the unit of its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// That many rows.
+    /// A number of rows.
     Rows(u64),
-    /// That many bytes of input.
+    /// A number of input bytes.
     Bytes(u64),
-    /// That many candidates are expected.
+    /// An expected number of candidates.
     #[cfg(feature = "distributed")]
     Candidates(u64),
-    /// Steps, of which the work itself tells how many there are.
+    /// Steps. The work itself reports how many there are.
     #[cfg(feature = "dghv")]
     Steps,
     /// Unknown: the input is a stream, or the step is a search.
     Unknown,
 }
 
-/// A step's progress; gone from the screen when dropped.
+/// A step's progress. Dropping this clears it from the screen.
 pub(crate) struct Progress {
     bar: ProgressBar,
     stop: Option<Sender<()>>,
@@ -72,26 +72,26 @@ impl Progress {
         Self { bar, stop: Some(stop), shower }
     }
 
-    /// Says how far the step is, in the units of its length, and how many rows that was.
+    /// Sets the progress, in the unit of the length, and the number of rows so far.
     pub(crate) fn set(&self, position: u64, rows: u64) {
         self.bar.set_position(position);
         self.bar.set_message(format!("{rows} rows"));
     }
 
-    /// Says how many bytes were read.
+    /// Sets the number of bytes read.
     #[cfg(feature = "election")]
     pub(crate) fn set_bytes(&self, position: u64) {
         self.bar.set_position(position);
     }
 
-    /// Says how many candidates were tried, of those expected.
+    /// Sets the number of candidates tried, and of those expected.
     #[cfg(feature = "distributed")]
     pub(crate) fn set_candidates(&self, tried: u64, expected: u64) {
         self.bar.set_length(expected.max(tried));
         self.bar.set_position(tried);
     }
 
-    /// Says how many of all steps are done.
+    /// Sets the number of finished steps, and of all steps.
     #[cfg(feature = "dghv")]
     pub(crate) fn set_of(&self, done: u64, all: u64) {
         self.bar.set_length(all);

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use hearith_paillier::{Compute, Decrypt, PublicKey};
+use hearith_paillier::{DecryptionBackend, PublicKey, PublicKeyBackend};
 
 use crate::args::Remote;
 use crate::failure::Failure;
 
-/// A key at a service, which computes with it and decrypts.
-pub(crate) trait KeyAtService: Compute + Decrypt {}
+/// A key at a service that computes and decrypts.
+pub(crate) trait KeyAtService: PublicKeyBackend + DecryptionBackend {}
 
 impl Remote {
-    /// Whether a service is asked for.
+    /// Whether the options name a service.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// The key at the service, if one is asked for.
+    /// The key at the service, if the options name one.
     pub(crate) fn key(&self, public: &PublicKey) -> Result<Option<Arc<dyn KeyAtService>>, Failure> {
         self.remote.as_ref().map(|url| client::connect(self, url, public)).transpose()
     }
 
-    /// The report's note on the service.
+    /// The report's note about the service.
     pub(crate) fn note(&self) -> Option<String> {
         self.remote.as_ref().map(|url| format!("computed at {url}"))
     }
@@ -54,7 +54,7 @@ mod client {
         Ok(Arc::new(Arc::new(service).key(public).map_err(Failure::new)?))
     }
 
-    /// The failure of a table, or of the service, which is no file's fault.
+    /// The failure of a table, or of the service, which concerns no file.
     pub(crate) fn failed(file: &str, error: Error) -> Failure {
         let cause = match error.kind() {
             ErrorKind::Service(cause) | ErrorKind::Device(cause) => {

@@ -1,4 +1,4 @@
-//! One line on standard error for each step: what was done, how fast, on which engine.
+//! One line on standard error per step: what was done, how fast, and on which engine.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use crate::printable::{Printable, PrintableJson};
 
-/// A step that was done.
+/// A finished step.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Step {
-    /// What was done: `keygen`, `encrypt`, ...
+    /// The name of the step: `keygen`, `encrypt`, ...
     step: &'static str,
     #[serde(flatten)]
     work: Work,
     seconds: f64,
-    /// Seconds of them in which nothing but arithmetic was waited for.
+    /// The part of them spent waiting only for arithmetic.
     arithmetic_seconds: f64,
 }
 
-/// What a step worked on.
+/// The work of a step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum Work {
@@ -27,7 +27,7 @@ enum Work {
         key: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         bits: Option<u32>,
-        /// Named parameters, of a lattice key.
+        /// The named parameters of a lattice key.
         #[serde(skip_serializing_if = "Option::is_none")]
         set: Option<&'static str>,
     },
@@ -44,15 +44,15 @@ enum Work {
     },
 }
 
-/// What of the totals was not given out, as too few rows or values went into it.
+/// Totals that were withheld, because too few rows or values contributed to them.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Withheld {
     #[serde(rename = "withheld_groups")]
     pub(crate) groups: u64,
-    /// The rows of these groups.
+    /// The number of rows in these groups.
     #[serde(rename = "withheld_rows")]
     pub(crate) rows: u64,
-    /// Totals of columns, in the groups that were given out.
+    /// The number of withheld column totals in the other groups.
     #[serde(rename = "withheld_totals")]
     pub(crate) totals: u64,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts.
+    /// Starts the clock.
     pub(crate) fn start() -> Self {
         Self { started: Instant::now(), computing: Duration::ZERO }
     }
@@ -86,18 +86,18 @@ impl Stopwatch {
         result
     }
 
-    /// The step, done, with the rows read and written, and something to know beside.
+    /// Finishes a step, with the rows read and written, and a note.
     pub(crate) fn stop(self, step: &'static str, rows: u64, rows_out: u64, note: Option<String>) -> Step {
         let rows_per_second = rows as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
         self.step(step, Work::Rows { rows, rows_out, rows_per_second, withheld: None, note })
     }
 
-    /// The making of a key with this id and size, done.
+    /// Finishes the generation of a key with this ID and size.
     pub(crate) fn stop_key(self, id: impl ToString, bits: u32) -> Step {
         self.step("keygen", Work::Key { key: id.to_string(), bits: Some(bits), set: None })
     }
 
-    /// The making of a key with this id and these parameters, done.
+    /// Finishes the generation of a key with this ID and these parameters.
     pub(crate) fn stop_set(self, id: impl ToString, set: &'static str) -> Step {
         self.step("keygen", Work::Key { key: id.to_string(), bits: None, set: Some(set) })
     }
@@ -109,7 +109,7 @@ impl Stopwatch {
 }
 
 impl Step {
-    /// The same step, of which this was not given out.
+    /// Adds the withheld totals to the step.
     pub(crate) fn withholding(mut self, what: Withheld) -> Self {
         if let Work::Rows { withheld, .. } = &mut self.work {
             *withheld = Some(what);
@@ -117,7 +117,7 @@ impl Step {
         self
     }
 
-    /// Writes the line, with the engine and the threads that did it.
+    /// Prints the line, with the engine and the number of threads.
     pub(crate) fn print(&self, engine: &str, threads: usize, json: bool) {
         let line = Line { step: self, engine, threads };
         let text = match json {

@@ -1,4 +1,4 @@
-//! `hearith rns`: special primes, and integers to residues and back.
+//! `hearith rns`: special primes, and conversion of integers to residues and back.
 
 mod convert;
 mod engines;
@@ -37,8 +37,8 @@ impl Search {
 }
 
 impl Convert {
-    /// The moduli named, or as many of the largest special primes as hold every integer of the
-    /// length asked for.
+    /// The given moduli, or else as many of the largest special primes as are needed for every
+    /// integer of the requested length.
     fn moduli(&self) -> Result<Vec<u64>, Failure> {
         match self.primes.is_empty() {
             false => Ok(self.primes.clone()),
@@ -51,8 +51,8 @@ impl Convert {
         }
     }
 
-    /// As [`moduli`](Self::moduli), for a table of so many columns. Older tables have a prime a
-    /// word, the last one less than holds every integer.
+    /// Like [`moduli`](Self::moduli), for a table with this number of columns. Older tables have
+    /// one prime per word, of which the last holds less than every integer.
     fn moduli_of_columns(&self, columns: usize) -> Result<Vec<u64>, Failure> {
         let mut moduli = self.moduli()?;
         if self.primes.is_empty() && columns == self.search.search().words() as usize {

@@ -9,14 +9,14 @@ use hearith_columns::{Behind, BoundComputed, Computed, Error, ErrorKind, listed}
 
 use crate::args::{List, Name, Sum};
 
-/// The columns by which a sum is grouped and weighted.
+/// The columns that group and weight a sum.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     groups: Vec<Chosen>,
     weight: Option<Chosen>,
 }
 
-/// A column, and how it is computed where a table does not have it.
+/// A column, and how to compute it if a table does not contain it.
 #[derive(Clone, Debug)]
 struct Chosen {
     name: String,
@@ -24,10 +24,10 @@ struct Chosen {
 }
 
 impl Selection {
-    /// What the options name. Names of columns of the first table come before expressions.
+    /// Parses the options. Names of the first table's columns take precedence over expressions.
     ///
     /// # Errors
-    /// A text that is neither.
+    /// A text is neither a name nor an expression.
     pub(crate) fn of(command: &Sum, schema: &Schema) -> Result<Self, Error> {
         let mut groups = Vec::new();
         for list in &command.by {
@@ -52,15 +52,15 @@ impl Selection {
         self.groups.iter().map(|chosen| chosen.name.clone()).collect()
     }
 
-    /// The name of the weight's column.
+    /// The name of the weight column.
     pub(crate) fn weight(&self) -> Option<&str> {
         self.weight.as_ref().map(|chosen| chosen.name.as_str())
     }
 
-    /// What has to be computed of a table.
+    /// Returns the columns that have to be computed for a table.
     ///
     /// # Errors
-    /// As [`Computed::bind`].
+    /// As for [`Computed::bind`].
     pub(crate) fn bind(&self, schema: &Schema) -> Result<Added, Error> {
         let mut added = Added::default();
         let mut seen = HashSet::new();
@@ -87,7 +87,7 @@ impl Chosen {
     }
 }
 
-/// The columns that are computed of one table.
+/// The computed columns of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Added {
     columns: Vec<BoundComputed>,
@@ -96,20 +96,20 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// The plain columns that they are computed of.
+    /// The unencrypted columns that they are computed from.
     pub(crate) fn sources(&self) -> &[String] {
         &self.sources
     }
 
-    /// The schema of the table with them.
+    /// The table's schema with the computed columns.
     pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
         self.behind.schema(schema)
     }
 
-    /// A batch of the table with them, computed in the rows that are kept alone.
+    /// Adds the computed columns to a batch. Computes only the rows in `keep`.
     ///
     /// # Errors
-    /// As [`BoundComputed::values`].
+    /// As for [`BoundComputed::values`].
     pub(crate) fn to(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
         if self.columns.is_empty() {
             return Ok(batch.clone());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hearith_device::Kind;
+use hearith_device::DeviceProvider;
 use hearith_paillier::PrivateKey;
 use hearith_service::limits::Limits;
 use hearith_service::processor::{Computer, Decryptor};
@@ -21,7 +21,7 @@ use crate::log;
 use crate::serving;
 use crate::session::Session;
 
-/// Serves until it is told to end, and then finishes what it accepted.
+/// Serves until told to stop, then finishes the accepted requests.
 pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     let keys = command.key.iter().map(|path| Key::read_private(session, path)).collect::<Result<Vec<_>, _>>()?;
     let devices = devices(session, command, &keys)?;
@@ -61,7 +61,7 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     log::end(&lines, server.stop())
 }
 
-/// Reads certificates, revocation lists and rights again.
+/// Reloads certificates, revocation lists and rights.
 fn read_again(server: &Server, command: &Serve) -> Result<(), Failure> {
     let (tls, rights) = (tls(command)?, rights(command)?);
     if let Some(tls) = tls {
@@ -73,36 +73,36 @@ fn read_again(server: &Server, command: &Serve) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What clients may do, if a file says so.
+/// Reads the clients' rights, if a file lists them.
 fn rights(command: &Serve) -> Result<Option<Rights>, Failure> {
     let read = |path: &PathBuf| Rights::read(&pem(path)?).map_err(|error| Failure::at(name(path), error));
     command.rights.as_ref().map(read).transpose()
 }
 
-/// The devices asked for.
+/// The selected devices.
 fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
     let named = command.device.iter().map(|name| {
         let unknown = || Failure::new(format!("there is no device '{name}'{}", session.devices.choice()));
         session.devices.named(name)?.ok_or_else(unknown)
     });
-    let kinds = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
-    let workers = kinds.into_iter().map(|kind| workers(kind, keys)).collect::<Result<Vec<_>, _>>()?;
+    let providers = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
+    let workers = providers.into_iter().map(|provider| workers(provider, keys)).collect::<Result<Vec<_>, _>>()?;
     Ok(workers.into_iter().flatten().collect())
 }
 
-/// A device of a kind that decrypts for each private key, and one that computes with the public
-/// keys of all clients, as far as the kind does.
-fn workers(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
-    let (system, computer) = (kind.system(), Computer::new(kind));
-    if computer.is_none() && kind.decrypts().is_none() {
+/// Creates the workers for a provider's devices: a decrypting one for each private key, and one
+/// that computes with the public keys of all clients, as far as the provider supports these.
+fn workers(provider: &'static dyn DeviceProvider, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
+    let (system, computer) = (provider.system(), Computer::new(provider));
+    if computer.is_none() && provider.decrypts().is_none() {
         return Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does)));
     }
     if computer.is_none() && keys.is_empty() {
-        return Err(Failure::new("a device decrypts, which needs a private key: --key"));
+        return Err(Failure::new("a device that decrypts needs a private key: pass one with --key"));
     }
-    let decryptors = keys.iter().filter_map(|key| Decryptor::load(kind, key));
-    let decryptors = decryptors.collect::<Result<Vec<_>, _>>().map_err(|error| failed(kind, error))?;
-    let state = kind.state();
+    let decryptors = keys.iter().filter_map(|key| Decryptor::load(provider, key));
+    let decryptors = decryptors.collect::<Result<Vec<_>, _>>().map_err(|error| failed(provider, error))?;
+    let state = provider.state();
     if !state.available {
         return Err(Failure::new(format!("engine {}: it needs {}", system.name, state.requires)));
     }

@@ -6,11 +6,11 @@ use std::thread;
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 
-/// Tells the service manager that the server listens, waits until the process is told to end, and
-/// tells it that too. From then on another signal ends the process at once.
+/// Tells the service manager that the server is listening, waits until the process is told to end,
+/// and reports that too. From then on another signal ends the process at once.
 ///
-/// On SIGHUP `reload` reads again what can be replaced; where there is nothing, it says no, and the
-/// signal ends the server like others.
+/// On SIGHUP, `reload` reloads the files that can be replaced. If it returns `false`, the signal
+/// ends the server like the others.
 pub(crate) fn wait(mut signals: Signals, mut reload: impl FnMut() -> bool) {
     notify("READY=1");
     for signal in signals.forever() {
@@ -26,15 +26,15 @@ pub(crate) fn wait(mut signals: Signals, mut reload: impl FnMut() -> bool) {
     });
 }
 
-/// Logs that certificates and rights were replaced, or why not.
+/// Logs that certificates and rights were reloaded, or why not.
 pub(crate) fn reloaded(result: Result<(), String>) {
     match result {
-        Ok(()) => tracing::info!("files were read again"),
-        Err(error) => tracing::error!(error, "a file cannot be used: what was read before stays in use"),
+        Ok(()) => tracing::info!("files reloaded"),
+        Err(error) => tracing::error!(error, "a file cannot be used: the previous files stay in use"),
     }
 }
 
-/// A state for the service manager, if it asked for such (`Type=notify` of systemd, see
+/// Sends a state to the service manager, if it asked for it (`Type=notify` of systemd, see
 /// sd_notify(3)).
 #[cfg(target_os = "linux")]
 fn notify(state: &str) {
@@ -48,7 +48,7 @@ fn notify(state: &str) {
     };
     let sent = address.and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
     if let Err(error) = sent {
-        tracing::warn!(%error, "the service manager cannot be told");
+        tracing::warn!(%error, "cannot notify the service manager");
     }
 }
 

@@ -1,8 +1,8 @@
-//! The state that every command shares: the engine, the cores, and the form of reports.
+//! State that every command shares: the engine, the cores, and the form of reports.
 
 use std::{env, thread};
 
-use hearith_device::{Kind, Trust};
+use hearith_device::{DeviceProvider, Trust};
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
 #[cfg(feature = "election")]
@@ -15,41 +15,41 @@ use crate::failure::{Failure, eprint_line};
 use crate::passphrase::Source;
 use crate::report::Step;
 
-/// The name for the fastest engine of this CPU, beside the names of devices.
+/// The name that selects this CPU's fastest engine, in addition to the names of devices.
 const CPU: &str = "cpu";
-/// The name for that and, where it is allowed, a device for the batches that are large enough.
+/// The name that selects the CPU and, if allowed, a device for batches that are large enough.
 const AUTO: &str = "auto";
-/// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
+/// Maximum bytes of ciphertexts in a batch that is encrypted or decrypted.
 const CIPHERTEXT_BYTES: usize = 64 << 20;
-/// Rows that go to a service at a time.
+/// Maximum rows sent to a service at a time.
 const REMOTE_ROWS: usize = 4096;
-/// What programs on rayon take the number of their threads from.
+/// The variable that sets the number of threads in programs with rayon.
 const THREADS: &str = "RAYON_NUM_THREADS";
 
-/// The settings of one run.
+/// The settings of a run.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The engine chosen.
+    /// The selected engine.
     pub(crate) engine: Engine,
-    /// The device chosen instead, by name or because the command is one for it.
-    pub(crate) device: Option<&'static dyn Kind>,
-    /// A device that nobody named, for commands that it carries out.
-    automatic: Option<&'static dyn Kind>,
-    /// The devices there are.
+    /// The selected device, named by the user or implied by the command.
+    pub(crate) device: Option<&'static dyn DeviceProvider>,
+    /// A device that nobody named, for commands that it supports.
+    automatic: Option<&'static dyn DeviceProvider>,
+    /// The available devices.
     pub(crate) devices: Devices,
-    /// The cores that compute.
+    /// The number of computing threads.
     pub(crate) threads: usize,
-    /// Whether to report in JSON.
+    /// Whether reports are JSON.
     pub(crate) json: bool,
-    /// The keys that are taken.
+    /// The keys that are accepted.
     pub(crate) policy: KeyPolicy,
-    /// Where passphrases come from.
+    /// The source of passphrases.
     pub(crate) passphrases: Source,
     quiet: bool,
 }
 
 impl Session {
-    /// Chooses the engine and starts the threads that compute.
+    /// Selects the engine and starts the computing threads.
     pub(crate) fn start(options: Global, devices: Devices) -> Result<Self, Failure> {
         let name = options.engine.clone().or_else(|| env::var(Engine::VARIABLE).ok());
         let is_automatic = name.as_deref().is_none_or(|name| matches!(name, AUTO | ""));
@@ -84,8 +84,8 @@ impl Session {
         })
     }
 
-    /// Refuses a command that the device chosen cannot carry out. Takes one that nobody named for
-    /// columns.
+    /// Rejects a command that the selected device does not support. For commands on columns,
+    /// selects the automatic device if no other is selected.
     pub(crate) fn check_device(&mut self, command: &Command) -> Result<(), Failure> {
         if matches!(command, Command::Encrypt(_) | Command::Sum(_) | Command::Decrypt(_)) {
             self.device = self.device.or(self.automatic);
@@ -93,8 +93,7 @@ impl Session {
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
-            // Keys of the lattice scheme encrypt with what converts: the key's kind is not known
-            // yet.
+            // The key's scheme is not known yet: lattice keys encrypt with a device that converts.
             Command::Encrypt(_) => device.computes().is_some() || device.converts().is_some(),
             Command::Sum(_) => device.computes().is_some(),
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
@@ -112,12 +111,12 @@ impl Session {
         if able { Ok(()) } else { Err(only(device)) }
     }
 
-    /// The device that was chosen by name.
-    pub(crate) fn named_device(&self) -> Option<&'static dyn Kind> {
+    /// The device that the user named.
+    pub(crate) fn named_device(&self) -> Option<&'static dyn DeviceProvider> {
         self.device.filter(|_| self.automatic.is_none())
     }
 
-    /// How far the device chosen is believed; to believe one, it takes one.
+    /// How far the selected device is trusted. Fails if `unchecked` is set without a device.
     pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, Failure> {
         match (unchecked, self.device) {
             (false, _) => Ok(Trust::Checked),
@@ -129,7 +128,7 @@ impl Session {
         }
     }
 
-    /// The name of the engine chosen.
+    /// The name of the selected engine.
     pub(crate) fn engine_name(&self) -> &'static str {
         match self.device {
             Some(_) if self.automatic.is_some() => AUTO,
@@ -138,31 +137,34 @@ impl Session {
         }
     }
 
-    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill
-    /// every core's lanes, few enough for progress to move and memory to stay small.
+    /// The number of rows to encrypt or decrypt at a time, each with `ciphertext_bytes` bytes of
+    /// ciphertexts.
+    ///
+    /// Enough rows to fill the lanes of all cores, and few enough for smooth progress and little
+    /// memory.
     pub(crate) fn ciphertext_batch_rows(&self, ciphertext_bytes: usize) -> usize {
         (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
-    /// The same where a service computes: enough for the way there and back not to matter.
+    /// The same for a service: enough rows to make the round trip insignificant.
     pub(crate) fn remote_rows(&self, ciphertext_bytes: usize) -> usize {
         REMOTE_ROWS.min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
-    /// Whether to report nothing but errors and warnings.
+    /// Whether to report only errors and warnings.
     #[cfg(any(feature = "election", feature = "service"))]
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Says on standard error what a step did and how fast.
+    /// Reports on standard error what a step did and how fast.
     pub(crate) fn report(&self, step: &Step) {
         if !self.quiet {
             step.print(self.engine_name(), self.threads, self.json);
         }
     }
 
-    /// Warns of a key that protects nothing.
+    /// Warns about an insecure key.
     pub(crate) fn warn_insecure_key(&self, file: &str, key: &PublicKey) {
         if let Some(weakness) = key.weakness() {
             eprint_line(&format!("{file}: warning: {weakness} is INSECURE"));
@@ -170,14 +172,13 @@ impl Session {
     }
 }
 
-/// A device was chosen for what it does not do.
-pub(crate) fn only(device: &dyn Kind) -> Failure {
+/// The failure for a command that the selected device does not support.
+pub(crate) fn only(device: &dyn DeviceProvider) -> Failure {
     let system = device.system();
     Failure::new(format!("the engine '{}' only {}", system.name, system.does))
 }
 
-/// The threads to start: those asked for, else those that the environment asks for, else one a
-/// core.
+/// The number of threads to start: from the options, else from the environment, else one per core.
 fn threads(options: &Global) -> Result<usize, Failure> {
     if let Some(threads) = options.threads {
         return Ok(threads.into());
@@ -190,7 +191,7 @@ fn threads(options: &Global) -> Result<usize, Failure> {
     }
 }
 
-/// An error about an engine's name, with the devices there are.
+/// Adds the available devices to an error about an engine's name.
 fn with_devices(error: &hearith_arith::ArithError, devices: Devices) -> String {
     match error {
         hearith_arith::ArithError::UnknownEngine(_) => format!("{error}{}", devices.choice()),

@@ -1,10 +1,10 @@
 //! The files of a shared key: `public.json`, `verification.json`, and `share-N.json` for each
 //! trustee.
 //!
-//! They are all written under other names first. Then the old public key and verification go, the
-//! shares take their names, the verification and, last, the public key. Whenever a crash ends this,
-//! nobody encrypts under a key whose shares are not all there; a crash in this moment can leave the
-//! shares of two keys, which name theirs, and no public key.
+//! All files are written under temporary names first. Then the old public key and verification file
+//! are removed, and the shares, the verification file and finally the public key are renamed. After
+//! a crash at any point, nobody can encrypt under a key with missing shares. A crash during the
+//! renames can leave shares of two keys, each of which names its key, and no public key.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 
 use hearith_paillier::DEFAULT_ITERATIONS;
 use hearith_paillier::SecretText;
-use hearith_threshold::{KeyShare, MAX_TRUSTEES, Verification};
+use hearith_threshold::{KeyShare, MAX_TRUSTEES, VerificationKeys};
 
 use crate::failure::{Failure, name};
 use crate::interrupt;
+use crate::key_files::{CreatedDirectories, JSON, RemovedFile, check_absent, write};
 use crate::output::{Access, Output};
-use crate::pair::{CreatedDirectories, JSON, RemovedFile, check_absent, write};
 
-/// The file that shares are verified by.
+/// The file with the keys that verify shares.
 pub(crate) const VERIFICATION: &str = "verification.json";
 
-/// The files of a shared key being written to a directory. Dropped before it is committed, it
+/// The files of a shared key being written to a directory. If dropped before it is committed, it
 /// leaves nothing behind.
 pub(crate) struct SharedKey {
     shares: Vec<Output>,
@@ -34,7 +34,7 @@ pub(crate) struct SharedKey {
     replace: bool,
 }
 
-/// What happens one after the other when the files of a key are committed.
+/// The steps of a commit, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     RemoveOld,
@@ -51,16 +51,16 @@ pub(crate) fn share_file(trustee: u32) -> String {
 }
 
 impl SharedKey {
-    /// Begins the files of a key in a directory, which is made where it is missing. The key of one
-    /// holder is not replaced.
+    /// Begins the files of a key in a directory, which is created if it is missing. Never replaces
+    /// the key of a single holder.
     ///
-    /// The files of these trustees are written: of all if a dealer makes the key, of one if that
-    /// one is a trustee.
+    /// `trustees` are those whose shares are written: all if a dealer generates the key, one if
+    /// that trustee does.
     pub(crate) fn begin(directory: &Path, trustees: RangeInclusive<u32>, replace: bool) -> Result<Self, Failure> {
         let [public, verification] = [JSON.public, VERIFICATION].map(|file| directory.join(file));
         let share = |trustee: u32| directory.join(share_file(trustee));
         if fs::symlink_metadata(directory.join(JSON.private)).is_ok() {
-            let what = "there is a key of one holder here: a shared one takes another directory";
+            let what = "there is a key with one holder here: use another directory for a shared key";
             return Err(Failure::at(name(&directory.join(JSON.private)), what));
         }
         if !replace {
@@ -81,10 +81,10 @@ impl SharedKey {
         })
     }
 
-    /// Writes all files, still under other names, to the disk.
+    /// Writes all files to the disk under temporary names.
     pub(crate) fn write(
         &mut self,
-        verification: &Verification,
+        verification: &VerificationKeys,
         shares: &[KeyShare],
         passphrase: Option<&SecretText>,
     ) -> Result<(), Failure> {
@@ -101,15 +101,16 @@ impl SharedKey {
         write(&mut self.public, &verification.key().to_jwk())
     }
 
-    /// Gives all files their names.
+    /// Renames all files.
     ///
     /// # Errors
-    /// A failure to rename. Unless another key was to be replaced, nothing is left then.
+    /// Renaming failed. If it failed for a share and no other key was to be replaced, nothing is
+    /// left.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         interrupt::undisturbed(|| self.commit_stepwise(|_| ()))
     }
 
-    /// Commits, and lets `before` see every step.
+    /// Commits, and calls `before` before each step.
     fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
         let Self { shares, verification, public, trustees, directory, made, replace } = self;
         before(Step::RemoveOld);
@@ -131,7 +132,7 @@ impl SharedKey {
             }
             placed.push(path);
         }
-        // Trustees that the old key had and the new has not.
+        // Shares of trustees that only the old key had.
         before(Step::RemoveShares);
         for trustee in (1..=MAX_TRUSTEES).filter(|trustee| !trustees.contains(trustee)) {
             let _ = fs::remove_file(directory.join(share_file(trustee)));
@@ -155,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    fn written(directory: &Path, trustees: u32, replace: bool) -> Result<(SharedKey, Verification), Failure> {
+    fn written(directory: &Path, trustees: u32, replace: bool) -> Result<(SharedKey, VerificationKeys), Failure> {
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
         let private = PrivateKey::generate_safe(128, Variant::Standard, policy, engine).unwrap();
         let (verification, shares) = deal(&private, 2, trustees).unwrap();
@@ -184,14 +185,14 @@ mod tests {
         let read = |file: &str| fs::read_to_string(directory.path().join(file)).unwrap();
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
         assert_eq!(&PublicKey::from_jwk(&read("public.json"), policy, engine).unwrap(), verification.key());
-        assert_eq!(Verification::from_json(&read(VERIFICATION), policy, engine).unwrap(), verification);
+        assert_eq!(VerificationKeys::from_json(&read(VERIFICATION), policy, engine).unwrap(), verification);
         for trustee in [1, 2] {
             let share = KeyShare::from_json(&read(&share_file(trustee)), policy, engine).unwrap();
             assert_eq!((share.trustee(), share.key()), (trustee, verification.key()));
         }
     }
 
-    /// Tell the victim of a kill where to write and when to die.
+    /// Environment variables that tell the killed process where to write and at which step to die.
     const DIRECTORY: &str = "HEARITH_TEST_SHARED_KEY";
     const LAST: &str = "HEARITH_TEST_SHARED_STEP";
     const STEPS: [Step; 7] = [
@@ -204,20 +205,20 @@ mod tests {
         Step::Done,
     ];
 
-    /// The key of every file that has its name, each of which must be whole, by the name.
+    /// Returns the names of the renamed files with their keys. Each file must be complete.
     fn keys(directory: &Path) -> Vec<(String, PublicKey)> {
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
         let key = |file: &str, text: &str| match file {
             "public.json" => PublicKey::from_jwk(text, policy, engine).unwrap(),
-            VERIFICATION => Verification::from_json(text, policy, engine).unwrap().key().clone(),
+            VERIFICATION => VerificationKeys::from_json(text, policy, engine).unwrap().key().clone(),
             _ => KeyShare::from_json(text, policy, engine).unwrap().key().clone(),
         };
         let named = files(directory).into_iter().filter(|file| !file.ends_with(".part"));
         named.map(|file| (file.clone(), key(&file, &fs::read_to_string(directory.join(&file)).unwrap()))).collect()
     }
 
-    /// The key that a directory offers to encrypt with, after a look at everything that it takes to
-    /// decrypt.
+    /// Returns the key that a directory offers for encryption, after checking that everything
+    /// needed to decrypt is there.
     fn offered(directory: &Path, trustees: u32) -> Option<PublicKey> {
         let keys = keys(directory);
         let public = keys.iter().find(|(file, _)| file == "public.json")?.1.clone();
@@ -247,14 +248,13 @@ mod tests {
                     Step::RemoveOld => offered(directory.path(), 3),
                     _ => offered(directory.path(), 2),
                 };
-                // The old key until its public half goes, then none, then the new one.
+                // The old key until its public key is removed, then none, then the new key.
                 match last {
                     Step::RemoveOld => assert_eq!(left, old),
                     Step::Done => assert!(left.is_some() && left != old),
                     _ => assert_eq!(left, None, "{last:?}"),
                 }
-                // Whatever lies there, a later key takes its place, and what was begun is cleared
-                // away.
+                // A later key replaces whatever is there, and leftovers are removed.
                 let (pending, verification) = written(directory.path(), 2, true).unwrap();
                 pending.commit().unwrap();
                 assert_eq!(files(directory.path()), ["public.json", "share-1.json", "share-2.json", VERIFICATION]);
@@ -263,8 +263,9 @@ mod tests {
         }
     }
 
-    /// The process that [`a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares`]
-    /// starts; nothing otherwise.
+    /// The process started by
+    /// [`a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares`]. Does nothing
+    /// otherwise.
     #[test]
     fn victim() {
         let (Some(directory), Ok(last)) = (std::env::var_os(DIRECTORY), std::env::var(LAST)) else { return };
@@ -285,7 +286,7 @@ mod tests {
         let deep = directory.path().join("a/b");
         drop(written(&deep, 3, false).unwrap());
         assert!(files(directory.path()).is_empty());
-        // Somebody takes a name meanwhile: what was placed goes again.
+        // If another process creates a file of the same name, the renamed shares are removed again.
         let (pending, _) = written(directory.path(), 3, false).unwrap();
         fs::write(directory.path().join("share-2.json"), "mine").unwrap();
         pending.commit().unwrap_err();

@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
-/// Writes a trustee's shares of the decryption of a table.
+/// Writes a trustee's decryption shares of a table.
 pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failure> {
     let share = KeyFile::open(&command.share)?.share(session)?;
     let table = ParquetFile::open(&command.input)?;

@@ -1,10 +1,10 @@
-//! Signed tables: signing keys, and tables that must have a signature of one of them.
+//! Signed tables: signing keys, and tables that must be signed with one of them.
 
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::parquet::ParquetReader;
 use hearith_columns::{Contents, Digest, Error, SignatureCheck, SigningKey, VerifyingKey};
 use hearith_paillier::SecretText;
 use zeroize::Zeroizing;
@@ -15,17 +15,17 @@ use crate::input::{ParquetFile, Piece, Pieces};
 use crate::keys::{KeyFile, sealed};
 use crate::session::Session;
 
-/// The key in the file that `--sign` names, if it is given.
+/// Reads the key that `--sign` names, if given.
 pub(crate) fn key(session: &Session, path: Option<&Path>) -> Result<Option<Arc<SigningKey>>, Failure> {
     path.map(|path| KeyFile::open(path)?.signing(session).map(Arc::new)).transpose()
 }
 
-/// A private key as its file holds it, encrypted if there is a passphrase.
+/// The file text of a private key, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &SigningKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
     sealed(key.to_jwk(), key.public().id(), passphrase)
 }
 
-/// The keys of which one must have signed each table. Without any, signatures are not looked at.
+/// The keys of which one must have signed each table. If empty, signatures are ignored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signers(Vec<VerifyingKey>);
 
@@ -41,7 +41,7 @@ impl Signers {
         !self.0.is_empty()
     }
 
-    /// Checks the signature of a whole table, which is read for that.
+    /// Reads a whole table to check its signature.
     pub(crate) fn admit(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), Failure> {
         match self.are_required() {
             true => self.pieces(table, table.source()?, batch_rows)?.try_for_each(|piece| piece.map(drop)),
@@ -62,12 +62,14 @@ impl Signers {
         signature.map_or(Ok(()), |signature| signature.check(digest, &contents).map_err(at))
     }
 
-    /// The rows of a table with all columns. Where a signature is required that does not hold, the
-    /// last item is an error; nothing that was made of the rows may be given out before.
+    /// Returns the rows of a table with all columns.
+    ///
+    /// If a required signature is invalid, the last item is an error. Nothing derived from the rows
+    /// may be released before the last item.
     pub(crate) fn pieces(
         &self,
         table: &ParquetFile,
-        source: ParquetSource,
+        source: ParquetReader,
         batch_rows: usize,
     ) -> Result<Pieces, Failure> {
         if !self.are_required() {
@@ -92,14 +94,14 @@ impl Signers {
         })))
     }
 
-    fn check(&self, table: &ParquetFile, source: &ParquetSource) -> Result<SignatureCheck, Failure> {
+    fn check(&self, table: &ParquetFile, source: &ParquetReader) -> Result<SignatureCheck, Failure> {
         let checked =
             source.signature().and_then(|signature| SignatureCheck::new(&source.schema(), signature, &self.0));
         checked.map_err(|error| Failure::at(&table.name, error))
     }
 }
 
-/// The files of keys that a command reads beside its others, which no output may replace.
+/// The key files of the signing options, which no output may replace.
 pub(crate) fn files<'a>(sign: &'a Option<PathBuf>, given: &'a Given) -> impl Iterator<Item = &'a Path> {
     sign.iter().chain(&given.require_signature).map(PathBuf::as_path)
 }

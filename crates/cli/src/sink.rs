@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use hearith_columns::csv::CsvSink;
-use hearith_columns::parquet::{ParquetSink, WriteError};
+use hearith_columns::csv::CsvWriter;
+use hearith_columns::parquet::{ParquetWriter, WriteError};
 use hearith_columns::{SigningKey, narrowed};
 
 use crate::failure::Failure;
@@ -14,15 +14,15 @@ use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
 
-/// Bytes of batches that are held until all numbers are known; from then on each column has the
-/// type that its range asks for.
+/// Maximum bytes of batches that are held until all numbers are known. Beyond it, each column keeps
+/// the type that its range requires.
 const MOST_HELD: usize = 1 << 30;
 
-/// A Parquet file whose types depend on the numbers that come.
+/// A Parquet file whose types depend on its numbers.
 struct Held {
     output: Output,
     schema: SchemaRef,
-    /// The columns of numbers whose type may turn out to be narrower.
+    /// The columns whose type may turn out to be narrower.
     wide: Vec<usize>,
     batches: Vec<RecordBatch>,
     bytes: usize,
@@ -35,9 +35,9 @@ pub(crate) struct Sink {
 }
 
 enum Form {
-    Parquet(ParquetSink<Output>),
+    Parquet(ParquetWriter<Output>),
     Held(Held),
-    Csv(CsvSink<Output>),
+    Csv(CsvWriter<Output>),
     Json(JsonSink<Output>),
     Table(TableSink<Output>),
     /// After a failure.
@@ -48,10 +48,10 @@ impl Sink {
     /// Begins a Parquet file.
     pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, Failure> {
         Self::check_parquet(&output)?;
-        Self::new(output, |output| Ok(Form::Parquet(ParquetSink::new(output, schema)?)))
+        Self::new(output, |output| Ok(Form::Parquet(ParquetWriter::new(output, schema)?)))
     }
 
-    /// Begins a Parquet file that is signed with this key, if there is one.
+    /// Begins a Parquet file, signed with the key if there is one.
     pub(crate) fn signed_parquet(
         output: Output,
         schema: SchemaRef,
@@ -59,11 +59,11 @@ impl Sink {
     ) -> Result<Self, Failure> {
         let Some(key) = key else { return Self::parquet(output, schema) };
         Self::check_parquet(&output)?;
-        Self::new(output, |output| Ok(Form::Parquet(ParquetSink::signed(output, schema, key)?)))
+        Self::new(output, |output| Ok(Form::Parquet(ParquetWriter::signed(output, schema, key)?)))
     }
 
-    /// Begins a Parquet file whose columns `wide`, of `Decimal256`, become `Decimal128` if all of
-    /// their numbers fit.
+    /// Begins a Parquet file. Its `Decimal256` columns `wide` become `Decimal128` if all their
+    /// numbers fit.
     pub(crate) fn narrow_parquet(output: Output, schema: SchemaRef, wide: Vec<usize>) -> Result<Self, Failure> {
         if wide.is_empty() {
             return Self::parquet(output, schema);
@@ -72,7 +72,7 @@ impl Sink {
         Self::new(output, |output| Ok(Form::Held(Held { output, schema, wide, batches: Vec::new(), bytes: 0 })))
     }
 
-    /// Refuses an output that cannot take a Parquet file.
+    /// Rejects an output that cannot hold Parquet.
     pub(crate) fn check_parquet(output: &Output) -> Result<(), Failure> {
         if output.is_terminal() {
             let what = "a terminal cannot show Parquet: name a file with --out";
@@ -83,15 +83,15 @@ impl Sink {
 
     /// Begins comma-separated text.
     pub(crate) fn csv(output: Output, schema: &Schema) -> Result<Self, Failure> {
-        Self::new(output, |output| Ok(Form::Csv(CsvSink::new(output, schema)?)))
+        Self::new(output, |output| Ok(Form::Csv(CsvWriter::new(output, schema)?)))
     }
 
-    /// Begins text separated by tabs.
+    /// Begins tab-separated text.
     pub(crate) fn tsv(output: Output, schema: &Schema) -> Result<Self, Failure> {
-        Self::new(output, |output| Ok(Form::Csv(CsvSink::delimited(output, schema, b'\t')?)))
+        Self::new(output, |output| Ok(Form::Csv(CsvWriter::delimited(output, schema, b'\t')?)))
     }
 
-    /// Begins an array of objects.
+    /// Begins a JSON array of objects.
     pub(crate) fn json(output: Output, schema: &Schema) -> Result<Self, Failure> {
         Self::new(output, |output| Ok(Form::Json(JsonSink::new(output, schema)?)))
     }
@@ -129,7 +129,7 @@ impl Sink {
         written.map_err(|error| Failure::from_write(&self.name, error))
     }
 
-    /// Writes what comes last and completes the output.
+    /// Writes the end and completes the output.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let finished = match self.form {
             Form::Held(held) => held.released(&self.name, true)?.finish(),
@@ -144,7 +144,7 @@ impl Sink {
 }
 
 impl Held {
-    /// Keeps a batch, if there is room for it.
+    /// Holds a batch, if it fits. Returns whether it did.
     fn takes(&mut self, batch: &RecordBatch) -> bool {
         let bytes = self.bytes + batch.get_array_memory_size();
         let takes = bytes <= MOST_HELD;
@@ -155,13 +155,13 @@ impl Held {
         takes
     }
 
-    /// The file, begun with what was held; in narrower types where `all` numbers are known.
-    fn released(self, name: &str, all: bool) -> Result<ParquetSink<Output>, Failure> {
+    /// Begins the file with the held batches, in narrower types if they are `all` numbers.
+    fn released(self, name: &str, all: bool) -> Result<ParquetWriter<Output>, Failure> {
         let wide: &[usize] = if all { &self.wide } else { &[] };
         let narrow = narrowed(&self.schema, wide, &self.batches);
         let (schema, batches) = narrow.map_err(|error| Failure::at(name, error))?;
         let write = || {
-            let mut sink = ParquetSink::new(self.output, schema)?;
+            let mut sink = ParquetWriter::new(self.output, schema)?;
             batches.iter().try_for_each(|batch| sink.write(batch))?;
             Ok(sink)
         };

@@ -8,9 +8,9 @@ use arrow_array::BooleanArray;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::metadata::encrypted_columns;
 use hearith_columns::{
-    Alignment, BoundPredicate, Contents, EncryptionKey, Error, Partitions, Predicate, Release, Totals,
+    Aggregator, Alignment, BoundPredicate, Contents, EncryptionKey, Error, FinishOptions, Partitions, Predicate,
 };
-use hearith_paillier::Compute;
+use hearith_paillier::PublicKeyBackend;
 
 use crate::args::Sum;
 use crate::computing::LoadedAccelerator;
@@ -29,10 +29,10 @@ use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
-/// Bytes of a batch: enough rows for groups to have several.
+/// Approximate bytes per batch: enough for several rows per group.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Adds up the encrypted columns of tables.
+/// Sums the encrypted columns of tables.
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let command = &Sum { input: expanded(&command.input)?, ..command.clone() };
     let key = AnyKey::read(session, &command.key)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     }
     let remote = command.remote.key(key.public())?;
     let device = LoadedAccelerator::load(session, key.public(), command.unchecked_device, remote.is_some())?;
-    let adding: Arc<dyn Compute> = match (&remote, &device) {
+    let adding: Arc<dyn PublicKeyBackend> = match (&remote, &device) {
         (Some(remote), _) => remote.clone(),
         (None, Some(device)) => device.key(),
         (None, None) => Arc::new(key.public().clone()),
@@ -78,9 +78,9 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let elsewhere = remote.is_some() || device.is_some();
     let encryption = if elsewhere { EncryptionKey::Service(&*adding) } else { key.encryption() };
     let rerandomise = command.rerandomise.then_some(encryption);
-    let release = Release { min_rows: command.min_rows.unwrap_or(0), rerandomise };
+    let release = FinishOptions { min_rows: command.min_rows.unwrap_or(0), rerandomise };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
-    let released = watch.compute(|| totals.release(&release)).map_err(Failure::new)?;
+    let released = watch.compute(|| totals.finish_with(&release)).map_err(Failure::new)?;
     sink.write(&released.batch)?;
     sink.finish()?;
     drop(progress);
@@ -96,22 +96,23 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files that are read, which no output may replace.
+/// The input files, which no output may replace.
 pub(crate) fn taken(command: &Sum) -> Vec<&Path> {
     let read = command.input.iter().chain([&command.key]).map(PathBuf::as_path);
     read.chain(signing::files(&command.sign, &command.signers)).collect()
 }
 
-/// Says so where copies of a table cannot be told from other tables.
+/// Warns if copies of a table cannot be distinguished from other tables.
 pub(crate) fn warn_of_copies(table: &str, schema: &Schema) -> Result<(), Failure> {
     if Contents::of(schema).map_err(|error| Failure::at(table, error))?.is_unknown() {
-        let what = "does not say which tables it contains (format 1, or metadata that were lost): copies count twice";
+        let what = "does not say which tables it contains (format 1, or lost metadata): copies count twice";
         eprint_line(&format!("{table}: warning: {what}"));
     }
     Ok(())
 }
 
-/// Refuses an input that is given twice, under whichever names: its rows would count twice.
+/// Rejects an input that is given twice, even under different names, because its rows would count
+/// twice.
 fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
     let mut seen: HashMap<(u64, u64), &Path> = HashMap::new();
     for input in inputs {
@@ -130,20 +131,20 @@ fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The tables to add up, found to go together.
+/// The tables to sum, checked for compatibility.
 struct Inputs {
     files: Vec<File>,
     alignment: Alignment,
-    totals: Totals,
+    totals: Aggregator,
     rows: u64,
 }
 
-/// A table to add up, and what of it.
+/// A table to sum, with the columns and rows to use.
 pub(crate) struct File {
     pub(crate) table: ParquetFile,
-    /// Its schema with the columns that are computed.
+    /// Its schema with the computed columns.
     pub(crate) schema: SchemaRef,
-    /// Without them.
+    /// Its schema without them.
     plain: Schema,
     needed: HashSet<String>,
     conditions: Option<BoundPredicate>,
@@ -153,8 +154,8 @@ pub(crate) struct File {
 }
 
 impl Inputs {
-    /// Opens all files before the first is read: what does not add up is told at once.
-    fn open(key: &Arc<dyn Compute>, command: &Sum) -> Result<Self, Failure> {
+    /// Opens all files before reading any, so incompatible tables are reported at once.
+    fn open(key: &Arc<dyn PublicKeyBackend>, command: &Sum) -> Result<Self, Failure> {
         let (mut tables, mut rows) = (Vec::new(), 0_u64);
         let signers = Signers::read(&command.signers)?;
         for path in &command.input {
@@ -175,13 +176,13 @@ impl Inputs {
             added.push(here);
         }
         let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
-        let mut started: Option<Totals> = None;
+        let mut started: Option<Aggregator> = None;
         let mut files = Vec::new();
         for (((table, schema, partitions), added), extended) in tables.into_iter().zip(added).zip(&schemas) {
             let at = |error| Failure::at(&table.name, error);
             let aligned = alignment.schema(extended).map_err(at)?;
             let totals = match started.take() {
-                None => Totals::with(key.clone(), &aligned, &by),
+                None => Aggregator::with(key.clone(), &aligned, &by),
                 Some(totals) => Ok(totals),
             };
             let begun = totals.and_then(|mut totals| {
@@ -204,8 +205,8 @@ impl Inputs {
     }
 }
 
-/// The columns in the names of a file's folders; none where tables must be signed, since nobody
-/// signs those.
+/// The columns in the names of a file's folders. None if tables must be signed, since signatures do
+/// not cover folder names.
 pub(crate) fn partitions(path: &Path, schema: &Schema, signers: &Signers) -> Partitions {
     match signers.are_required() {
         true => Partitions::default(),
@@ -213,7 +214,7 @@ pub(crate) fn partitions(path: &Path, schema: &Schema, signers: &Signers) -> Par
     }
 }
 
-/// Pieces with these columns alone.
+/// Reduces pieces to these columns.
 fn only(pieces: Pieces, names: HashSet<String>) -> Pieces {
     Box::new(pieces.map(move |piece| {
         let piece = piece?;
@@ -225,7 +226,7 @@ fn only(pieces: Pieces, names: HashSet<String>) -> Pieces {
     }))
 }
 
-/// A piece of the file named, and which of its rows meet the conditions if there are any.
+/// A piece of a file, and which of its rows meet the conditions, if there are any.
 pub(crate) struct FilePiece {
     pub(crate) file: Arc<str>,
     pub(crate) piece: Piece,
@@ -233,8 +234,8 @@ pub(crate) struct FilePiece {
 }
 
 impl File {
-    /// A table of which these columns are needed, and those that conditions and computed columns
-    /// look at.
+    /// Creates a table to sum. It needs the columns `needed` and those that conditions and computed
+    /// columns use.
     pub(crate) fn new(
         table: ParquetFile,
         (plain, schema): (&Schema, &SchemaRef),
@@ -251,7 +252,7 @@ impl File {
         Ok(Self { table, schema, plain: plain.clone(), needed, conditions, partitions, added, signers })
     }
 
-    /// The same table, which one of these keys must have signed.
+    /// Requires that one of these keys has signed the table.
     pub(crate) fn signed_by(self, signers: &Signers) -> Self {
         Self { signers: signers.clone(), ..self }
     }
@@ -262,7 +263,7 @@ impl File {
         let pieces = self.table.source().and_then(|source| {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
             match self.signers.are_required() {
-                // What the sum was prepared for is what must be signed.
+                // The signed table must be the one that the sum was prepared for.
                 true if source.schema().fields() != self.plain.fields() => {
                     Err(Failure::at(&self.table.name, "changed while it was being read"))
                 }
@@ -274,7 +275,8 @@ impl File {
         let mut piece = move |mut piece: Piece| {
             let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
             piece.batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
-            let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose().map_err(at)?;
+            let keep =
+                conditions.as_ref().map(|conditions| conditions.evaluate(&piece.batch)).transpose().map_err(at)?;
             piece.batch = added.to(&piece.batch, keep.as_ref()).map_err(at)?;
             Ok(FilePiece { file: file.clone(), piece, keep })
         };

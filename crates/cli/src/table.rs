@@ -4,17 +4,17 @@ use std::io::Write;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use hearith_columns::csv::Texts;
+use hearith_columns::csv::CellFormatter;
 use hearith_columns::parquet::WriteError;
 
 use crate::printable::Printable;
 
-/// Rows that are looked at to find how wide the columns are; later ones may stick out.
+/// Number of rows that determine the column widths. Later rows may exceed them.
 const LOOKED_AT: usize = 1000;
-/// Between columns.
+/// The space between columns.
 const GAP: &str = "  ";
 
-/// A table being written: names, a line, rows; numbers to the right.
+/// A table being written: names, a rule, then rows, with numbers aligned to the right.
 pub(crate) struct TableSink<W> {
     output: W,
     names: Vec<String>,
@@ -24,17 +24,17 @@ pub(crate) struct TableSink<W> {
 }
 
 impl<W: Write> TableSink<W> {
-    /// Begins a table of these columns; whether they hold numbers is told by their types, even
-    /// where batches bring them as text.
+    /// Begins a table with these columns. Their types decide which ones are numbers, even if
+    /// batches contain these as text.
     pub(crate) fn new(output: W, schema: &Schema) -> Self {
         let names = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
         let right = schema.fields().iter().map(|field| field.data_type().is_numeric()).collect();
         Self { output, names, right, rows: Vec::new(), widths: None }
     }
 
-    /// Writes a batch, once enough rows are there to know the widths.
+    /// Adds a batch. Prints rows once enough are known to determine the widths.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
-        let columns = batch.columns().iter().map(|column| Texts::new(column));
+        let columns = batch.columns().iter().map(|column| CellFormatter::new(column));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
             let cells = columns.iter().map(|column| Ok(Printable(&column.text(row)?).to_string()));
@@ -46,7 +46,7 @@ impl<W: Write> TableSink<W> {
         }
     }
 
-    /// Writes the rest.
+    /// Prints the remaining rows.
     pub(crate) fn finish(mut self) -> Result<W, WriteError> {
         self.print()?;
         self.output.flush()?;

@@ -1,9 +1,9 @@
-//! Temporary files next to the outputs that they become, distinguished from files that a killed run
-//! left.
+//! Temporary files next to the outputs that they become. Distinguishes them from files that killed
+//! runs left.
 //!
-//! A run holds a lock on its file from the first moment until the file has its name or is gone.
-//! Nothing survives SIGKILL but the file, unlocked: the next run for the same output finds it by
-//! its name and removes it.
+//! A run holds a lock on its file from the start until the file is renamed or removed. After
+//! SIGKILL only the unlocked file remains. The next run for the same output finds it by its name
+//! and removes it.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -13,24 +13,24 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use tempfile::{Builder, NamedTempFile};
 
-/// What every temporary name ends in.
+/// The suffix of every temporary name.
 const SUFFIX: &str = ".part";
-/// Bytes of the output's name in that of its temporary file: with all else less than the 255 that
-/// file systems allow.
+/// Maximum bytes of the output's name in the temporary name. With the rest, this stays below the
+/// 255 that file systems allow.
 const NAME_BYTES: usize = 200;
 
-/// Makes a temporary file beside `target`, with this mode, and removes those that killed runs for
-/// the same target have left.
+/// Creates a temporary file next to `target` with this mode. Removes those that killed runs left
+/// for the same target.
 ///
 /// # Errors
-/// A file that cannot be made.
+/// The file cannot be created.
 pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let directory = directory(target);
     let prefix = prefix(target);
     remove_stale(directory, &prefix);
     loop {
-        // With the system's own errors: those of `tempfile_in` show the temporary name, which
-        // nobody chose.
+        // Returns the system's own errors, because those of `tempfile_in` show the temporary name,
+        // which means nothing to the user.
         let open = |path: &Path| File::options().write(true).create_new(true).mode(mode).open(path);
         let made = Builder::new().prefix(&prefix).suffix(SUFFIX).make_in(directory, open);
         let made = made.map_err(|error| match error.kind() {
@@ -40,17 +40,16 @@ pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
             _ => error,
         })?;
         match made.as_file().try_lock() {
-            // Whoever looked for stale files between the making and the locking may have taken it
-            // for one.
+            // Between creation and locking, another run may have removed the file as stale.
             Ok(()) if is_at(made.as_file(), made.path()) => return Ok(made),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // Without locks nothing here is ever taken for stale.
+            // Without locks, no file here is ever considered stale.
             Err(TryLockError::Error(_)) => return Ok(made),
         }
     }
 }
 
-/// The directory that a file is in.
+/// The directory of a file.
 pub(crate) fn directory(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -58,14 +57,14 @@ pub(crate) fn directory(target: &Path) -> &Path {
     }
 }
 
-/// `.NAME.hearith-`, which random letters follow.
+/// `.NAME.hearith-`, to be followed by random letters.
 fn prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     format!(".{}.hearith-", &name[..name.floor_char_boundary(NAME_BYTES)])
 }
 
-/// Removes temporary files of this prefix that no run holds any more. Whatever goes wrong here is
-/// no reason not to write the output.
+/// Removes temporary files with this prefix that no run holds any more. Ignores errors, since they
+/// must not prevent the output.
 fn remove_stale(directory: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -74,8 +73,8 @@ fn remove_stale(directory: &Path, prefix: &str) {
         let is_ours = random.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric()));
         if is_ours {
             let path = entry.path();
-            // Locking needs no right to write; what cannot be opened is somebody else's, and what
-            // is no file may be a trap.
+            // Locking needs no write permission. A file that cannot be opened belongs to another
+            // user, and a non-file may be a trap.
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             if let Ok(file) = rustix::fs::open(&path, flags, Mode::empty()).map(File::from)
                 && file.metadata().is_ok_and(|metadata| metadata.is_file())
@@ -88,7 +87,7 @@ fn remove_stale(directory: &Path, prefix: &str) {
     }
 }
 
-/// Whether an open file is the one of this name.
+/// Whether an open file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
     let named = std::fs::symlink_metadata(path).map(identity);
@@ -128,7 +127,7 @@ mod tests {
             [".out.csv.hearith-.part", ".out.csv.hearith-a b.part", ".out.csv.x.part", "out.csv.hearith-a.part"];
         others.iter().for_each(|name| std::fs::write(directory.path().join(name), "").unwrap());
         std::fs::write(directory.path().join(".more.csv.hearith-aB3.part"), "").unwrap();
-        // Opening either would wait for ever, or lock what is elsewhere.
+        // Opening the pipe would block forever, and opening the link would lock a file elsewhere.
         let pipe = directory.path().join(".out.csv.hearith-pipe.part");
         assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
         std::os::unix::fs::symlink("/dev/zero", directory.path().join(".out.csv.hearith-link.part")).unwrap();

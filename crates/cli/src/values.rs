@@ -1,5 +1,5 @@
-//! `hearith export --values` and `hearith import --values`: tables exchanged with databases, whose
-//! cells are described ciphertexts.
+//! `hearith export --values` and `hearith import --values`: exchange tables with databases, where
+//! each cell is a self-describing ciphertext.
 
 use hearith_columns::encrypted_columns;
 use hearith_columns::values::{ValueReader, ValueWriter};
@@ -16,7 +16,7 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// Rows taken at a time.
+/// Rows per batch.
 const ROWS: usize = 1024;
 
 /// Writes a table as CSV.
@@ -45,8 +45,8 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
     Ok(())
 }
 
-/// Reads a table from CSV, twice: for what the values of a column have in common, and for the
-/// values.
+/// Reads a table from CSV twice: first for what the values of each column have in common, then for
+/// the values.
 pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     check_origin(&key, command)?;

@@ -1,24 +1,24 @@
 //! Aligns different tables so that they can be summed: encrypted columns with other scales, ranges
 //! and headrooms, and group columns of other widths. It needs only public values.
 //!
-//! An encrypted number `x` of scale `s` is the integer `x 10^s`. At a larger scale `S` it is that
-//! integer times `10^(S - s)`, which is the ciphertext to this power. The largest magnitude of an
-//! addend grows by the same factor, and the fewest additions that any of the tables leaves room for
-//! are those of the total.
+//! An encrypted number `x` of scale `s` is the integer `x 10^s`. To reach a larger scale `S`, that
+//! integer is multiplied by `10^(S - s)`, which raises the ciphertext to this power. The largest
+//! magnitude of an addend grows by the same factor. The total has headroom for the fewest additions
+//! that any of the tables allows.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
-use hearith_paillier::{Ciphertexts, Compute, ComputeError};
+use hearith_paillier::{Ciphertexts, ComputeError, PublicKeyBackend};
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::error::{Error, ErrorKind};
 use crate::groups::plain;
 use crate::metadata::{self, Encoding, EncryptedColumn, encrypted_columns};
 
-/// What tables are to be made alike.
+/// The common form to which tables are aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {
     columns: Vec<EncryptedColumn>,
@@ -27,11 +27,12 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// What tables of these schemas become when they are added up by the columns `by`. Differences
-    /// that are none of scale, range, headroom or width are left to whoever adds up.
+    /// Determines the common form of tables with these schemas that are summed by the columns `by`.
+    /// It ignores differences other than scale, range, headroom and width; the aggregation reports
+    /// them.
     ///
     /// # Errors
-    /// A damaged description; [`ErrorKind::NoHeadroom`] where the ranges at the largest scale and
+    /// A damaged description. [`ErrorKind::NoHeadroom`] when the ranges at the largest scale and
     /// the fewest additions do not fit the key.
     pub fn of(schemas: &[SchemaRef], by: &[String]) -> Result<Self, Error> {
         let mut columns: Vec<EncryptedColumn> = Vec::new();
@@ -54,7 +55,7 @@ impl Alignment {
         Ok(Self { groups: by.iter().filter_map(common).collect(), columns, last: None })
     }
 
-    /// The schema of a table when it is aligned.
+    /// The schema of a table after alignment.
     ///
     /// # Errors
     /// A damaged description.
@@ -63,12 +64,12 @@ impl Alignment {
         Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
     }
 
-    /// A batch of one of the tables, aligned.
+    /// Aligns a batch of one of the tables.
     ///
     /// # Errors
-    /// The first row with a malformed ciphertext; a failure of what computes; a value of a group
-    /// column that the common type cannot hold.
-    pub fn align(&mut self, key: &dyn Compute, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+    /// Reports the first row with a malformed ciphertext. Also fails when the backend fails, or the
+    /// common type cannot hold a value of a group column.
+    pub fn align(&mut self, key: &dyn PublicKeyBackend, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let schema = match &self.last {
             Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),
             _ => self.schema(batch.schema_ref())?,
@@ -102,7 +103,7 @@ impl Alignment {
         })
     }
 
-    /// What a column becomes, if it is one that can be aligned.
+    /// The target of a column, if the column can be aligned.
     fn target(&self, column: &EncryptedColumn) -> Option<&EncryptedColumn> {
         let alike = |target: &&EncryptedColumn| {
             (&target.name, target.key, target.bits) == (&column.name, column.key, column.bits)
@@ -110,38 +111,43 @@ impl Alignment {
         self.columns.iter().find(alike).filter(|_| is_single(column))
     }
 
-    fn rescaled(&self, key: &dyn Compute, column: &EncryptedColumn, batch: &RecordBatch) -> Result<ArrayRef, Error> {
-        let present = Present::read(key.public(), column, batch)?;
+    fn rescaled(
+        &self,
+        key: &dyn PublicKeyBackend,
+        column: &EncryptedColumn,
+        batch: &RecordBatch,
+    ) -> Result<ArrayRef, Error> {
+        let present = NonNullCiphertexts::read(key.public(), column, batch)?;
         let nulls = batch.column_by_name(&column.name).and_then(|array| array.nulls());
-        let digits = self.target(column).map_or(0, |target| target.parts[0].scale - column.parts[0].scale);
+        let digits = self.target(column).map_or(0, |target| target.sources[0].scale - column.sources[0].scale);
         let scaled = (0..digits).try_fold(present.ciphertexts, |numbers, _| ten_times(key, &numbers));
         ciphers::write(column, &scaled.map_err(|error| ciphers::not_computed(column, error))?, nulls)
     }
 }
 
-/// Ten times each number: four multiplications of ciphertexts.
-fn ten_times(key: &dyn Compute, numbers: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+/// Multiplies each number by ten, with four additions of encrypted numbers.
+fn ten_times(key: &dyn PublicKeyBackend, numbers: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
     let twice = key.add(numbers, numbers)?;
     let four = key.add(&twice, &twice)?;
     let five = key.add(&four, numbers)?;
     key.add(&five, &five)
 }
 
-/// Whether a column holds decimal numbers, one a ciphertext.
+/// Whether each ciphertext of a column holds one decimal number.
 fn is_single(column: &EncryptedColumn) -> bool {
     matches!(column.encoding, Encoding::Integer | Encoding::Fixed)
 }
 
-/// Widens a description so that it holds the numbers of both.
+/// Widens a description to cover the numbers of both columns.
 fn merge(common: &mut EncryptedColumn, other: &EncryptedColumn) -> Result<(), Error> {
-    let scale = common.parts[0].scale.max(other.parts[0].scale);
+    let scale = common.sources[0].scale.max(other.sources[0].scale);
     let range = |column: &EncryptedColumn| {
-        let factor = 10_u128.checked_pow(scale - column.parts[0].scale)?;
-        column.parts[0].range.checked_mul(factor).filter(|&range| range <= i128::MAX as u128)
+        let factor = 10_u128.checked_pow(scale - column.sources[0].scale)?;
+        column.sources[0].range.checked_mul(factor).filter(|&range| range <= i128::MAX as u128)
     };
     let ranges = range(common).zip(range(other));
     let (one, two) = ranges.ok_or_else(|| no_headroom(other))?;
-    (common.parts[0].scale, common.parts[0].range) = (scale, one.max(two));
+    (common.sources[0].scale, common.sources[0].range) = (scale, one.max(two));
     common.max_additions = common.max_additions.min(other.max_additions);
     common.encoding = if scale == 0 { Encoding::Integer } else { Encoding::Fixed };
     Ok(())
@@ -155,8 +161,8 @@ fn of_field(field: &Field) -> DataType {
     plain(field.data_type())
 }
 
-/// The type that holds the values of all exactly; none where there is no such type. It does not
-/// depend on their order.
+/// The type that holds the values of all types exactly, if there is one. It does not depend on
+/// their order.
 fn widest(types: &[DataType]) -> Option<DataType> {
     use DataType::*;
     let (first, others) = types.split_first()?;
@@ -188,7 +194,7 @@ fn widest(types: &[DataType]) -> Option<DataType> {
     }
 }
 
-/// How many digits an exact number has before the point, and how many behind it.
+/// The number of digits that an exact type has before and after the decimal point.
 fn digits(kind: &DataType) -> Option<(i16, i8)> {
     use DataType::*;
     Some(match kind {
@@ -205,7 +211,7 @@ fn digits(kind: &DataType) -> Option<(i16, i8)> {
     })
 }
 
-/// The values in another type; an error where one does not fit.
+/// Casts the values to another type; an error if one does not fit.
 fn cast_exactly(array: &ArrayRef, to: &Field) -> Result<ArrayRef, Error> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, to.data_type(), &options).map_err(|error| Error::from(error).in_column(to.name()))

@@ -1,4 +1,4 @@
-//! Columns appended to a table: computed ones, and ones from names of folders.
+//! Columns appended to a table: computed columns, and columns from folder names.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use arrow_schema::{FieldRef, Schema, SchemaRef};
 use crate::encrypt::batch_of;
 use crate::error::Error;
 
-/// Columns that batches of a table get behind their own. Batches of one schema get one schema.
+/// Columns appended to the batches of a table. Batches that share a schema get the same new schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Behind {
     fields: Vec<FieldRef>,
-    /// The schema of the last batch, and what it became.
+    /// The schema of the last batch, with and without the appended columns.
     schemas: Option<(SchemaRef, SchemaRef)>,
 }
 
 impl Behind {
-    /// Columns of these names and types.
+    /// Appends columns with these names and types.
     pub fn new(fields: Vec<FieldRef>) -> Self {
         Self { fields, schemas: None }
     }
 
-    /// A schema with them.
+    /// The schema with the appended columns.
     pub fn schema(&self, schema: &SchemaRef) -> SchemaRef {
         if self.fields.is_empty() {
             return schema.clone();
@@ -31,10 +31,10 @@ impl Behind {
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
-    /// A batch with their values, an array a column.
+    /// The batch with the appended columns, one array of `more` per column.
     ///
     /// # Errors
-    /// Arrays of other types or lengths than the batch and the columns have.
+    /// When the types or lengths of the arrays do not match the columns and the batch.
     pub fn batch(&mut self, batch: &RecordBatch, more: Vec<ArrayRef>) -> Result<RecordBatch, Error> {
         let to = match &self.schemas {
             Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),

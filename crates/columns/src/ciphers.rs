@@ -10,17 +10,17 @@ use arrow_schema::{DataType, Schema};
 use hearith_paillier::{Ciphertexts, ComputeError, PublicKey};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
-use crate::metadata::{Encoding, EncryptedColumn, Part, VALUES, counts_rows};
+use crate::metadata::{Encoding, EncryptedColumn, SourceColumn, VALUES, counts_rows};
 
-/// The ciphertexts of a column that are not null, and the rows they stand in.
-pub(crate) struct Present {
-    /// One ciphertext a row of `rows`.
+/// The ciphertexts of a column that are not null, and their rows.
+pub(crate) struct NonNullCiphertexts {
+    /// One ciphertext per row of `rows`.
     pub(crate) ciphertexts: Ciphertexts,
     /// Row numbers within the batch, ascending.
     pub(crate) rows: Vec<usize>,
 }
 
-impl Present {
+impl NonNullCiphertexts {
     /// Reads a column, checking `0 < c < n^2` but not coprimality.
     pub(crate) fn read(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Self, Error> {
         let array = array(column, batch)?;
@@ -42,13 +42,13 @@ impl Present {
         }
     }
 
-    /// Checks that every ciphertext is coprime to n, naming the first row where it is not.
+    /// Checks that every ciphertext is coprime to n. The error names the first row that is not.
     pub(crate) fn check_coprime(&self, key: &PublicKey, column: &EncryptedColumn) -> Result<(), Error> {
         key.check_coprime(&self.ciphertexts).map_err(|error| bad(column, &self.rows, error))
     }
 }
 
-/// An operation's error as an error of the batch, where `rows` says which rows it worked on.
+/// Converts an operation's error to an error of the batch. `rows` lists the rows it processed.
 pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paillier::Error) -> Error {
     let row = error.row().and_then(|row| rows.get(row)).copied();
     let error = ErrorKind::Paillier(error.kind().clone()).in_column(&column.name);
@@ -58,8 +58,7 @@ pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paill
     }
 }
 
-/// The error of an operation on a whole column: what is wrong with it, or with the service that
-/// should have computed.
+/// Converts the error of an operation on an entire column: a fault of the column or of the service.
 pub(crate) fn not_computed(column: &EncryptedColumn, error: ComputeError) -> Error {
     match error {
         ComputeError::Batch(error) => ErrorKind::Paillier(error.kind().clone()).in_column(&column.name),
@@ -67,7 +66,7 @@ pub(crate) fn not_computed(column: &EncryptedColumn, error: ComputeError) -> Err
     }
 }
 
-/// An array of `rows` ciphertexts: those of `ciphertexts` at the places that `nulls` calls valid.
+/// Writes an array in which `ciphertexts` fill the rows that `nulls` marks as valid.
 pub(crate) fn write(
     column: &EncryptedColumn,
     ciphertexts: &Ciphertexts,
@@ -91,31 +90,31 @@ pub(crate) fn write(
         .map_err(|error| Error::from(error).in_column(&column.name))
 }
 
-/// The companion columns of an encrypted column, one a part.
+/// The companion columns of an encrypted column, one per source column.
 pub(crate) fn companions<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -> Result<Vec<&'a UInt64Array>, Error> {
-    let companion = |part: &Part| {
-        counts(&part.additions, batch)?.ok_or_else(|| {
-            let (companion, fault) = (part.additions.clone(), CompanionFault::Missing);
+    let companion = |source: &SourceColumn| {
+        counts(&source.additions, batch)?.ok_or_else(|| {
+            let (companion, fault) = (source.additions.clone(), CompanionFault::Missing);
             ErrorKind::Companion { companion, fault }.in_column(&column.name)
         })
     };
-    column.parts.iter().map(companion).collect()
+    column.sources.iter().map(companion).collect()
 }
 
 /// Checks that a null ciphertext claims no additions, and that a number claims some.
 ///
-/// A packed ciphertext holds numbers beside nulls, and a total of weights 0 has no additions: both
-/// may count none.
+/// A packed ciphertext may hold numbers next to nulls, and a total whose weights are all 0 has no
+/// additions, so both may count none.
 pub(crate) fn check_counts(column: &EncryptedColumn, batch: &RecordBatch) -> Result<(), Error> {
     let Some(array) = batch.column_by_name(&column.name) else { return Ok(()) };
     let may_count_none = column.encoding == Encoding::Slots || holds_totals(column, batch.schema_ref());
-    for (part, added) in column.parts.iter().zip(companions(column, batch)?) {
+    for (source, added) in column.sources.iter().zip(companions(column, batch)?) {
         let counted_null = |row: usize| array.is_null(row) && added.value(row) != 0;
         let uncounted = |row: usize| !may_count_none && array.is_valid(row) && added.value(row) == 0;
         if let Some(row) = (0..array.len()).find(|&row| counted_null(row) || uncounted(row)) {
             let kind = match array.is_null(row) {
                 true => ErrorKind::CountedNull,
-                false => ErrorKind::UncountedNumber { companion: part.additions.clone() },
+                false => ErrorKind::UncountedNumber { companion: source.additions.clone() },
             };
             return Err(kind.at(row, &column.name));
         }
@@ -123,13 +122,13 @@ pub(crate) fn check_counts(column: &EncryptedColumn, batch: &RecordBatch) -> Res
     Ok(())
 }
 
-/// Whether a column is one of totals, by what its table says of them.
+/// Whether a column belongs to totals, according to its table's metadata.
 fn holds_totals(column: &EncryptedColumn, schema: &Schema) -> bool {
     let counts_values = schema.field_with_name(&column.name).is_ok_and(|field| field.metadata().get(VALUES).is_some());
     counts_values || schema.fields().iter().any(|field| counts_rows(field))
 }
 
-/// A column that must be `UInt64` without nulls; `None` if there is none of this name and type.
+/// A column that must be `UInt64` without nulls; `None` if no column has this name and type.
 pub(crate) fn counts<'a>(name: &str, batch: &'a RecordBatch) -> Result<Option<&'a UInt64Array>, Error> {
     let array = batch.column_by_name(name).and_then(|array| array.as_primitive_opt::<UInt64Type>());
     let nulls = array.and_then(|array| array.nulls());

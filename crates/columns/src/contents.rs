@@ -1,10 +1,10 @@
-//! The tables that a table contains: the ids that tell a copy from another table.
+//! The tables that a table contains, by ids that distinguish a copy from another table.
 //!
-//! A table that was encrypted names its id in the metadata `hearith.table` of its encrypted fields.
-//! Totals name the tables that were added up in `hearith.tables` of the field that counts rows: ids
-//! separated by commas, each with `:FIRST-END` if only those rows of the table were added. A table
-//! without either is of the first version of the format, or other programs dropped its metadata:
-//! copies of it cannot be recognised.
+//! An encrypted table stores its id in the metadata `hearith.table` of its encrypted fields. Totals
+//! list the tables they sum in `hearith.tables` of the field that counts rows: ids separated by
+//! commas, each with `:FIRST-END` if only those rows were added. A table without either entry uses
+//! the first version of the format or lost its metadata in another program. Copies of it cannot be
+//! recognised.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
 use crate::metadata::{MetadataError, TABLE, TABLES, counts_rows};
 
-/// Random, one for each table that is encrypted.
+/// A random id, one for each encrypted table.
 pub type TableId = [u8; 16];
 
-/// All rows, however many there are.
+/// All rows, whatever their number.
 const WHOLE: Range<u64> = 0..u64::MAX;
 
 /// The tables that a table contains, and which of their rows.
@@ -26,10 +26,10 @@ const WHOLE: Range<u64> = 0..u64::MAX;
 pub struct Contents(BTreeMap<TableId, Vec<Range<u64>>>);
 
 impl Contents {
-    /// Those that the metadata of a table name.
+    /// Reads the tables from a table's metadata.
     ///
     /// # Errors
-    /// [`MetadataError`] for a list or an id that is none.
+    /// [`MetadataError`] for a malformed list or id.
     pub fn of(schema: &Schema) -> Result<Self, Error> {
         let mut contents = Self::default();
         for field in schema.fields() {
@@ -49,22 +49,22 @@ impl Contents {
         Self(BTreeMap::from([(table, vec![rows])]))
     }
 
-    /// Whether nothing is known of what the table contains.
+    /// Whether the table's contents are unknown.
     pub fn is_unknown(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Counts `more` in, which must have no rows that are here already.
+    /// Adds `more`, whose rows must not be contained yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Repeated`], naming a table of which both have rows.
+    /// [`ErrorKind::Repeated`], with the id of a table that has rows in both.
     pub fn add(&mut self, more: &Self) -> Result<(), Error> {
         self.check_other(more)?;
         self.merge(more);
         Ok(())
     }
 
-    /// Counts `more` in, whatever is here already.
+    /// Adds `more`, whether or not its rows are already contained.
     pub fn merge(&mut self, more: &Self) {
         for (table, rows) in &more.0 {
             let here = self.0.entry(*table).or_default();
@@ -74,7 +74,7 @@ impl Contents {
         }
     }
 
-    /// Checks that `more` has no rows that are here already.
+    /// Checks that no rows of `more` are already contained.
     pub(crate) fn check_other(&self, more: &Self) -> Result<(), Error> {
         let overlap =
             |a: &[Range<u64>], b: &[Range<u64>]| a.iter().any(|a| b.iter().any(|b| a.start < b.end && b.start < a.end));
@@ -87,7 +87,7 @@ impl Contents {
         }
     }
 
-    /// The field that counts rows in totals, with what these contain.
+    /// Adds these contents to the field that counts rows in totals.
     pub(crate) fn describe(&self, field: Field) -> Field {
         if self.is_unknown() {
             return field;
@@ -115,7 +115,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// As `hearith.tables` lists them.
+    /// The text of a `hearith.tables` entry.
     pub(crate) fn to_text(&self) -> String {
         let each = self.0.iter().flat_map(|(table, rows)| rows.iter().map(|rows| (hex(table), rows)));
         let texts = each.map(|(table, rows)| match *rows == WHOLE {
@@ -126,7 +126,7 @@ impl Contents {
     }
 }
 
-/// Ranges in ascending order, those that touch made one.
+/// Appends a range to ranges in ascending order, merging those that touch.
 fn joined(mut before: Vec<Range<u64>>, next: Range<u64>) -> Vec<Range<u64>> {
     match before.last_mut() {
         Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
@@ -135,19 +135,19 @@ fn joined(mut before: Vec<Range<u64>>, next: Range<u64>) -> Vec<Range<u64>> {
     before
 }
 
-/// An id of a table that is encrypted now.
+/// A new random table id.
 pub(crate) fn new_id() -> Result<TableId, Error> {
     let mut table = [0; 16];
     getrandom::fill(&mut table).map_err(hearith_bfv::ErrorKind::from).map_err(ErrorKind::from)?;
     Ok(table)
 }
 
-/// Bytes as lower-case hexadecimal digits, two each.
+/// Bytes as lower-case hexadecimal, two digits each.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The id in 32 lower-case hexadecimal digits.
+/// Parses an id of 32 lower-case hexadecimal digits.
 pub(crate) fn id(text: &str) -> Option<TableId> {
     let number = u128::from_str_radix(text, 16).ok()?;
     let id = number.to_be_bytes();

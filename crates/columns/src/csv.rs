@@ -1,11 +1,13 @@
-//! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null. A
-//! [`Dialect`] says where a file is written otherwise.
+//! CSV as streams of batches. Cells remain unchanged text, and an empty cell is null. A [`Dialect`]
+//! describes files in other notations.
 //!
-//! Quotes are read strictly as RFC 4180 says: a cell that begins with a quote ends with one, and
-//! quotes within it are doubled; a quote anywhere else is an error that names row and column, never
-//! text. Quoted cells may hold commas and line breaks. A line, even an empty one, is a row: with
-//! one column an empty line is a null, with more it is an error like every row with too few cells.
-//! Only the end of the last line may be missing.
+//! Quotes follow RFC 4180 strictly. A cell that begins with a quote ends with one, and quotes
+//! within it are doubled. A quote anywhere else is an error that names row and column, but never
+//! shows text. Quoted cells may hold commas and line breaks.
+//!
+//! Every line is a row, even an empty one. In a table of one column, an empty line is a null.
+//! Otherwise it is an error, like every row with too few cells. Only the last line may lack its
+//! line end.
 
 mod dialect;
 mod records;
@@ -28,40 +30,40 @@ use crate::parquet::WriteError;
 pub use dialect::{Dialect, DialectError};
 use records::{Fault, Record, Records};
 
-/// Why a text is not CSV.
+/// Why a text is not valid CSV.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CsvFault {
-    /// There is no first line, or nothing in it.
+    /// The first line is missing or empty.
     #[error("no header: the first line must name the columns")]
     NoHeader,
-    /// There is not even a first line.
+    /// The file is empty.
     #[error("no first line")]
     Nothing,
     /// The header cannot be read.
     #[error("cell {} of the header: {fault}", .cell + 1)]
     Header {
-        /// Which of its cells, from 0.
+        /// The cell, from 0.
         cell: usize,
         /// What is wrong with it.
         fault: Box<CsvFault>,
     },
-    /// A cell of a row cannot be read. It has a number and no name: the first line of a file
-    /// without a header holds cells, and these are private.
+    /// A cell of a row cannot be read. It is identified by number, not name: the first line of a
+    /// file without a header holds cells, which are private.
     #[error("cell {}: {fault}", .cell + 1)]
     Cell {
-        /// Which of the row's cells, from 0.
+        /// The cell in the row, from 0.
         cell: usize,
         /// What is wrong with it.
         fault: Box<CsvFault>,
     },
-    /// Two cells of the header are the same name.
+    /// Two cells of the header hold the same name.
     #[error("the same name as cell {}", .first + 1)]
     Repeated {
-        /// The cell that has it first, from 0.
+        /// The first cell with this name, from 0.
         first: usize,
     },
-    /// A cell is no number in the file's dialect.
+    /// A cell is not a number in the file's dialect.
     #[error("is not a number with these decimal and thousands marks")]
     NotANumber,
     /// A row is longer or shorter than the first line.
@@ -75,49 +77,49 @@ pub enum CsvFault {
     /// The text is not UTF-8.
     #[error("not UTF-8 text")]
     NotUtf8,
-    /// A cell begins with a quote that nothing closes.
+    /// The quote that opens a cell is never closed.
     #[error("an opening quote is never closed")]
     UnclosedQuote,
-    /// A cell goes on after the quote that closes it.
+    /// A cell continues after its closing quote.
     #[error("text after a closing quote (quotes within quotes are doubled)")]
     TextAfterQuote,
-    /// A quote stands within a cell that does not begin with one.
+    /// A quote occurs in a cell that does not begin with one.
     #[error("a quote in a cell that does not begin with one")]
     BareQuote,
-    /// A carriage return stands outside quotes without a line feed after it.
+    /// A carriage return outside quotes is not followed by a line feed.
     #[error("a carriage return without a line feed")]
     BareReturn,
 }
 
-/// A CSV stream being read: batches of text columns.
+/// A CSV reader that yields batches of text columns.
 ///
-/// The text is wiped from the reader's own buffers; the batches, which hold it as well, are the
-/// caller's.
-pub struct CsvSource<R> {
+/// The reader wipes the text from its own buffers. The batches also hold the text, and belong to
+/// the caller.
+pub struct CsvReader<R> {
     records: Records<R>,
     dialect: Dialect,
     schema: SchemaRef,
-    /// Of each column, whether its cells are numbers that the file's dialect writes in another way.
+    /// For each column, whether its cells are numbers written in the marks of the file's dialect.
     numbers: Vec<bool>,
-    /// The first line, where it is a row.
+    /// The first line, if it is a row.
     first: Option<Record>,
     batch_rows: usize,
     row: u64,
     ended: bool,
 }
 
-impl<R: Read> CsvSource<R> {
-    /// Reads the header; batches will have up to `batch_rows` rows, or fewer where they get long.
+impl<R: Read> CsvReader<R> {
+    /// Reads the header. Batches have up to `batch_rows` rows, fewer if the rows are long.
     ///
     /// # Errors
-    /// A stream without header, with two columns of one name, that is not UTF-8, or unreadable.
+    /// When the stream has no header or two columns of one name, is not UTF-8, or cannot be read.
     pub fn open(input: R, batch_rows: usize) -> Result<Self, Error> {
         Self::with(input, batch_rows, &Dialect::default(), &[])
     }
 
-    /// As [`open`](Self::open), in another dialect. The cells of the columns called `numbers`
-    /// become numbers with a point and without thousands separators; a column that the file does
-    /// not have is left to whoever asks for it.
+    /// Like [`open`](Self::open), with another dialect. Cells of the columns in `numbers` are
+    /// rewritten with a decimal point and without thousands separators. Columns that the file does
+    /// not have are ignored.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -173,7 +175,8 @@ impl<R: Read> CsvSource<R> {
         Ok(Some(RecordBatch::try_new(self.schema.clone(), arrays.collect())?))
     }
 
-    /// The next record, the first line included where it is a row; whether there was one.
+    /// Reads the next record, including the first line if it is a row. Returns whether there was
+    /// one.
     fn next_record(&mut self, record: &mut Record) -> Result<bool, Fault> {
         match self.first.take() {
             Some(first) => {
@@ -184,7 +187,7 @@ impl<R: Read> CsvSource<R> {
         }
     }
 
-    /// Puts a cell behind those of its column.
+    /// Appends a cell to its column.
     fn append(&self, index: usize, cell: &str, column: &mut StringBuilder) -> Result<(), Fault> {
         if self.dialect.is_null(cell) {
             column.append_null();
@@ -200,7 +203,7 @@ impl<R: Read> CsvSource<R> {
 }
 
 impl Fault {
-    /// As an error of a row, from 0.
+    /// Converts the fault to an error of a row, from 0.
     fn at_row(self, row: u64) -> Error {
         match self.kind {
             ErrorKind::Csv(fault) => {
@@ -237,13 +240,13 @@ fn in_header(fault: Fault) -> Error {
     }
 }
 
-impl<R> fmt::Debug for CsvSource<R> {
+impl<R> fmt::Debug for CsvReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CsvSource").field("schema", &self.schema).field("row", &self.row).finish_non_exhaustive()
+        f.debug_struct("CsvReader").field("schema", &self.schema).field("row", &self.row).finish_non_exhaustive()
     }
 }
 
-impl<R: Read> Iterator for CsvSource<R> {
+impl<R: Read> Iterator for CsvReader<R> {
     type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -256,18 +259,17 @@ impl<R: Read> Iterator for CsvSource<R> {
     }
 }
 
-/// A CSV stream being written. A null is an empty cell, and the empty text is `""`, as PostgreSQL
-/// and polars write and read them.
+/// A CSV writer. A null is an empty cell and an empty text is `""`, as in PostgreSQL and polars.
 ///
-/// In a table of one column a null is `""` as well: many readers skip empty lines, and with them
-/// rows.
+/// In a table of one column, a null is `""` as well, because many readers skip empty lines and
+/// would lose rows.
 #[derive(Debug)]
-pub struct CsvSink<W: Write> {
+pub struct CsvWriter<W: Write> {
     writer: csv::Writer<W>,
     delimiter: u8,
 }
 
-impl<W: Write> CsvSink<W> {
+impl<W: Write> CsvWriter<W> {
     /// Writes the header.
     ///
     /// # Errors
@@ -276,13 +278,13 @@ impl<W: Write> CsvSink<W> {
         Self::delimited(output, schema, b',')
     }
 
-    /// As [`new`](Self::new), with another character between cells.
+    /// Like [`new`](Self::new), with another delimiter.
     ///
     /// # Errors
     /// A failure to write.
     pub fn delimited(output: W, schema: &Schema, delimiter: u8) -> Result<Self, WriteError> {
-        // The writer quotes all empty cells or none, so cells come to it with the quotes that they
-        // need.
+        // The writer quotes either all empty cells or none, so cells are quoted before they reach
+        // it.
         let mut builder = csv::WriterBuilder::new();
         let builder = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never);
         let mut sink = Self { writer: builder.from_writer(output), delimiter };
@@ -294,9 +296,9 @@ impl<W: Write> CsvSink<W> {
     /// Writes a batch.
     ///
     /// # Errors
-    /// A column whose type has no text (nested types have one), or a failure to write.
+    /// When a column's type has no text form (nested types have one), or writing fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
-        let columns = batch.columns().iter().map(|column| Ok((column.logical_nulls(), Texts::new(column)?)));
+        let columns = batch.columns().iter().map(|column| Ok((column.logical_nulls(), CellFormatter::new(column)?)));
         let columns = columns.collect::<Result<Vec<_>, WriteError>>()?;
         for row in 0..batch.num_rows() {
             for (nulls, texts) in &columns {
@@ -310,14 +312,14 @@ impl<W: Write> CsvSink<W> {
         Ok(())
     }
 
-    /// A cell that is not null.
+    /// Writes a cell that is not null.
     fn write_text(&mut self, text: &str) -> Result<(), WriteError> {
         let special = |byte: &u8| *byte == self.delimiter || b"\"\r\n".contains(byte);
         if !text.is_empty() && !text.as_bytes().iter().any(special) {
             return self.write_cell(text.as_bytes());
         }
         let quotes = text.bytes().filter(|byte| *byte == b'"').count();
-        // All of its memory from the start: growing would leave a copy behind.
+        // Allocated in full at the start, because growing would leave a copy in memory.
         let mut quoted = Zeroizing::new(Vec::with_capacity(text.len() + quotes + 2));
         quoted.push(b'"');
         for byte in text.bytes() {
@@ -338,7 +340,7 @@ impl<W: Write> CsvSink<W> {
         self.writer.write_record(None::<&[u8]>).map_err(WriteError::from_csv)
     }
 
-    /// Gives the output back, everything written to it.
+    /// Flushes and returns the output.
     ///
     /// # Errors
     /// A failure to write.
@@ -348,24 +350,24 @@ impl<W: Write> CsvSink<W> {
 }
 
 /// The cells of a column as text, as CSV and tables show them.
-pub struct Texts<'a> {
+pub struct CellFormatter<'a> {
     formatter: ArrayFormatter<'a>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> CellFormatter<'a> {
     /// Prepares a column.
     ///
     /// # Errors
-    /// [`WriteError::NoText`] for a type that has no text.
+    /// [`WriteError::NoText`] for a type without a text form.
     pub fn new(column: &'a dyn Array) -> Result<Self, WriteError> {
         const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(false);
         Ok(Self { formatter: ArrayFormatter::try_new(column, &OPTIONS).map_err(|_| WriteError::NoText)? })
     }
 
-    /// The text of a cell; empty for null.
+    /// The text of a cell, empty for null.
     ///
     /// # Errors
-    /// [`WriteError::NoText`] for a value without text, such as a date beyond the calendar.
+    /// [`WriteError::NoText`] for a value without a text form, such as a date beyond the calendar.
     pub fn text(&self, row: usize) -> Result<String, WriteError> {
         self.formatter.value(row).try_to_string().map_err(|_| WriteError::NoText)
     }
@@ -378,13 +380,13 @@ mod tests {
 
     use super::*;
 
-    fn open(text: &str) -> Result<CsvSource<&[u8]>, Error> {
-        CsvSource::open(text.as_bytes(), 2)
+    fn open(text: &str) -> Result<CsvReader<&[u8]>, Error> {
+        CsvReader::open(text.as_bytes(), 2)
     }
 
     fn rewritten(text: &str) -> String {
         let source = open(text).unwrap();
-        let mut sink = CsvSink::new(Vec::new(), &source.schema()).unwrap();
+        let mut sink = CsvWriter::new(Vec::new(), &source.schema()).unwrap();
         source.for_each(|batch| sink.write(&batch.unwrap()).unwrap());
         String::from_utf8(sink.finish().unwrap()).unwrap()
     }
@@ -403,14 +405,14 @@ mod tests {
         let site: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(values)));
         let batch = RecordBatch::try_from_iter_with_nullable([("dept", dept, true), ("site", site, true)]).unwrap();
         let written = |delimiter| {
-            let mut sink = CsvSink::delimited(Vec::new(), &batch.schema(), delimiter).unwrap();
+            let mut sink = CsvWriter::delimited(Vec::new(), &batch.schema(), delimiter).unwrap();
             sink.write(&batch).unwrap();
             String::from_utf8(sink.finish().unwrap()).unwrap()
         };
         assert_eq!(written(b','), "dept,site\n\"\",\"\"\n,\na\tb,\n\"\"\"\",x\n");
         assert_eq!(written(b'\t'), "dept\tsite\n\"\"\t\"\"\n\t\n\"a\tb\"\t\n\"\"\"\"\tx\n");
         let lone = batch.project(&[0]).unwrap();
-        let mut sink = CsvSink::new(Vec::new(), &lone.schema()).unwrap();
+        let mut sink = CsvWriter::new(Vec::new(), &lone.schema()).unwrap();
         sink.write(&lone).unwrap();
         assert_eq!(sink.finish().unwrap(), b"dept\n\"\"\n\"\"\na\tb\n\"\"\"\"\n", "no empty lines");
     }
@@ -436,7 +438,7 @@ mod tests {
             error
         };
         assert_eq!(errors("a,b\n1,2\n3,4\n5\n"), "row 2: 1 cells, but the first line has 2");
-        let mut broken = CsvSource::open(&b"a\nx\n\xff\n"[..], 10).unwrap();
+        let mut broken = CsvReader::open(&b"a\nx\n\xff\n"[..], 10).unwrap();
         let error = broken.next().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "row 1: cell 1: not UTF-8 text");
     }
@@ -462,7 +464,7 @@ mod tests {
 
     fn read(text: &str, dialect: &Dialect, numbers: &[&str]) -> Result<Vec<RecordBatch>, Error> {
         let numbers: Vec<String> = numbers.iter().map(|&name| name.to_owned()).collect();
-        CsvSource::with(text.as_bytes(), 2, dialect, &numbers)?.collect()
+        CsvReader::with(text.as_bytes(), 2, dialect, &numbers)?.collect()
     }
 
     #[test]

@@ -1,11 +1,10 @@
-//! Decrypting columns: a batch with ciphertexts in, exact numbers out, and never a wrong one.
+//! Decrypts columns: from a batch of ciphertexts to exact numbers, never wrong ones.
 //!
-//! A total is believed only if the number of additions recorded beside it is within the declared
-//! headroom and its magnitude is within that number times the declared range. Otherwise the cell
-//! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
-//! carried.
+//! A total is accepted only if its recorded number of additions is within the declared headroom and
+//! its magnitude is within that number times the declared range. Otherwise the cell is an overflow,
+//! and so are the other cells of the same ciphertext, because the total may have carried into them.
 //!
-//! Numbers and texts made on the way are wiped. The arrays of [`Decrypted::to_batch`] and
+//! Intermediate numbers and texts are wiped from memory. The arrays of [`Decrypted::to_batch`] and
 //! [`Decrypted::to_text`] hold the numbers for the caller, in memory that Arrow does not wipe.
 
 use std::sync::Arc;
@@ -18,25 +17,25 @@ use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
-use hearith_paillier::{Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{DecryptError, DecryptionBackend, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
-use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
+use crate::metadata::{self, Encoding, EncryptedColumn, SourceColumn, encrypted_columns};
 
-/// What stands in text for a total that overflowed its headroom.
+/// Text that replaces a total that overflowed its headroom.
 pub const OVERFLOW: &str = "#OVERFLOW";
 
 /// Decrypts the batches of one table.
 #[derive(Debug)]
 pub struct Decryptor<'a> {
-    key: &'a dyn Decrypt,
+    key: &'a dyn DecryptionBackend,
     reading: Reading,
 }
 
-/// How the batches of one table become numbers, whoever decrypts.
+/// How the batches of one table become numbers, independent of the decryption backend.
 #[derive(Debug)]
 pub(crate) struct Reading {
     columns: Vec<EncryptedColumn>,
@@ -45,12 +44,12 @@ pub(crate) struct Reading {
     schema: SchemaRef,
 }
 
-/// Where output columns come from.
+/// The source of an output column.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// The input column of this number, unchanged.
     Pass(usize),
-    /// The parts of the encrypted column of this number.
+    /// The source columns of the encrypted column of this number.
     Decrypt(usize),
 }
 
@@ -69,52 +68,52 @@ enum Decoded {
 
 #[derive(Clone, Debug)]
 enum Cell {
-    /// No number was added in.
+    /// No number was added.
     Null,
-    /// The integer encoded.
+    /// The encoded integer.
     Value(Signed),
-    /// Not to be believed.
+    /// The total is not reliable.
     Overflow,
 }
 
 impl<'a> Decryptor<'a> {
-    /// Prepares to decrypt tables of this schema, all of whose encrypted columns must be under
+    /// Prepares to decrypt tables with this schema. All of their encrypted columns must be under
     /// this key.
     ///
     /// # Errors
-    /// No encrypted column, one under another key or with a damaged description; two columns of
-    /// one name.
+    /// When there is no encrypted column, or one is under another key or has a damaged description.
+    /// When two columns share a name.
     pub fn new(key: &'a PrivateKey, schema: &Schema) -> Result<Self, Error> {
         Self::with(key, schema)
     }
 
-    /// The same with anything that decrypts.
+    /// Like [`Decryptor::new`], with any decryption backend.
     ///
     /// # Errors
     /// As [`Decryptor::new`].
-    pub fn with(key: &'a dyn Decrypt, schema: &Schema) -> Result<Self, Error> {
+    pub fn with(key: &'a dyn DecryptionBackend, schema: &Schema) -> Result<Self, Error> {
         Ok(Self { key, reading: Reading::new(key.public(), schema)? })
     }
 
     /// The schema of the decrypted table, without companions. Numbers are `Decimal128(38, scale)`,
-    /// or `Decimal256(76, scale)` where the declared range and additions may need it; numbers from
+    /// or `Decimal256(76, scale)` if the declared range and additions may need it. Numbers from
     /// python-paillier are `Float64`.
     pub fn schema(&self) -> SchemaRef {
         self.reading.schema.clone()
     }
 
-    /// Which columns of the schema hold numbers as `Decimal256`: [`narrowed`] says which of them
-    /// need it.
+    /// The indices of the columns that hold numbers as `Decimal256`. [`narrowed`] determines which
+    /// of them need it.
     pub fn wide(&self) -> Vec<usize> {
         self.reading.wide()
     }
 
-    /// Decrypts a batch of the table that was prepared for.
+    /// Decrypts a batch of the prepared table.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] for a batch of another table; the first row with a malformed
-    /// ciphertext, or one that shares a factor with n. A total that overflowed is no error here:
-    /// see [`Decrypted::overflow`].
+    /// [`ErrorKind::Differs`] for a batch of another table. Reports the first row whose ciphertext
+    /// is malformed or shares a factor with n. An overflowed total is not an error here: see
+    /// [`Decrypted::overflow`].
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
         self.reading.decrypted(self.key.public(), batch, |column, present| {
             self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
@@ -126,7 +125,8 @@ impl<'a> Decryptor<'a> {
 }
 
 impl Reading {
-    /// For tables of this schema, all of whose encrypted columns must be under this key.
+    /// Prepares to read tables with this schema. All of their encrypted columns must be under this
+    /// key.
     pub(crate) fn new(key: &PublicKey, schema: &Schema) -> Result<Self, Error> {
         let columns = encrypted_columns(schema)?;
         if columns.is_empty() {
@@ -139,15 +139,15 @@ impl Reading {
         Ok(Self { columns, plan, input: Arc::new(schema.clone()), schema: Arc::new(output) })
     }
 
-    /// The schema of what comes out.
+    /// The schema of the decrypted table.
     pub(crate) fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// Which columns of the schema hold numbers as `Decimal256`.
+    /// The indices of the columns that hold numbers as `Decimal256`.
     pub(crate) fn wide(&self) -> Vec<usize> {
-        let numbers = self.columns.iter().flat_map(|column| &column.parts);
-        let places = numbers.filter_map(|part| self.schema.index_of(&part.name).ok());
+        let numbers = self.columns.iter().flat_map(|column| &column.sources);
+        let places = numbers.filter_map(|source| self.schema.index_of(&source.name).ok());
         places.filter(|&place| matches!(self.schema.field(place).data_type(), DataType::Decimal256(..))).collect()
     }
 
@@ -156,18 +156,17 @@ impl Reading {
         &self.columns
     }
 
-    /// Checks that a batch is of the table that was prepared for.
+    /// Checks that a batch belongs to the prepared table.
     pub(crate) fn check(&self, batch: &RecordBatch) -> Result<(), Error> {
         metadata::check_batch(&self.input, batch.schema_ref())
     }
 
-    /// The numbers of a batch, by the plaintexts that `decrypt` gives for the ciphertexts of a
-    /// column.
+    /// The numbers of a batch. `decrypt` returns the plaintexts of a column's ciphertexts.
     pub(crate) fn decrypted(
         &self,
         key: &PublicKey,
         batch: &RecordBatch,
-        decrypt: impl Fn(&EncryptedColumn, &Present) -> Result<Plaintexts, Error>,
+        decrypt: impl Fn(&EncryptedColumn, &NonNullCiphertexts) -> Result<Plaintexts, Error>,
     ) -> Result<Decrypted, Error> {
         self.check(batch)?;
         let mut columns = Vec::with_capacity(self.schema.fields().len());
@@ -185,30 +184,30 @@ fn decrypt_column(
     key: &PublicKey,
     column: &EncryptedColumn,
     batch: &RecordBatch,
-    decrypt: impl Fn(&EncryptedColumn, &Present) -> Result<Plaintexts, Error>,
+    decrypt: impl Fn(&EncryptedColumn, &NonNullCiphertexts) -> Result<Plaintexts, Error>,
 ) -> Result<Vec<Decoded>, Error> {
     let companions = ciphers::companions(column, batch)?;
     ciphers::check_counts(column, batch)?;
-    let present = Present::read(key, column, batch)?;
+    let present = NonNullCiphertexts::read(key, column, batch)?;
     present.check_coprime(key, column)?;
-    let parts = column.parts.len();
+    let sources = column.sources.len();
     let values = decode(key, column, &present, &decrypt(column, &present)?, &companions)?;
-    let mut cells = vec![vec![Cell::Null; batch.num_rows()]; parts];
-    for (values, &row) in values.chunks_exact(parts).zip(&present.rows) {
-        for (part, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
-            cells[part][row] = cell;
+    let mut cells = vec![vec![Cell::Null; batch.num_rows()]; sources];
+    for (values, &row) in values.chunks_exact(sources).zip(&present.rows) {
+        for (source, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
+            cells[source][row] = cell;
         }
     }
     let encoding = column.encoding;
-    let decoded = |(part, cells): (&Part, _)| Decoded::Numbers { encoding, scale: part.scale, cells };
-    Ok(column.parts.iter().zip(cells).map(decoded).collect())
+    let decoded = |(source, cells): (&SourceColumn, _)| Decoded::Numbers { encoding, scale: source.scale, cells };
+    Ok(column.sources.iter().zip(cells).map(decoded).collect())
 }
 
-/// The integers in the plaintexts, row by row; `None` where a row is outside its layout.
+/// Decodes the integers in the plaintexts, row by row; `None` if a row exceeds its layout.
 fn decode(
     key: &PublicKey,
     column: &EncryptedColumn,
-    present: &Present,
+    present: &NonNullCiphertexts,
     plaintexts: &Plaintexts,
     companions: &[&UInt64Array],
 ) -> Result<Vec<Option<Signed>>, Error> {
@@ -226,22 +225,22 @@ fn decode(
     }
 }
 
-/// The cells of one ciphertext: all of them overflowed, or none.
+/// The cells of one ciphertext. Either all of them overflowed or none.
 fn judge(column: &EncryptedColumn, values: &[Option<Signed>], companions: &[&UInt64Array], row: usize) -> Vec<Cell> {
-    let cell = |((part, value), added): ((&Part, &Option<Signed>), &&UInt64Array)| {
+    let cell = |((source, value), added): ((&SourceColumn, &Option<Signed>), &&UInt64Array)| {
         let additions = added.value(row);
         let value = value.as_ref().filter(|_| additions <= column.max_additions)?;
-        match (exceeds(value, part.range, additions, column.encoding), additions) {
+        match (exceeds(value, source.range, additions, column.encoding), additions) {
             (true, _) => None,
             (false, 0) => Some(Cell::Null),
             (false, _) => Some(Cell::Value(value.clone())),
         }
     };
-    let cells: Option<Vec<Cell>> = column.parts.iter().zip(values).zip(companions).map(cell).collect();
+    let cells: Option<Vec<Cell>> = column.sources.iter().zip(values).zip(companions).map(cell).collect();
     cells.unwrap_or_else(|| vec![Cell::Overflow; values.len()])
 }
 
-/// Whether a total is more than `additions` numbers of magnitude up to `range` can make.
+/// Whether a total exceeds the largest sum of `additions` numbers of magnitude up to `range`.
 fn exceeds(value: &Signed, range: u128, additions: u64, encoding: Encoding) -> bool {
     match encoding {
         Encoding::Base16(exponent) => {
@@ -252,7 +251,7 @@ fn exceeds(value: &Signed, range: u128, additions: u64, encoding: Encoding) -> b
     }
 }
 
-/// `range * additions * 2^shift`, limbs of 64 bits, least significant first.
+/// `range * additions * 2^shift` in 64-bit limbs, least significant first.
 fn shifted_product(range: u128, additions: u64, shift: u32) -> Vec<u64> {
     let (limbs, bits) = ((shift / 64) as usize, shift % 64);
     let low = u128::from(range as u64) * u128::from(additions);
@@ -267,7 +266,7 @@ fn shifted_product(range: u128, additions: u64, shift: u32) -> Vec<u64> {
     shifted
 }
 
-/// Whether `a > b`, both least significant limb first.
+/// Whether `a > b`, both with the least significant limb first.
 fn greater(a: &[u64], b: &[u64]) -> bool {
     let limb = |number: &[u64], index: usize| number.get(index).copied().unwrap_or(0);
     let top = (0..a.len().max(b.len())).rev().find(|&i| limb(a, i) != limb(b, i));
@@ -275,7 +274,7 @@ fn greater(a: &[u64], b: &[u64]) -> bool {
 }
 
 impl Decrypted {
-    /// How many cells overflowed.
+    /// The number of overflowed cells.
     pub fn overflows(&self) -> usize {
         let cells = self.columns.iter().filter_map(|column| match column {
             Decoded::Numbers { cells, .. } => Some(cells),
@@ -284,7 +283,7 @@ impl Decrypted {
         cells.flatten().filter(|cell| matches!(cell, Cell::Overflow)).count()
     }
 
-    /// The first cell that overflowed, as an error.
+    /// The first overflowed cell, as an error.
     pub fn overflow(&self) -> Option<Error> {
         let first = |column: &Decoded| match column {
             Decoded::Numbers { cells, .. } => cells.iter().position(|cell| matches!(cell, Cell::Overflow)),
@@ -295,10 +294,10 @@ impl Decrypted {
         Some(ErrorKind::Overflow.at(row, self.schema.field(index).name()))
     }
 
-    /// The batch with its numbers as Arrow decimals ([`Decryptor::schema`]).
+    /// Returns the batch with its numbers as Arrow decimals ([`Decryptor::schema`]).
     ///
     /// # Errors
-    /// [`ErrorKind::Overflow`] at the first cell that overflowed.
+    /// [`ErrorKind::Overflow`] at the first overflowed cell.
     pub fn to_batch(&self) -> Result<RecordBatch, Error> {
         if let Some(error) = self.overflow() {
             return Err(error);
@@ -309,8 +308,8 @@ impl Decrypted {
         batch_of(&self.schema, arrays.collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// The batch with its numbers as exact decimal text, and [`OVERFLOW`] where one overflowed;
-    /// other columns keep their types.
+    /// Returns the batch with its numbers as exact decimal text, and [`OVERFLOW`] for overflowed
+    /// cells. Other columns keep their types.
     ///
     /// # Errors
     /// None that a caller can cause.
@@ -388,11 +387,11 @@ impl Decoded {
     }
 }
 
-/// `value * 16^exponent` exactly, without trailing zeros: a power of 16 below 1 is one of 5 over
-/// the same of 10, four times over.
+/// `value * 16^exponent` as exact decimal text, without trailing zeros. Since
+/// `16^-k = 5^(4k) / 10^(4k)`, the text is `value * 5^(4k)` with `4k` fractional digits.
 fn base16_text(value: &Signed, exponent: i32) -> String {
     let places = 4 * exponent.unsigned_abs();
-    // Room for the product, so that the limbs are never moved; `Signed` wipes them.
+    // Capacity for the product, so that the limbs are never moved. `Signed` wipes them.
     let mut magnitude = Vec::with_capacity(value.magnitude().len() + places as usize / 16 + 1);
     magnitude.extend_from_slice(value.magnitude());
     (0..places).for_each(|_| times_five(&mut magnitude));
@@ -416,8 +415,8 @@ fn times_five(limbs: &mut Vec<u64>) {
 }
 
 fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
-    let counts = |part: &Part, name: &str| part.additions == name || part.values.as_deref() == Some(name);
-    let companion = |name: &str| columns.iter().any(|column| column.parts.iter().any(|part| counts(part, name)));
+    let counts = |source: &SourceColumn, name: &str| source.additions == name || source.values.as_deref() == Some(name);
+    let companion = |name: &str| columns.iter().any(|column| column.sources.iter().any(|source| counts(source, name)));
     let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| {
         match columns.iter().position(|column| column.name == *field.name()) {
             Some(column) => Some(Step::Decrypt(column)),
@@ -430,19 +429,19 @@ fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
 
 fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Schema {
     let fields = plan.iter().flat_map(|step| match *step {
-        Step::Pass(index) => vec![metadata::bare(schema.field(index))],
+        Step::Pass(index) => vec![metadata::without_metadata(schema.field(index))],
         Step::Decrypt(index) => {
             let column = &columns[index];
-            column.parts.iter().map(|part| number_field(column, part)).collect()
+            column.sources.iter().map(|source| number_field(column, source)).collect()
         }
     });
     Schema::new(fields.collect::<Vec<Field>>())
 }
 
 /// The Arrow type that holds every total within the declared range and headroom.
-fn number_field(column: &EncryptedColumn, part: &Part) -> Field {
-    let scale = part.scale as i8;
-    let largest = part.range.checked_mul(column.max_additions.into());
+fn number_field(column: &EncryptedColumn, source: &SourceColumn) -> Field {
+    let scale = source.scale as i8;
+    let largest = source.range.checked_mul(column.max_additions.into());
     let kind = match (column.encoding, largest) {
         (Encoding::Base16(_), _) => DataType::Float64,
         (_, Some(largest)) if largest < 10_u128.pow(Decimal128Type::MAX_PRECISION.into()) => {
@@ -450,12 +449,12 @@ fn number_field(column: &EncryptedColumn, part: &Part) -> Field {
         }
         _ => DataType::Decimal256(Decimal256Type::MAX_PRECISION, scale),
     };
-    Field::new(&part.name, kind, true)
+    Field::new(&source.name, kind, true)
 }
 
-/// The batches of one table with `Decimal128(38, scale)` instead of `Decimal256` in those of the
-/// columns `wide` whose numbers all fit, and their schema. DuckDB reads `Decimal256` in Parquet as
-/// doubles, and polars not at all.
+/// Replaces `Decimal256` by `Decimal128(38, scale)` in those of the `wide` columns whose numbers
+/// all fit. Returns the schema and the batches. DuckDB reads `Decimal256` in Parquet as doubles,
+/// and polars cannot read it.
 ///
 /// # Errors
 /// None that a caller can cause.

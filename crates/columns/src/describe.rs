@@ -1,4 +1,4 @@
-//! Restores descriptions: pandas, polars and DuckDB keep the values of a table and drop the
+//! Restores descriptions. pandas, polars and DuckDB keep the values of a table but drop the
 //! metadata of its fields.
 
 use std::collections::HashSet;
@@ -8,24 +8,24 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
+use crate::described::{self, Described};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::groups::plain;
 use crate::metadata::{counts_rows, is_encrypted, numbers_rows};
-use crate::parts::{self, Described};
 
-/// Gives a table the descriptions that columns of the same names have in another.
+/// Copies descriptions from the columns of one table to those of the same names in another.
 #[derive(Debug)]
 pub struct Describer {
     schema: SchemaRef,
 }
 
 impl Describer {
-    /// A table of this schema described like `original`. Columns that `original` does not describe
-    /// stay as they are.
+    /// Describes a table with this schema like `original`. Columns that `original` does not
+    /// describe remain unchanged.
     ///
     /// # Errors
-    /// [`ErrorKind::NothingEncrypted`] where no column is described; a companion that is missing; a
+    /// [`ErrorKind::NothingEncrypted`] when no column is described. Also a missing companion or a
     /// damaged description.
     pub fn new(table: &Schema, original: &Schema) -> Result<Self, Error> {
         let counting = companions(original)?;
@@ -43,15 +43,15 @@ impl Describer {
         Ok(Self { schema: Arc::new(schema) })
     }
 
-    /// The schema of the table as it is described.
+    /// The schema of the table with descriptions.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// A batch of the table.
+    /// Describes a batch of the table.
     ///
     /// # Errors
-    /// [`ErrorKind::Undescribed`] for a column that does not hold what is described.
+    /// [`ErrorKind::Undescribed`] for a column that cannot be converted to the described type.
     pub fn describe(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let columns = batch.columns().iter().zip(self.schema.fields());
         let arrays = columns.map(|(array, field)| described(array, field));
@@ -59,10 +59,10 @@ impl Describer {
     }
 }
 
-/// The names of all columns that belong to encrypted ones.
+/// The names of all companion columns.
 fn companions(schema: &Schema) -> Result<HashSet<String>, Error> {
-    let names = |Described { part, rarest, index }| [Some(part.additions), part.values, rarest, index];
-    Ok(parts::described(schema)?.into_iter().flat_map(names).flatten().collect())
+    let names = |Described { source, rarest, index }| [Some(source.additions), source.values, rarest, index];
+    Ok(described::described(schema)?.into_iter().flat_map(names).flatten().collect())
 }
 
 fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
@@ -77,7 +77,7 @@ fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
     let cast = |array: &ArrayRef, kind: &DataType| cast_with_options(array, kind, &options).map_err(|_| undescribed());
     let array = cast(&cast(array, &plain(array.data_type()))?, field.data_type())?;
     match field.data_type() {
-        // pandas makes numbers of fractions of counts; nothing added is 0.
+        // pandas turns counts with nulls into fractions. A null means that nothing was added: 0.
         DataType::UInt64 if !field.is_nullable() && array.logical_null_count() > 0 => {
             let counts = array.as_any().downcast_ref::<UInt64Array>().ok_or_else(undescribed)?;
             Ok(Arc::new(counts.iter().map(|count| Some(count.unwrap_or(0))).collect::<UInt64Array>()))
@@ -106,7 +106,7 @@ mod tests {
         let fixed = described(&views, &field(DataType::FixedSizeBinary(2), true)).unwrap();
         assert_eq!((fixed.len(), fixed.null_count()), (2, 1));
         let fault = described(&views, &field(DataType::FixedSizeBinary(3), true)).unwrap_err().to_string();
-        assert_eq!(fault, "column x: is BinaryView, of which no FixedSizeBinary(3) can be made");
+        assert_eq!(fault, "column x: is BinaryView, which cannot be converted to FixedSizeBinary(3)");
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
         assert!(described(&texts, &field(DataType::UInt64, false)).is_err());
     }

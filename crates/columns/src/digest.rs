@@ -1,10 +1,13 @@
 //! The digest of a table, to which statements about its ciphertexts are bound.
 //!
-//! It is SHA-256 over everything that gives a number its meaning: the names, types and order of all
-//! columns, the descriptions of the encrypted ones (key, encoding, scale, range, packing,
-//! headroom), every plain value, count and ciphertext, in the order of the rows. It does not depend
-//! on how a file stores them: batches, compression, dictionaries, Arrow's several types of text,
-//! statistics, what is nullable, and ids of tables are left out.
+//! The digest is SHA-256 over everything that gives a number its meaning:
+//!
+//! - the names, types and order of all columns
+//! - the descriptions of the encrypted columns (key, encoding, scale, range, packing, headroom)
+//! - every plaintext value, count and ciphertext, in the order of the rows
+//!
+//! It does not depend on storage: batches, compression, dictionaries, Arrow's several types of
+//! text, statistics, nullability and table ids are left out.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -20,7 +23,7 @@ use crate::groups::plain;
 use crate::lattice::LatticeColumn;
 use crate::metadata::{self, TABLE, VERSION, counts_rows, numbers_rows};
 
-/// What the digest of a table begins with.
+/// The prefix of each table digest.
 const NAME: &str = "hearith table digest 1";
 
 /// The digest of a table.
@@ -30,18 +33,18 @@ pub type Digest = [u8; 32];
 #[derive(Clone, Debug)]
 pub struct TableDigest {
     schema: SchemaRef,
-    /// What the columns are.
+    /// Hash of the descriptions of the columns.
     head: Sha256,
     columns: Vec<Sha256>,
     rows: u64,
 }
 
 impl TableDigest {
-    /// Begins with a table of this schema.
+    /// Starts the digest of a table with this schema.
     ///
     /// # Errors
-    /// A damaged description; [`ErrorKind::Unbound`] for a column of a type whose values have no
-    /// digest: unions and views of lists.
+    /// A damaged description. [`ErrorKind::Unbound`] for a column whose type has no digest: unions
+    /// and list views.
     pub fn new(schema: &Schema) -> Result<Self, Error> {
         let mut head = Sha256::new();
         part(&mut head, NAME.as_bytes());
@@ -53,7 +56,7 @@ impl TableDigest {
         Ok(Self { schema: Arc::new(schema.clone()), head, columns, rows: 0 })
     }
 
-    /// Goes on with the next rows.
+    /// Adds the next rows.
     ///
     /// # Errors
     /// [`ErrorKind::Differs`] for a batch of another table.
@@ -78,7 +81,7 @@ impl TableDigest {
     }
 }
 
-/// Checks that a batch is of the table that a digest was begun for, of either scheme.
+/// Checks that a batch belongs to the table of the digest, under either scheme.
 fn check_batch(prepared: &SchemaRef, batch: &SchemaRef) -> Result<(), Error> {
     let is_lattice = |field: &Arc<Field>| matches!(LatticeColumn::from_field(field), Ok(Some(_)));
     if prepared == batch {
@@ -97,13 +100,13 @@ fn check_batch(prepared: &SchemaRef, batch: &SchemaRef) -> Result<(), Error> {
     }
 }
 
-/// One part after its length, so that no two lists of parts hash alike.
+/// Adds one part, preceded by its length so that no two lists of parts have the same hash.
 fn part(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_be_bytes());
     digest.update(bytes);
 }
 
-/// What a column is: its name, and its type or, if it is encrypted, its description.
+/// Describes a column: its name, and its type or, if encrypted, its description.
 fn describe(field: &Field) -> Result<Value, Error> {
     let what = match canonical(field)? {
         Some(field) => {
@@ -119,7 +122,7 @@ fn describe(field: &Field) -> Result<Value, Error> {
     Ok(json!([field.name(), what]))
 }
 
-/// The field of an encrypted column, written anew from what is understood of its description.
+/// The field of an encrypted column, rewritten from its parsed description.
 fn canonical(field: &Field) -> Result<Option<Field>, Error> {
     let lattice = LatticeColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))?;
     match lattice {
@@ -128,7 +131,7 @@ fn canonical(field: &Field) -> Result<Option<Field>, Error> {
     }
 }
 
-/// A type, one for all of Arrow's ways to hold the same values.
+/// A type, the same for all Arrow representations of the same values.
 fn kind(of: &DataType) -> Result<Value, Error> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "s",
@@ -177,7 +180,7 @@ fn kind(of: &DataType) -> Result<Value, Error> {
     })
 }
 
-/// The values of an array, ready to be written one by one.
+/// The values of an array, prepared for writing one by one.
 struct Cells {
     nulls: Option<NullBuffer>,
     values: Values,
@@ -186,11 +189,11 @@ struct Cells {
 enum Values {
     Nothing,
     Bits(arrow_array::BooleanArray),
-    /// Values of so many bytes each.
+    /// Values of a fixed size, given in bytes.
     Fixed(Buffer, usize),
     Text(arrow_array::StringArray),
     Bytes(arrow_array::BinaryArray),
-    /// Where the values of each row begin and end among the inner ones.
+    /// Start and end of each row's values within the inner values.
     Lists(Vec<(usize, usize)>, Box<Cells>),
     Fields(Vec<Cells>),
 }
@@ -242,8 +245,8 @@ impl Cells {
         Ok(Self { nulls: array.nulls().cloned(), values })
     }
 
-    /// Appends the value of a row: 0 if it is null, otherwise 1 and its bytes, little end first,
-    /// what varies in length after that.
+    /// Appends the value of a row: 0 if it is null, otherwise 1 and its bytes in little-endian
+    /// order. Values of variable length follow their length.
     fn write(&self, row: usize, out: &mut Vec<u8>) {
         let is_null =
             matches!(self.values, Values::Nothing) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));

@@ -7,24 +7,24 @@ use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, Compute, ComputeError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, ComputeError, Plaintexts, PrivateKey, PublicKey, PublicKeyBackend};
 use zeroize::Zeroizing;
 
 use crate::ciphers;
 use crate::contents::{self, TableId};
 use crate::error::{Error, ErrorKind};
-use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, Part};
+use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, SourceColumn};
 use crate::numbers::{self, Numbers, Rounding, Rules};
 
 /// The key to encrypt with.
 #[derive(Clone, Copy, Debug)]
 pub enum EncryptionKey<'a> {
-    /// Anybody's way.
+    /// The public key, which anyone may use.
     Public(&'a PublicKey),
-    /// The key owner's, faster by the use of p and q.
+    /// The private key, which encrypts faster by using p and q.
     Owner(&'a PrivateKey),
-    /// A service's, or a device's, which carries the operations of a public key out.
-    Service(&'a dyn Compute),
+    /// A service or device that computes with a public key.
+    Service(&'a dyn PublicKeyBackend),
 }
 
 impl<'a> EncryptionKey<'a> {
@@ -59,9 +59,10 @@ impl<'a> EncryptionKey<'a> {
 pub struct ColumnSpec {
     /// Its name.
     pub name: String,
-    /// Fractional decimal digits to keep, 0 to 38; by default those of a decimal type, else none.
+    /// Fractional decimal digits to keep, 0 to 38. By default those of a decimal type, otherwise
+    /// none.
     pub scale: Option<u32>,
-    /// Largest magnitude of a value, as decimal text in the column's own units; by default 2^63 - 1
+    /// Largest magnitude of a value, as decimal text in the column's own units. By default 2^63 - 1
     /// after scaling.
     pub range: Option<String>,
 }
@@ -69,17 +70,17 @@ pub struct ColumnSpec {
 /// What to encrypt and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncryptOptions {
-    /// The columns; in this order they are packed.
+    /// The columns, in the order in which they are packed.
     pub columns: Vec<ColumnSpec>,
     /// Whether the columns of a row share one ciphertext.
     pub pack: bool,
     /// What to do with fractional digits beyond the scale.
     pub rounding: Rounding,
-    /// Additions to leave headroom for, at least 1. Of [`DEFAULT_MAX_ADDITIONS`] a column that is
-    /// encrypted whole keeps what noise has room for.
+    /// Additions to leave headroom for, at least 1. With [`DEFAULT_MAX_ADDITIONS`], a batched
+    /// column keeps the headroom that its noise allows.
     pub max_additions: u64,
-    /// Whether an error shows the cell that it concerns, quoted and cut; without this no error
-    /// holds a plaintext.
+    /// Whether an error shows the affected cell, quoted and truncated. Otherwise no error contains
+    /// a plaintext.
     pub show_cells: bool,
 }
 
@@ -104,7 +105,7 @@ pub struct Encryptor<'a> {
     table: TableId,
 }
 
-/// Where output columns come from.
+/// The source of an output column.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// The input column of this number, unchanged.
@@ -114,11 +115,11 @@ enum Step {
 }
 
 impl<'a> Encryptor<'a> {
-    /// Prepares to encrypt tables of this schema.
+    /// Prepares to encrypt tables with this schema.
     ///
     /// # Errors
-    /// A column that is missing, named twice, encrypted already or not numeric; a range, scale or
-    /// headroom that does not fit the key; an output column whose name is taken.
+    /// When a column is missing, named twice, already encrypted or not numeric. When a range, scale
+    /// or headroom does not fit the key, or the name of an output column is taken.
     pub fn new(key: EncryptionKey<'a>, schema: &Schema, options: &EncryptOptions) -> Result<Self, Error> {
         metadata::check_names(schema)?;
         let columns = describe(key.public(), schema, options)?;
@@ -136,7 +137,7 @@ impl<'a> Encryptor<'a> {
         self.table
     }
 
-    /// Encrypts further batches of the table with this id, which another encryptor began.
+    /// Continues the table with this id, which another encryptor started.
     ///
     /// # Errors
     /// None that a caller can cause.
@@ -146,8 +147,8 @@ impl<'a> Encryptor<'a> {
         Ok(self)
     }
 
-    /// The schema of the encrypted table: each column gives way to its ciphertexts, followed by
-    /// their companions; packed columns stand where the first of them stood.
+    /// The schema of the encrypted table. Each column is replaced by its ciphertexts, followed by
+    /// their companions. Packed columns take the position of the first of them.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
@@ -157,13 +158,13 @@ impl<'a> Encryptor<'a> {
         &self.columns
     }
 
-    /// Encrypts a batch of the table that was prepared for. Numbers read from it are wiped; the
-    /// batch is the caller's.
+    /// Encrypts a batch of the prepared table. Numbers read from the batch are wiped from memory;
+    /// wiping the batch itself is up to the caller.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] for a batch of another table; the first cell that is no number, has
-    /// too many fractional digits or is out of range; a failure of the operating system's random
-    /// generator.
+    /// [`ErrorKind::Differs`] for a batch of another table. Reports the first cell that is not a
+    /// number, has too many fractional digits or is out of range. Also fails when the operating
+    /// system's random generator fails.
     pub fn encrypt(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
@@ -182,7 +183,7 @@ impl<'a> Encryptor<'a> {
         batch: &RecordBatch,
         arrays: &mut Vec<ArrayRef>,
     ) -> Result<(), Error> {
-        let numbers = column.parts.iter().map(|part| self.numbers(part, batch)).collect::<Result<Vec<_>, _>>()?;
+        let numbers = column.sources.iter().map(|source| self.numbers(source, batch)).collect::<Result<Vec<_>, _>>()?;
         let (ciphertexts, nulls) = match column.encoding {
             Encoding::Slots => (self.encrypt_packed(column, &numbers)?, None),
             _ => self.encrypt_single(column, &numbers[0])?,
@@ -195,18 +196,18 @@ impl<'a> Encryptor<'a> {
         Ok(())
     }
 
-    fn numbers(&self, part: &Part, batch: &RecordBatch) -> Result<Numbers, Error> {
+    fn numbers(&self, source: &SourceColumn, batch: &RecordBatch) -> Result<Numbers, Error> {
         let rules = Rules {
-            column: part.name.clone(),
-            scale: part.scale,
-            range: part.range,
+            column: source.name.clone(),
+            scale: source.scale,
+            range: source.range,
             rounding: self.rounding,
             show_cells: self.show_cells,
         };
-        rules.read(batch.column(self.input.index_of(&part.name)?))
+        rules.read(batch.column(self.input.index_of(&source.name)?))
     }
 
-    /// A ciphertext for each number, none for a null.
+    /// Encrypts each number into one ciphertext, and nulls into none.
     fn encrypt_single(
         &self,
         column: &EncryptedColumn,
@@ -219,12 +220,12 @@ impl<'a> Encryptor<'a> {
         Ok((self.encrypt_plaintexts(column, &plaintexts)?, Some(nulls)))
     }
 
-    /// A ciphertext for each row, with 0 in the slot of a null.
+    /// Encrypts each row into one ciphertext, with 0 in the slot of a null.
     fn encrypt_packed(&self, column: &EncryptedColumn, numbers: &[Numbers]) -> Result<Ciphertexts, Error> {
         let rows = numbers[0].len();
         let mut slots = Zeroizing::new(Vec::with_capacity(rows * numbers.len()));
         for row in 0..rows {
-            slots.extend(numbers.iter().map(|part| part[row].unwrap_or_default()));
+            slots.extend(numbers.iter().map(|source| source[row].unwrap_or_default()));
         }
         let plaintexts = column.layout()?.pack(self.key.public(), &slots).map_err(|error| failed(column, error))?;
         self.encrypt_plaintexts(column, &plaintexts)
@@ -239,33 +240,34 @@ fn failed(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
     ErrorKind::Paillier(error.kind().clone()).in_column(&column.name)
 }
 
-/// A batch of these columns, whose nested types may have metadata that the schema leaves out.
+/// Builds a batch of these columns. Their nested types may have metadata that the schema omits.
 pub(crate) fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>) -> Result<RecordBatch, Error> {
-    let arrays = arrays.iter().zip(schema.fields()).map(|(array, field)| metadata::retyped(array, field.data_type()));
+    let arrays =
+        arrays.iter().zip(schema.fields()).map(|(array, field)| metadata::cast_nested(array, field.data_type()));
     Ok(RecordBatch::try_new(schema.clone(), arrays.collect::<Result<_, _>>()?)?)
 }
 
-/// The encrypted columns that the options ask for.
+/// The encrypted columns that the options request.
 fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Result<Vec<EncryptedColumn>, Error> {
-    let parts = parts(schema, options)?;
-    let column = |name: String, encoding: Encoding, parts: Vec<Part>| EncryptedColumn {
+    let sources = sources(schema, options)?;
+    let column = |name: String, encoding: Encoding, sources: Vec<SourceColumn>| EncryptedColumn {
         name,
         key: key.id(),
         bits: key.bits(),
         encoding,
-        parts,
+        sources,
         max_additions: options.max_additions,
     };
     let columns: Vec<EncryptedColumn> = match options.pack {
         true => {
-            let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-            vec![column(names.join("+"), Encoding::Slots, parts)]
+            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+            vec![column(names.join("+"), Encoding::Slots, sources)]
         }
-        false => parts
+        false => sources
             .into_iter()
-            .map(|part| match part.scale {
-                0 => column(part.name.clone(), Encoding::Integer, vec![part]),
-                _ => column(part.name.clone(), Encoding::Fixed, vec![part]),
+            .map(|source| match source.scale {
+                0 => column(source.name.clone(), Encoding::Integer, vec![source]),
+                _ => column(source.name.clone(), Encoding::Fixed, vec![source]),
             })
             .collect(),
     };
@@ -273,29 +275,29 @@ fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Resul
     Ok(columns)
 }
 
-/// The original columns that the options ask for.
-pub(crate) fn parts(schema: &Schema, options: &EncryptOptions) -> Result<Vec<Part>, Error> {
+/// The original columns that the options request.
+pub(crate) fn sources(schema: &Schema, options: &EncryptOptions) -> Result<Vec<SourceColumn>, Error> {
     if options.columns.is_empty() {
         return Err(ErrorKind::NoColumns.into());
     }
     let encrypted = metadata::encrypted_columns(schema)?;
     let mut seen = HashSet::new();
-    let mut parts = Vec::new();
+    let mut sources = Vec::new();
     for spec in &options.columns {
         if !seen.insert(&spec.name) {
             return Err(ErrorKind::DuplicateColumn.in_column(&spec.name));
         }
-        parts.push(part(schema, &encrypted, spec)?);
+        sources.push(source(schema, &encrypted, spec)?);
     }
-    Ok(parts)
+    Ok(sources)
 }
 
-fn part(schema: &Schema, encrypted: &[EncryptedColumn], spec: &ColumnSpec) -> Result<Part, Error> {
+fn source(schema: &Schema, encrypted: &[EncryptedColumn], spec: &ColumnSpec) -> Result<SourceColumn, Error> {
     let field = find(schema, &spec.name)?;
     if metadata::described(field)?.is_some() {
         return Err(ErrorKind::AlreadyEncrypted.in_column(&spec.name));
     }
-    let owner = encrypted.iter().find(|column| column.parts.iter().any(|part| part.additions == spec.name));
+    let owner = encrypted.iter().find(|column| column.sources.iter().any(|source| source.additions == spec.name));
     if let Some(owner) = owner {
         return Err(ErrorKind::IsCompanion { of: owner.name.clone() }.in_column(&spec.name));
     }
@@ -306,10 +308,10 @@ fn part(schema: &Schema, encrypted: &[EncryptedColumn], spec: &ColumnSpec) -> Re
         None => DEFAULT_RANGE,
         Some(text) => numbers::scaled_range(&spec.name, text, scale)?,
     };
-    Ok(Part::new(&spec.name, scale, range))
+    Ok(SourceColumn::new(&spec.name, scale, range))
 }
 
-/// A field by name, or an error that lists the names there are.
+/// Finds a field by name. The error lists the existing names.
 pub(crate) fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field, Error> {
     schema.field_with_name(name).map_err(|_| {
         let available = schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -318,7 +320,7 @@ pub(crate) fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field, Erro
 }
 
 fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
-    let owner = |name: &str| columns.iter().position(|column| column.parts.iter().any(|part| part.name == name));
+    let owner = |name: &str| columns.iter().position(|column| column.sources.iter().any(|source| source.name == name));
     let mut placed = HashSet::new();
     let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| match owner(field.name()) {
         None => Some(Step::Pass(index)),
@@ -337,7 +339,7 @@ fn output_schema(
     let mut fields = Vec::new();
     for step in plan {
         match *step {
-            Step::Pass(index) => fields.push(metadata::kept(schema.field(index))?),
+            Step::Pass(index) => fields.push(metadata::stored_field(schema.field(index))?),
             Step::Encrypt(index) => {
                 fields.push(metadata::of_table(columns[index].field(), &table));
                 fields.extend(columns[index].companion_fields());

@@ -1,7 +1,6 @@
-//! The error type, which names the fault, and its row and column in the batch.
+//! The error type, which names the fault and its row and column in the batch.
 //!
-//! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in
-//! it only where the caller asked for that
+//! No error contains a plaintext. The text of a cell is included only if the caller asks for it
 //! ([`EncryptOptions::show_cells`](crate::EncryptOptions::show_cells)).
 
 use std::fmt;
@@ -14,13 +13,13 @@ use crate::csv::CsvFault;
 use crate::expression::PredicateError;
 use crate::metadata::MetadataError;
 
-/// An error of somebody else's type.
+/// An error of a foreign type.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is wrong with a batch, and where.
 ///
-/// Rows are counted from 0 within the batch; [`Error::offset_rows`] turns them into rows of a
-/// stream (a CSV header is not a row). Which file the batch came from is the caller's to add.
+/// Rows are counted from 0 within the batch. [`Error::offset_rows`] converts them to rows of a
+/// stream (a CSV header is not a row). The caller adds the name of the file.
 ///
 /// ```
 /// use hearith_columns::ErrorKind;
@@ -56,12 +55,12 @@ impl Error {
         self.0.column.as_deref()
     }
 
-    /// The cell as an error line shows it (quoted, on one line, cut), if that was asked for.
+    /// The cell in display form (quoted, on one line, truncated), if the caller asked for it.
     pub fn cell(&self) -> Option<&str> {
         self.0.cell.as_deref()
     }
 
-    /// The same error in this row, counted from 0.
+    /// The same error at this row, counted from 0.
     pub fn at_row(mut self, row: u64) -> Self {
         self.0.row = Some(row);
         self
@@ -120,18 +119,18 @@ impl std::error::Error for Error {
     }
 }
 
-/// What is wrong. The text says nothing of the place; see [`Error`].
+/// The kinds of faults. Their texts do not name the location; see [`Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A column was asked for that the table does not have.
+    /// The table does not have the requested column.
     #[error("there is no such column (there are: {})", list(.available))]
     NoSuchColumn {
-        /// The columns that there are.
+        /// The existing columns.
         available: Vec<String>,
     },
-    /// Two columns of one name, in the input or among those to be written.
-    #[error("there would be two columns of this name")]
+    /// Two columns share a name, in the input or in the output.
+    #[error("two columns would have this name")]
     DuplicateColumn,
     /// No column was named.
     #[error("no column named")]
@@ -139,8 +138,8 @@ pub enum ErrorKind {
     /// The column is encrypted already.
     #[error("is already encrypted")]
     AlreadyEncrypted,
-    /// The column to encrypt counts the additions of an encrypted one, which could not be decrypted
-    /// without it.
+    /// The column to encrypt counts the additions of an encrypted column, which could not be
+    /// decrypted without it.
     #[error("counts the additions of the encrypted column {of}, which must stay unencrypted")]
     IsCompanion {
         /// The encrypted column.
@@ -162,70 +161,70 @@ pub enum ErrorKind {
         scale: u32,
     },
     /// A value exceeds the declared range.
-    #[error("is out of range: at most {range} either side of 0")]
+    #[error("is out of range: at most {range} in magnitude")]
     OutOfRange {
-        /// The largest magnitude admitted.
+        /// The largest accepted magnitude.
         range: String,
     },
-    /// The declared range is not a positive number that the encoding can hold.
+    /// The declared range is not a positive number, or is too large for the encoding.
     #[error("{} is not a range: it must be a positive number below 2^127 at this scale", shown(.text))]
     BadRange {
-        /// What was declared.
+        /// The declared text.
         text: String,
     },
-    /// The scale is beyond what the encoding can hold.
+    /// The scale is too large for the encoding.
     #[error("a scale of {scale} is too large: at most 38")]
     BadScale {
-        /// What was declared.
+        /// The declared scale.
         scale: u32,
     },
-    /// Ciphertexts to import into which nothing was added.
-    #[error("every ciphertext must hold one number at least")]
+    /// Imported ciphertexts to which no number was added.
+    #[error("every ciphertext must hold at least one number")]
     NoAdditions,
-    /// The operation on plaintexts or ciphertexts failed.
+    /// A Paillier operation on plaintexts or ciphertexts failed.
     #[error("{0}")]
     Paillier(#[from] hearith_paillier::ErrorKind),
-    /// The operation of the lattice scheme failed.
+    /// An operation of the lattice scheme failed.
     #[error("{0}")]
     Lattice(#[from] hearith_bfv::ErrorKind),
-    /// A chunk of a column that is encrypted whole is not the one that should stand here.
-    #[error("the chunk here {0}")]
+    /// A chunk of a batched column is not the one expected here.
+    #[error("the chunk {0}")]
     Chunk(&'static str),
-    /// Rows of a table would count twice.
+    /// Rows of a table would be counted twice.
     #[error("has rows of table {table}, which was added already: they would be counted twice")]
     Repeated {
         /// Id of the table.
         table: String,
     },
-    /// Columns that are encrypted whole cannot be packed.
+    /// Batched columns cannot be packed.
     #[error("columns of a BFV key cannot be packed")]
     Packed,
-    /// What decrypts is a device, and it failed.
+    /// The decryption device failed.
     #[error("{0}")]
     Device(#[source] Source),
-    /// What computes is a service, or a device, and it failed.
+    /// The service or device that computes failed.
     #[error("{0}")]
     Service(#[source] Source),
-    /// A column is encrypted by another scheme than that of the key, or what is done to it.
+    /// A column's scheme differs from that of the key or of the operation.
     #[error("encrypted by {found}, but the key given is of {given}")]
     Scheme {
-        /// The scheme that the column names.
+        /// The column's scheme.
         found: &'static str,
-        /// The scheme of the key given.
+        /// The key's scheme.
         given: &'static str,
     },
     /// A column is encrypted under another key.
     #[error("encrypted under key {found}, but the key given is {given}")]
     WrongKey {
-        /// The id of the key that the column names.
+        /// The id of the column's key.
         found: String,
         /// The id of the key given.
         given: String,
     },
-    /// The description of an encrypted column does not hold together.
+    /// The description of an encrypted column is inconsistent.
     #[error("{}", .0.introduced())]
     Metadata(#[from] MetadataError),
-    /// A companion column is not what it must be.
+    /// A companion column is missing or unsuitable.
     #[error("its companion column {companion} {fault}")]
     Companion {
         /// Name of the companion column.
@@ -233,7 +232,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         fault: CompanionFault,
     },
-    /// The column that numbers the rows of a table is not what it must be.
+    /// The column that numbers the rows of a table is missing or unsuitable.
     #[error("the column {name}, which numbers the rows, {fault}")]
     RowNumbers {
         /// Name of the column.
@@ -241,7 +240,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         fault: CompanionFault,
     },
-    /// A cell that counts is null.
+    /// A count is null.
     #[error("must not be null")]
     NullCount,
     /// A null ciphertext claims additions.
@@ -249,7 +248,7 @@ pub enum ErrorKind {
     CountedNull,
     /// A number claims no additions: it was copied or filled in without its companion.
     #[error(
-        "holds a number of which its companion {companion} counts no addition: \
+        "holds a number, but its companion {companion} counts no additions: \
          copy or fill both columns together, or fill before encryption"
     )]
     UncountedNumber {
@@ -259,110 +258,117 @@ pub enum ErrorKind {
     /// More numbers were added than the ciphertext has headroom for.
     #[error("{} additions exceed the {max_additions} that there is headroom for", counted(*.additions))]
     Headroom {
-        /// Additions that the ciphertext would hold; `u64::MAX` where they are as many or more.
+        /// Additions that the ciphertext would hold; `u64::MAX` means that many or more.
         additions: u64,
         /// Additions that it may hold.
         max_additions: u64,
     },
-    /// The noise of the sum of so many numbers of a column that is encrypted whole has no room.
+    /// The noise of the sum of all numbers in a batched column exceeds the headroom.
     #[error(
-        "{set} has room for the noise of {most} additions of numbers in this range, not of {wanted}: \
-         choose a smaller range, fewer additions for sums of parts of the table, or a larger parameter set"
+        "the noise budget of {set} allows {most} additions of numbers in this range, not {wanted}: \
+         choose a smaller range, fewer additions (to sum parts of the table) or a larger parameter set"
     )]
     NoiseHeadroom {
         /// The parameters.
         set: hearith_bfv::Set,
-        /// The numbers that were encrypted.
+        /// The number of encrypted values.
         wanted: u64,
-        /// Additions that there is room for.
+        /// Additions that the noise headroom allows.
         most: u64,
     },
-    /// Sums of the declared range and additions are longer than a key's plaintexts.
+    /// Sums within the declared range and additions do not fit the key's plaintexts.
     #[error("the range and the additions need {needed} bits, and plaintexts under a key of {bits} bits have {}", .bits - 1)]
     TooFewBits {
-        /// Bits that sums need, with their sign.
+        /// Bits that sums need, including the sign.
         needed: u32,
         /// Bits of n.
         bits: u32,
     },
-    /// A table is none of totals that count their values.
-    #[error("no totals that count their values, so there are no means")]
+    /// The table holds no totals that count their values.
+    #[error("holds no totals with value counts, so means cannot be computed")]
     NoMeans,
-    /// A total has weights, which it does not say.
+    /// A total is weighted, and its weights are not recorded.
     #[error("has weights other than 1, so its mean is not known")]
     Weighted,
-    /// A column does not hold what is described.
-    #[error("is {found}, of which no {expected} can be made")]
+    /// A column cannot be converted to the described type.
+    #[error("is {found}, which cannot be converted to {expected}")]
     Undescribed {
         /// The type found.
         found: String,
         /// The type described.
         expected: String,
     },
-    /// A decrypted total is not one that the declared range and additions admit.
-    #[error("overflowed its headroom: the total cannot be relied on")]
+    /// A decrypted total exceeds what the declared range and additions allow.
+    #[error("overflowed its headroom: the total is not reliable")]
     Overflow,
-    /// A table is not that of the proofs of another's decryption, or has none where a ciphertext
-    /// is.
+    /// A table does not hold the proofs of another table's decryption, or lacks a proof for a
+    /// ciphertext.
     #[error("not proofs of the decryption of this table")]
     NotProofs,
-    /// Proofs or shares of a version that did not bind names, plain values and order to the
+    /// Proofs or shares of a version that did not bind names, plaintext values and order to the
     /// numbers.
-    #[error("{}of an earlier version, which did not bind names and counts to the numbers: make it again", of_trustee(.trustee))]
+    #[error(
+        "{}from an earlier version, which did not bind names and counts to the numbers: regenerate it",
+        of_trustee(.trustee)
+    )]
     Unbinding {
         /// The trustee, from 1, of shares.
         trustee: Option<u32>,
     },
-    /// Proofs or shares of a table with the same columns, of which something else differs.
-    #[error("{}made for a table that differs in a name, plain value, count, ciphertext, description or order", of_trustee(.trustee))]
+    /// Proofs or shares of a table that has the same columns but differs otherwise.
+    #[error(
+        "{}made for a table that differs in a name, plaintext value, count, ciphertext, description or order",
+        of_trustee(.trustee)
+    )]
     OtherTable {
         /// The trustee, from 1, of shares.
         trustee: Option<u32>,
     },
-    /// A column of a type that no digest covers.
-    #[error("is {found}, which proofs, shares and signatures cannot be bound to")]
+    /// A column has a type that no digest covers.
+    #[error("is {found}, a type that proofs, shares and signatures cannot cover")]
     Unbound {
         /// The Arrow type.
         found: String,
     },
-    /// A table that is to be signed is not.
+    /// A table that must be signed is unsigned.
     #[error("is not signed")]
     Unsigned,
-    /// A table is signed by a key that nobody named.
-    #[error("signed by key {found}, which is none of those given")]
+    /// A table is signed by a key that is not among those given.
+    #[error("signed by key {found}, which is not one of the given keys")]
     OtherSigner {
         /// Id of the key.
         found: String,
     },
-    /// What a table says of its signature is none.
+    /// A table's signature entry is malformed.
     #[error("{0} is malformed")]
     BadSignature(&'static str),
-    /// A signature is not that of the table it is with.
+    /// A signature does not match its table.
     #[error("was changed after key {signer} signed it")]
     Altered {
         /// Id of the key.
         signer: String,
     },
-    /// A proof of a decryption.
+    /// A proof of decryption is wrong.
     #[error(transparent)]
     Proof(hearith_proofs::ErrorKind),
-    /// A table is not that of shares of the decryption of another, or has none where a ciphertext
-    /// is.
+    /// A table does not hold the shares of another table's decryption, or lacks a share for a
+    /// ciphertext.
     #[error("not shares of the decryption of this table")]
     NotShares,
-    /// A trustee's share of a decryption, or all of them together.
+    /// A trustee's decryption share, or the combination of all shares, is wrong.
     #[error("{}{kind}", of_trustee(.trustee))]
     Share {
-        /// The trustee, from 1, if it is one's.
+        /// The trustee, from 1, if the fault is in one share.
         trustee: Option<u32>,
         /// What is wrong.
         kind: hearith_threshold::ErrorKind,
     },
-    /// A file under Parquet's own encryption (Parquet Modular Encryption), which hides it from
-    /// whoever stores it; that is another thing than encrypted columns.
-    #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not read: decrypt it first")]
+    /// A file under Parquet's own encryption (Parquet Modular Encryption). This hides the file from
+    /// the party that stores it and is unrelated to encrypted columns.
+    #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not supported: decrypt it first")]
     EncryptedParquet,
-    /// Tables of other scales, ranges or numbers of additions cannot be made alike under this key.
+    /// Tables with different scales, ranges or numbers of additions cannot be aligned under this
+    /// key.
     #[error("the scales and ranges of these tables together are too large for the additions in a key of {bits} bits")]
     NoHeadroom {
         /// Bits of n.
@@ -371,8 +377,8 @@ pub enum ErrorKind {
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,
-    /// A table is not like those before it, or a batch not like the table that it is said to be of.
-    #[error("{what} is {here} here but {before} before")]
+    /// A table differs from those before it, or a batch from its table.
+    #[error("{what} is {here}, not {before} as before")]
     Differs {
         /// The property.
         what: &'static str,
@@ -382,13 +388,13 @@ pub enum ErrorKind {
         before: String,
     },
     /// A column to group by is encrypted.
-    #[error("is encrypted: groups need plain values")]
+    #[error("is encrypted: group by an unencrypted column")]
     GroupEncrypted,
     /// A column of weights is encrypted.
-    #[error("is encrypted: weights need plain values")]
+    #[error("is encrypted: weights must be plaintext")]
     WeightEncrypted,
-    /// The type of a column of weights is none of integers.
-    #[error("holds {found}: weights are integers of 64 bits (cast it to bigint)")]
+    /// The type of a column of weights is not an integer type.
+    #[error("holds {found}: weights must be 64-bit integers (cast it to bigint)")]
     WeightType {
         /// The Arrow type found.
         found: String,
@@ -396,66 +402,66 @@ pub enum ErrorKind {
     /// A weight is null.
     #[error("is null: every row needs a weight (a condition `... is not null` leaves rows out)")]
     NullWeight,
-    /// A weight is no integer of 64 bits.
-    #[error("is not an integer of 64 bits, as weights are")]
+    /// A weight is not a 64-bit integer.
+    #[error("is not a 64-bit integer, as weights must be")]
     NotAWeight,
-    /// A column of this name would collide with one that totals have.
-    #[error("the name is taken by a column of the totals")]
+    /// The name collides with a column of the totals.
+    #[error("the totals already have a column with this name")]
     ReservedName,
-    /// A condition is none, or not one for its column.
+    /// A condition is invalid, or does not suit its column.
     #[error("{0}")]
     Predicate(#[from] PredicateError),
     /// The row count of a group exceeds 64 bits.
     #[error("the number of rows exceeds 64 bits")]
     TooManyRows,
     /// Packed slots have no counterpart in python-paillier.
-    #[error("packed slots have no counterpart in python-paillier")]
+    #[error("python-paillier does not support packed slots")]
     SlotsInPhe,
-    /// A column whose encoding has no form as described values.
-    #[error("packed columns and python-paillier's fractions have no form as single values")]
+    /// The column's encoding cannot be written as single values.
+    #[error("packed columns and python-paillier's fractions cannot be written as single values")]
     NotSingle,
-    /// A column of values has none that says what they are.
-    #[error("no cell has a value that describes the column")]
+    /// A column of single values holds no value that describes it.
+    #[error("has no values, so its description is unknown")]
     NoValues,
-    /// A decimal scale was given for ciphertexts with fractions of their own.
-    #[error("a scale is for integers, but there are fractions (e below 0)")]
+    /// A decimal scale was given for ciphertexts that have fractional exponents.
+    #[error("a scale applies to integers only, but some numbers are fractions (e is below 0)")]
     ScaleOfFractions,
-    /// A power of 16 is lower than any double's.
+    /// A power of 16 is lower than that of any double.
     #[error("the exponent {exponent} is too low: at least {lowest}")]
     ExponentTooLow {
         /// The exponent found.
         exponent: i32,
-        /// The lowest taken.
+        /// The lowest accepted exponent.
         lowest: i32,
     },
-    /// A power of 16 is lower than announced, or so high that the key cannot hold the number.
-    #[error("the exponent {exponent} is beyond the column's")]
+    /// A power of 16 is lower than announced, or too high for the key.
+    #[error("the exponent {exponent} is outside the column's range")]
     ExponentBeyond {
         /// The exponent found.
         exponent: i32,
     },
-    /// The input asks for more than a table may; see [`limits`](crate::limits).
+    /// The input exceeds a limit for tables; see [`limits`](crate::limits).
     #[error("more than {limit} {what}")]
     TooLarge {
         /// What is counted.
         what: &'static str,
-        /// How many are taken.
+        /// The largest accepted count.
         limit: u64,
     },
-    /// The text is not CSV.
+    /// The text is not valid CSV.
     #[error(transparent)]
     Csv(#[from] CsvFault),
-    /// The file is not Parquet, is cut short or uses a feature that is not supported.
-    #[error("not a whole Parquet file: {0}")]
+    /// The file is not Parquet, is truncated, or uses an unsupported feature.
+    #[error("not a complete Parquet file: {0}")]
     NotParquet(#[source] ParquetFault),
     /// The Parquet file cannot be decoded from this row on.
-    #[error("damaged from here on: {0}")]
+    #[error("damaged from this row on: {0}")]
     Damaged(#[source] ParquetFault),
     /// The input could not be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Arrow's arrays refused an operation.
-    #[error("Arrow cannot do this")]
+    /// Arrow rejected an operation.
+    #[error("Arrow rejected the operation")]
     Arrow(#[from] ArrowError),
 }
 
@@ -486,7 +492,7 @@ pub enum CompanionFault {
     /// It is of another type.
     #[error("is not UInt64")]
     Type,
-    /// It is another encrypted column's as well.
+    /// Another encrypted column uses it as well.
     #[error("is used twice")]
     Shared,
 }
@@ -496,34 +502,34 @@ pub enum CompanionFault {
 #[non_exhaustive]
 pub enum ParquetFault {
     /// The file does not begin and end as Parquet does.
-    #[error("it does not begin and end as one")]
+    #[error("PAR1 is missing at its start or end")]
     Ends,
-    /// The description of the file or of a page is no Thrift, or contradicts itself.
+    /// The description of the file or of a page is not valid Thrift, or is inconsistent.
     #[error("{0} is inconsistent")]
     Structure(&'static str),
-    /// The decoder refuses it.
+    /// The decoder rejects the file.
     #[error("{}", one_line(.0))]
     Decoder(#[from] ParquetError),
-    /// What was decoded makes no arrays.
+    /// The decoded data do not form arrays.
     #[error("{}", one_line(.0))]
     Arrow(#[from] ArrowError),
     /// The decoder panicked.
-    #[error("the decoder broke down")]
+    #[error("the decoder crashed")]
     Panicked,
-    /// There are fewer rows than the footer says.
+    /// The file has fewer rows than the footer states.
     #[error("the file ends early: its footer states {rows} rows")]
     RowsMissing {
-        /// What the footer says.
+        /// Rows that the footer states.
         rows: u64,
     },
 }
 
-/// Other people's error texts may run over lines; ours do not.
+/// Joins the lines of a foreign error text into one.
 pub(crate) fn one_line(text: &impl fmt::Display) -> String {
     text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How many additions there are, of which no more than 64 bits are known.
+/// The number of additions as text; `u64::MAX` means that many or more.
 fn counted(additions: u64) -> String {
     match additions {
         u64::MAX => "2^64 - 1 or more".to_owned(),
@@ -531,7 +537,7 @@ fn counted(additions: u64) -> String {
     }
 }
 
-/// Whose share is wrong.
+/// Names the trustee whose share is wrong.
 fn of_trustee(trustee: &Option<u32>) -> String {
     trustee.map_or(String::new(), |trustee| format!("trustee {trustee}: "))
 }
@@ -545,12 +551,12 @@ pub(crate) fn list(names: &[String]) -> String {
     text
 }
 
-/// A column's name as an error line shows it: an empty one would not be seen.
+/// A column's name as an error shows it: an empty name appears as quotes.
 fn called(column: &str) -> &str {
     if column.is_empty() { "\"\"" } else { column }
 }
 
-/// A cell as an error line shows it: quoted, on one line, not too long.
+/// A cell as an error shows it: quoted, on one line, truncated.
 fn shown(text: &str) -> String {
     const SHOWN: usize = 40;
     let cut: String = text.chars().take(SHOWN).collect();

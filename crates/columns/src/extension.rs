@@ -1,12 +1,12 @@
-//! Encrypted columns as an extension type of Arrow, in files.
+//! Encrypted columns as an Arrow extension type, in files.
 //!
-//! Programs that read several files as one table take the schema of the first and convert the
-//! others to it. Plain binary converts to plain binary whatever the metadata of the fields say, so
-//! that integers of different scales, or under different keys, end in one column. Values of one
-//! extension type do not convert to another: the type holds the whole description, as the Python
-//! package's `hearith.arrow.EncryptedType` writes it, byte by byte.
+//! Programs that read several files as one table use the schema of the first and convert the others
+//! to it. Plain binary converts to plain binary regardless of field metadata, which would mix
+//! integers of different scales or keys in one column. Values of one extension type do not convert
+//! to another. The type therefore holds the entire description, byte for byte as the Python
+//! package's `hearith.arrow.EncryptedType` writes it.
 //!
-//! The entries stand in files alone. What is read back is the metadata `hearith.*`
+//! The entries exist only in files. Readers use the metadata `hearith.*`
 //! ([`metadata`](crate::metadata)).
 
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{Field, FieldRef, Metadata, Schema, SchemaRef};
 
-use crate::metadata::{Encoding, EncryptedColumn, PAILLIER, Part, values_entry};
+use crate::metadata::{Encoding, EncryptedColumn, PAILLIER, SourceColumn, values_entry};
 
 /// The name of the extension type.
 const NAME: &str = "hearith.paillier";
 
-/// The schema with the extension type on each encrypted column of Paillier.
+/// The schema with the extension type on each Paillier-encrypted column.
 pub(crate) fn extended(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match EncryptedColumn::from_field(field) {
         Ok(Some(column)) => FieldRef::new(of_type(field, &column)),
@@ -29,7 +29,7 @@ pub(crate) fn extended(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// The field's metadata without an extension type.
+/// The metadata without an extension type.
 pub(crate) fn without(metadata: &Metadata) -> Metadata {
     let mut metadata = metadata.clone();
     metadata.retain(|key, _| ![EXTENSION_TYPE_NAME_KEY, EXTENSION_TYPE_METADATA_KEY].contains(&key.as_str()));
@@ -43,38 +43,38 @@ fn of_type(field: &Field, column: &EncryptedColumn) -> Field {
     field.clone().with_metadata(metadata)
 }
 
-/// The description as JSON, ranges as text, since they exceed what JSON readers take for integers.
+/// The description as JSON. Ranges are text, since they exceed the integers of JSON readers.
 fn described(column: &EncryptedColumn) -> String {
-    let list = |each: &dyn Fn(&Part) -> String| {
-        let items: Vec<String> = column.parts.iter().map(each).collect();
+    let list = |each: &dyn Fn(&SourceColumn) -> String| {
+        let items: Vec<String> = column.sources.iter().map(each).collect();
         format!("[{}]", items.join(", "))
     };
     let exponent = match column.encoding {
         Encoding::Base16(exponent) => exponent,
         _ => 0,
     };
-    let values = match values_entry(&column.parts) {
+    let values = match values_entry(&column.sources) {
         None => "[]".to_owned(),
-        Some(_) => list(&|part| text(part.values.as_deref().unwrap_or_default())),
+        Some(_) => list(&|source| text(source.values.as_deref().unwrap_or_default())),
     };
     let entries = [
         ("key", text(&column.key.to_string())),
         ("bits", column.bits.to_string()),
         ("encoding", text(column.encoding.name())),
-        ("scales", list(&|part| part.scale.to_string())),
-        ("ranges", list(&|part| text(&part.range.to_string()))),
+        ("scales", list(&|source| source.scale.to_string())),
+        ("ranges", list(&|source| text(&source.range.to_string()))),
         ("max_additions", column.max_additions.to_string()),
         ("exponent", exponent.to_string()),
         ("scheme", text(PAILLIER)),
-        ("columns", list(&|part| text(&part.name))),
-        ("additions", list(&|part| text(&part.additions))),
+        ("columns", list(&|source| text(&source.name))),
+        ("additions", list(&|source| text(&source.additions))),
         ("values", values),
     ];
     let entries = entries.map(|(key, value)| format!("{}: {value}", text(key)));
     format!("{{{}}}", entries.join(", "))
 }
 
-/// A string in JSON, all of it ASCII.
+/// A JSON string in ASCII.
 fn text(string: &str) -> String {
     let quoted = serde_json::Value::from(string).to_string();
     let mut ascii = String::with_capacity(quoted.len());
@@ -97,23 +97,23 @@ mod tests {
             key: "00112233445566778899aabbccddeeff".parse().unwrap(),
             bits: 2048,
             encoding: Encoding::Fixed,
-            parts: vec![Part::new("pay", 2, 1 << 80)],
+            sources: vec![SourceColumn::new("pay", 2, 1 << 80)],
             max_additions: 1 << 32,
         }
     }
 
-    // The expected texts are Python's: json.dumps of the same description.
+    // The expected texts are from Python: `json.dumps` of the same description.
     #[test]
     fn descriptions_read_as_pythons() {
         let mut packed = column();
         packed.encoding = Encoding::Slots;
-        packed.parts = vec![Part::new("pay", 2, 1000), Part::new("Größe \"😀\"\n\u{1}", 0, 7)];
-        for part in &mut packed.parts {
-            part.values = Some(format!("{}.values", part.name));
+        packed.sources = vec![SourceColumn::new("pay", 2, 1000), SourceColumn::new("Größe \"😀\"\n\u{1}", 0, 7)];
+        for source in &mut packed.sources {
+            source.values = Some(format!("{}.values", source.name));
         }
         let mut base16 = column();
         base16.encoding = Encoding::Base16(-14);
-        base16.parts[0].scale = 0;
+        base16.sources[0].scale = 0;
         let expected = [
             r#"{"key": "00112233445566778899aabbccddeeff", "bits": 2048, "encoding": "fixed", "scales": [2], "ranges": ["1208925819614629174706176"], "max_additions": 4294967296, "exponent": 0, "scheme": "paillier", "columns": ["pay"], "additions": ["pay.additions"], "values": []}"#,
             r#"{"key": "00112233445566778899aabbccddeeff", "bits": 2048, "encoding": "slots", "scales": [2, 0], "ranges": ["1000", "7"], "max_additions": 4294967296, "exponent": 0, "scheme": "paillier", "columns": ["pay", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001"], "additions": ["pay.additions", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001.additions"], "values": ["pay.values", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001.values"]}"#,

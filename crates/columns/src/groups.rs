@@ -1,7 +1,7 @@
-//! Groups: the distinct values of some columns, numbered as they come.
+//! Groups: the distinct values of some columns, numbered in order of appearance.
 //!
-//! Values are compared as values: whichever way Arrow holds them, zero is one value whatever its
-//! sign, and so is NaN whatever its bits.
+//! Values are compared independently of their Arrow representation. Zeros of either sign are one
+//! value, and so are all NaNs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use arrow_cast::cast;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
 
-/// Bytes that a group takes beside its values: an entry of the hash table, half of which may be
-/// empty, and an allocation.
+/// Bytes of a group in addition to its values: a hash table entry, with the table up to half empty,
+/// and an allocation.
 const ENTRY: usize = 80;
 
-/// Numbers the distinct rows of some columns. Nulls are values like any other.
+/// Numbers the distinct rows of some columns. Nulls are treated as values.
 ///
-/// Without columns there is one group, which exists from the start.
+/// Without columns, there is one group, which exists from the start.
 pub(crate) struct Groups {
     converter: Option<RowConverter>,
     numbers: HashMap<Box<[u8]>, u32>,
@@ -37,7 +37,7 @@ impl Groups {
         Ok(Self { converter, numbers: HashMap::new(), bytes: 0 })
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub(crate) fn len(&self) -> usize {
         match self.converter {
             None => 1,
@@ -45,12 +45,12 @@ impl Groups {
         }
     }
 
-    /// Bytes that the values of all groups take, about.
+    /// The approximate size of all groups' values in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The group of each of `rows` rows.
+    /// Returns the group of each of `rows` rows.
     pub(crate) fn assign(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<u32>, ArrowError> {
         let Some(converter) = &mut self.converter else { return Ok(vec![0; rows]) };
         let keys = converter.convert_columns(columns)?;
@@ -68,8 +68,8 @@ impl Groups {
         keys.iter().map(number).collect()
     }
 
-    /// The groups to keep in ascending order of their values, nulls first: their numbers, and the
-    /// columns.
+    /// The groups to keep, in ascending order of their values, nulls first. Returns their numbers
+    /// and the columns.
     pub(crate) fn sorted(&self, keep: impl Fn(u32) -> bool) -> Result<(Vec<u32>, Vec<ArrayRef>), ArrowError> {
         let Some(converter) = &self.converter else {
             return Ok(([0].into_iter().filter(|&group| keep(group)).collect(), Vec::new()));
@@ -83,7 +83,8 @@ impl Groups {
     }
 }
 
-/// The type in which values are compared: one for all of Arrow's ways to hold the same values.
+/// The type in which values are compared, the same for all Arrow representations of the same
+/// values.
 pub(crate) fn plain(kind: &DataType) -> DataType {
     match kind {
         DataType::Dictionary(_, values) => plain(values),
@@ -94,12 +95,12 @@ pub(crate) fn plain(kind: &DataType) -> DataType {
     }
 }
 
-/// A column in its [`plain`] type, equal numbers in equal bits.
+/// Casts a column to its [`plain`] type, with the same bits for equal numbers.
 pub(crate) fn as_plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     one_form(&cast(column, &plain(column.data_type()))?)
 }
 
-/// The array with every zero positive and every NaN the same one, within nested types as well.
+/// Makes every zero positive and every NaN the same, including in nested types.
 fn one_form(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     /// Adding zero turns -0 into 0 and changes no other number.
     macro_rules! floats {

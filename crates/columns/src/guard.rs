@@ -1,8 +1,8 @@
-//! Damaged files that break the decoder of Parquet become errors.
+//! Converts panics of the Parquet decoder on damaged files into errors.
 //!
-//! The `parquet` crate reports most damage as an error, but asserts some of what a file claims
-//! (seen with random changes to small files: about one in four thousand). Such a panic, too, is an
-//! error about the file here.
+//! The `parquet` crate reports most damage as an error, but asserts some claims of a file. Random
+//! changes to small files trigger such a panic about once in four thousand files. This module
+//! reports it as an error of the file.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,14 +11,14 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of the current thread will become an error about a damaged file, so that a panic
-/// hook may keep quiet.
+/// Whether a panic of the current thread will become an error about a damaged file. A panic hook
+/// can then stay quiet.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Runs the decoder; `None` if it panicked. What it worked on must not be used again then.
-pub(crate) fn guarded<T>(decode: impl FnOnce() -> T) -> Option<T> {
+/// Runs the decoder; `None` if it panicked. The decoder's state must then not be used again.
+pub(crate) fn catch_panic<T>(decode: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));
     GUARDED.set(before);
@@ -31,8 +31,8 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_none() {
-        assert_eq!(guarded(|| 7), Some(7));
-        assert!(guarded(|| assert!(!is_guarded(), "a panic that is caught")).is_none());
+        assert_eq!(catch_panic(|| 7), Some(7));
+        assert!(catch_panic(|| assert!(!is_guarded(), "a panic that is caught")).is_none());
         assert!(!is_guarded());
     }
 }

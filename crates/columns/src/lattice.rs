@@ -1,22 +1,21 @@
-//! Columns encrypted whole, by a lattice scheme: [BFV](hearith_bfv).
+//! Batched columns, encrypted by a lattice scheme: [BFV](hearith_bfv).
 //!
-//! The plain columns of a table stay row by row; a column `X` that is encrypted is `Binary`, and
+//! Unencrypted columns of a table remain row by row. An encrypted column `X` has type `Binary`, and
 //! its rows are encrypted `N` at a time. The first row of each `N` holds the *chunk*, the
-//! ciphertext of all of them, and the others are null. `X.additions` (`UInt64`) says row by row
-//! whether there is a number: 1, or 0 where the column was null. Row groups end where chunks end,
-//! so they can be read ([`batches_of`](crate::parquet::ParquetSource::batches_of)) and added up
-//! apart ([`LatticeTotals::begin_part`]). `crates/bfv/README.md` has the form of the files
-//! in full.
+//! ciphertext of all of them, and the others are null. `X.additions` (`UInt64`) is 1 for a row with
+//! a number, and 0 for a null. Row groups end at chunk boundaries, so they can be read
+//! ([`batches_of`](crate::parquet::ParquetReader::batches_of)) and summed separately
+//! ([`LatticeAggregator::begin_part`]). `crates/bfv/README.md` specifies the file format in full.
 //!
-//! A chunk is `HBK2`, the table's random id (16 bytes), the number of its first row (8 bytes,
-//! little end first), a SHA-256 of the column's name, id, row and ciphertext, and the ciphertext
-//! ([`hearith_bfv::Ciphertext::to_bytes`]). So a chunk that was altered, cut, moved, left out or
-//! repeated is told, and so are rows that were left out or added. That is against accidents:
-//! whoever wants to deceive can write another file.
+//! A chunk consists of `HBK2`, the table's random id (16 bytes), the number of its first row (8
+//! bytes, little-endian), a SHA-256 of the column's name, the id, the row and the ciphertext, and
+//! the ciphertext itself ([`hearith_bfv::Ciphertext::to_bytes`]). This detects chunks that were
+//! altered, truncated, moved, left out or repeated, and rows that were left out or added. It
+//! protects against accidents only: an attacker can write another file.
 //!
-//! Totals have one row a group as those of Paillier do; a cell is a [`hearith_bfv::Total`], some
-//! 200 kB, and null where nothing was added. A field's metadata describe the column as Paillier's
-//! do ([`metadata`](crate::metadata)), with `hearith.scheme` = `bfv`, `hearith.set`, bits of a
+//! Totals have one row per group, as in Paillier tables. A cell is a [`hearith_bfv::Total`] of
+//! about 200 kB, or null where nothing was added. Field metadata describe the column as in Paillier
+//! tables ([`metadata`](crate::metadata)), with `hearith.scheme` = `bfv`, `hearith.set`, bits of a
 //! plaintext in `hearith.bits`, `hearith.form` = `chunks` or `totals`, and the id in
 //! `hearith.table`.
 
@@ -31,4 +30,4 @@ pub use chunk::check_chunk;
 pub use column::{Form, LatticeColumn, lattice_columns};
 pub use decrypt::LatticeDecryptor;
 pub use encrypt::{LatticeEncryptor, LatticeKey};
-pub use totals::LatticeTotals;
+pub use totals::LatticeAggregator;

@@ -1,20 +1,24 @@
 //! Encrypted columns in Arrow tables.
 //!
-//! One kernel, Arrow in and Arrow out, under everything that handles encrypted tables: a
-//! [`RecordBatch`](arrow_array::RecordBatch) of numbers becomes one of ciphertexts ([`Encryptor`]),
-//! encrypted batches are added up by groups without the private key ([`Totals`]), and totals or
-//! single values are decrypted ([`Decryptor`]). [`parquet`] and [`csv`] are streams of batches.
+//! This crate is the common kernel of everything that handles encrypted tables. Its input and
+//! output are Arrow [`RecordBatch`](arrow_array::RecordBatch)es:
 //!
-//! Beside each original column `X` an encrypted table has a companion `X.additions` (`UInt64`):
-//! how many numbers were added into that ciphertext, or slot of one. That is what lets
-//! a sum refuse to exceed its headroom and a decryption refuse a total that did.
-//! [`EncryptedColumn`] describes a column and says how the description is kept.
+//! - [`Encryptor`] turns a batch of numbers into a batch of ciphertexts.
+//! - [`Aggregator`] sums encrypted batches by groups, without the private key.
+//! - [`Decryptor`] decrypts totals or single values.
+//! - [`parquet`] and [`csv`] read and write streams of batches.
+//!
+//! For each original column `X`, an encrypted table has a companion column `X.additions`
+//! (`UInt64`). It counts the numbers that were added into each ciphertext, or into one slot of it.
+//! With this count, a sum rejects additions beyond its headroom, and decryption rejects a total
+//! that exceeded it. [`EncryptedColumn`] describes a column and documents how the description is
+//! stored.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 //! use hearith_columns::{
-//!     ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor, Totals,
+//!     ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor, Aggregator,
 //! };
 //! use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 //!
@@ -31,7 +35,7 @@
 //! let encrypted = Encryptor::new(public, &table.schema(), &options)?.encrypt(&table)?;
 //!
 //! let by = ["dept".to_owned()];
-//! let mut totals = Totals::new(key.public(), &encrypted.schema(), &by)?;
+//! let mut totals = Aggregator::new(key.public(), &encrypted.schema(), &by)?;
 //! totals.update(&encrypted)?;
 //! let totals = totals.finish()?;
 //!
@@ -49,6 +53,7 @@ mod contents;
 pub mod csv;
 mod decrypt;
 mod describe;
+mod described;
 mod digest;
 mod encrypt;
 mod error;
@@ -64,7 +69,6 @@ mod numbers;
 mod openings;
 pub mod parquet;
 mod partitions;
-mod parts;
 pub mod phe;
 mod shares;
 mod signature;
@@ -79,25 +83,25 @@ pub use contents::{Contents, TableId};
 pub use csv::CsvFault;
 pub use decrypt::{Decrypted, Decryptor, OVERFLOW, narrowed};
 pub use describe::Describer;
+pub use described::{Described, described};
 pub use digest::{Digest, TableDigest};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
 pub use expression::{BoundComputed, BoundPredicate, Computed, Predicate, PredicateError, listed};
 pub use means::Means;
-pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
+pub use metadata::{Encoding, EncryptedColumn, MetadataError, SourceColumn, encrypted_columns};
 pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
 pub use partitions::Partitions;
-pub use parts::{Described, described};
 pub use shares::{Combined, Combiner, Sharer};
 pub use signature::{
     SIGNATURE, SIGNER, SignatureCheck, SigningKey, SigningKeyError, TableSignature, TableSigner, VerifyingKey,
     is_signing_key,
 };
-pub use totals::{Release, Released, Totals, Withheld};
+pub use totals::{Aggregates, Aggregator, FinishOptions, Withheld};
 pub use typed::{TypedColumn, is_number, type_name};
 
-/// The examples of the README, compiled and run with the others.
+/// The examples of the README, compiled and run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Means of decrypted totals: the sum of a group by the number of encrypted values in it.
+//! Means of decrypted totals: the sum of a group divided by its number of encrypted values.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use zeroize::Zeroizing;
 
-use crate::csv::Texts;
+use crate::csv::CellFormatter;
+use crate::described::{Described, described};
 use crate::encrypt::{batch_of, find};
 use crate::error::{Error, ErrorKind};
 use crate::metadata::counts_rows;
-use crate::parts::{Described, described};
 use crate::totals::count_name;
 
 /// The means of one table of totals.
@@ -26,25 +26,25 @@ pub struct Means {
 /// A mean.
 #[derive(Debug)]
 struct Mean {
-    /// The column of its sums among those that are decrypted.
+    /// The index of its sum among the decrypted columns.
     place: usize,
-    /// The column of the totals that counts their values.
+    /// The column of the totals that counts its values.
     values: String,
-    /// The column that is null where all weights are 1.
+    /// The column that is null if all weights are 1.
     rarest: Option<String>,
 }
 
 impl Means {
-    /// Of totals with this schema, decrypted into that one.
+    /// Prepares means of totals with the schema `totals`, which decrypt to the schema `decrypted`.
     ///
     /// # Errors
-    /// [`ErrorKind::NoMeans`] for a table that is none of totals, or whose totals do not count
-    /// values; a damaged description.
+    /// [`ErrorKind::NoMeans`] for a table that does not hold totals, or whose totals do not count
+    /// values. Also a damaged description.
     pub fn of(totals: &Schema, decrypted: &Schema) -> Result<Self, Error> {
-        let counted = described(totals)?.into_iter().map(|Described { part, rarest, .. }| {
-            let values = part.values.filter(|name| totals.field_with_name(name).is_ok());
-            let values = values.ok_or_else(|| ErrorKind::NoMeans.in_column(&part.name))?;
-            let place = decrypted.index_of(&part.name)?;
+        let counted = described(totals)?.into_iter().map(|Described { source, rarest, .. }| {
+            let values = source.values.filter(|name| totals.field_with_name(name).is_ok());
+            let values = values.ok_or_else(|| ErrorKind::NoMeans.in_column(&source.name))?;
+            let place = decrypted.index_of(&source.name)?;
             Ok(Mean { place, values, rarest: rarest.filter(|name| totals.field_with_name(name).is_ok()) })
         });
         let mut means = counted.collect::<Result<Vec<_>, Error>>()?;
@@ -64,22 +64,22 @@ impl Means {
         Ok(Self { means, schema: Arc::new(Schema::new(fields)) })
     }
 
-    /// The decrypted columns, each sum with `X.mean` behind it.
+    /// The decrypted columns, each sum followed by its `X.mean`.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// Where a decrypted column is among them.
+    /// The index in that schema of the decrypted column `place`.
     pub fn place(&self, place: usize) -> usize {
         place + self.means.iter().filter(|mean| mean.place < place).count()
     }
 
-    /// Decrypted totals with their means: the double nearest to the quotient, null where a sum is
+    /// Adds means to decrypted totals: the double nearest to the quotient, null if the sum is null
     /// or no value entered it.
     ///
     /// # Errors
-    /// [`ErrorKind::Weighted`] at the first total that has weights other than 1, which it does not
-    /// say.
+    /// [`ErrorKind::Weighted`] at the first total with weights other than 1, since these are not
+    /// recorded.
     pub fn beside(&self, totals: &RecordBatch, decrypted: &RecordBatch) -> Result<RecordBatch, Error> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         for (place, column) in decrypted.columns().iter().enumerate() {
@@ -103,7 +103,7 @@ impl Mean {
                 return Err(ErrorKind::Weighted.at(row, name));
             }
         }
-        let texts = Texts::new(sums).map_err(|_| ErrorKind::NotANumber)?;
+        let texts = CellFormatter::new(sums).map_err(|_| ErrorKind::NotANumber)?;
         let mean = |row: usize| match counts.value(row) {
             _ if sums.is_null(row) => None,
             0 => None,
@@ -119,12 +119,13 @@ fn counts<'a>(totals: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array, Er
     column.ok_or_else(|| ErrorKind::NoMeans.in_column(name))
 }
 
-/// The double nearest to a decimal by a count; nothing where the text is no decimal.
+/// The double nearest to a decimal divided by a count; `None` if the text is not a decimal.
 ///
-/// With `f` fractional digits the quotient is a fraction of a denominator `q` below `2^64 10^f`,
-/// and what lies halfway between two doubles one of at most `2^54 q`. Unless they are equal they
-/// differ by more than `10^-(2 f + 60)`, so so many digits and a mark for more decide how it is
-/// rounded.
+/// With `f` fractional digits, the quotient is a fraction whose denominator `q` is below
+/// `2^64 10^f`. The midpoint of two neighbouring doubles is a fraction with a denominator of at
+/// most `2^54 q`. Unless they are equal, quotient and midpoint differ by more than
+/// `10^-(2 f + 60)`. That many digits, and a mark for further non-zero ones, therefore determine
+/// the rounding.
 fn quotient(sum: &str, count: u64) -> Option<f64> {
     let digits = sum.strip_prefix('-').unwrap_or(sum);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

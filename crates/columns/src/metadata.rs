@@ -1,7 +1,7 @@
 //! The description of an encrypted column, stored as metadata of its Arrow field.
 //!
 //! A ciphertext column is `FixedSizeBinary(2 * ceil(bits / 8))`, big-endian, and may hold nulls.
-//! Its field metadata describe it completely, so that a file needs nothing beside it but a key:
+//! Its field metadata describe it completely, so decrypting a file needs only the file and a key:
 //!
 //! | key | value |
 //! |---|---|
@@ -11,35 +11,41 @@
 //! | `hearith.key` | id of the public key, 32 hexadecimal digits |
 //! | `hearith.bits` | bits of n |
 //! | `hearith.encoding` | `integer`, `fixed`, `slots` or `base16` |
-//! | `hearith.columns` | JSON list: the original columns, one a slot |
+//! | `hearith.columns` | JSON list: the original columns, one per slot |
 //! | `hearith.additions` | JSON list: their companion columns |
-//! | `hearith.values` | JSON list, in totals: the columns that count encrypted values ([`Part::values`]) |
-//! | `hearith.scale` | fractional decimal digits kept, comma-separated, one a slot |
-//! | `hearith.range` | largest magnitude of one addend after scaling, likewise |
+//! | `hearith.values` | JSON list, in totals: the columns that count encrypted values ([`SourceColumn::values`]) |
+//! | `hearith.scale` | fractional decimal digits kept, comma-separated, one per slot |
+//! | `hearith.range` | largest magnitude of one addend after scaling, comma-separated, one per slot |
 //! | `hearith.max_additions` | addends that one ciphertext has headroom for |
 //! | `hearith.slots` | slots in one ciphertext (`slots` only) |
-//! | `hearith.exponent` | power of 16 that the integers stand on (`base16` only) |
+//! | `hearith.exponent` | power of 16 that the integers are multiplied by (`base16` only) |
 //!
 //! `base16` is python-paillier's encoding: the number is `integer * 16^exponent`, and `range`
 //! bounds the number itself.
 //!
-//! # What is kept of a source's metadata
-//! Of a table that is encrypted, added up or decrypted its columns keep names, types and
-//! nullability, and nothing else: metadata of schemas and fields are not copied, as programs put
-//! statistics of plain values there, and custom attributes (pandas' account of the columns among
-//! them). Of extension types the storage type is kept. The entries above are written anew from what
-//! was understood of them, and so is the mark of the column that counts rows in totals.
+//! # Which source metadata is kept
+//! When a table is encrypted, summed or decrypted, its columns keep only names, types and
+//! nullability. Other metadata of schemas and fields are not copied, because programs store
+//! statistics of plaintext values there. Custom attributes, including pandas' description of the
+//! columns, are lost too. An extension type becomes its storage type. The entries above are
+//! rewritten from their parsed values, as is the mark of the column that counts rows in totals.
+
+mod fields;
 
 use std::collections::HashSet;
 
-use arrow_array::{ArrayRef, make_array};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
+use arrow_schema::{DataType, Field, Metadata, Schema};
 use hearith_paillier::encoding::SlotLayout;
 use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::extension;
 use crate::limits::MAX_DESCRIPTION_BYTES;
+pub use fields::counts_rows;
+pub(crate) use fields::{
+    cast_nested, check_batch, check_names, free_name, index_field, numbers_rows, of_table, rows_field, rows_name,
+    stored_field, without_metadata,
+};
 
 const PREFIX: &str = "hearith.";
 pub(crate) const SCHEME: &str = "hearith.scheme";
@@ -63,29 +69,29 @@ pub(crate) const VERSION: &str = "hearith.version";
 pub(crate) const TABLE: &str = "hearith.table";
 pub(crate) const TABLES: &str = "hearith.tables";
 
-/// The version of the format that is written. Version 1 named no tables, and BFV's chunks did not
-/// say which row is which.
+/// The version of the format that is written. Version 1 did not name tables, and its BFV chunks did
+/// not record the order of rows.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Additions that a ciphertext has headroom for unless another number is declared.
+/// Default headroom of a ciphertext, in additions.
 pub const DEFAULT_MAX_ADDITIONS: u64 = 1 << 32;
-/// Largest magnitude of one scaled value unless another is declared: any 64-bit integer's.
+/// Default largest magnitude of one scaled value: that of any 64-bit integer.
 pub const DEFAULT_RANGE: u128 = i64::MAX as u128;
-/// Most fractional decimal digits: what a 128-bit integer holds.
+/// Most fractional decimal digits that a 128-bit integer holds.
 pub const MAX_SCALE: u32 = 38;
-/// Lowest power of 16 accepted in an imported number: finer than any double.
+/// Lowest power of 16 accepted in an imported number, finer than any double.
 pub const MIN_EXPONENT: i32 = -512;
 
-/// How numbers lie in the plaintexts of a column.
+/// How the plaintexts of a column encode numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Signed integers.
     Integer,
     /// Signed integers that are decimal numbers times a power of ten.
     Fixed,
-    /// Several columns' numbers side by side in one plaintext.
+    /// Numbers of several columns, packed into one plaintext.
     Slots,
-    /// python-paillier's: a signed integer times 16 to this power (0 or below).
+    /// python-paillier's encoding: a signed integer times 16 to this power (0 or below).
     Base16(i32),
 }
 
@@ -102,28 +108,28 @@ impl Encoding {
 
 /// One original column within an encrypted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SourceColumn {
     /// The original column's name.
     pub name: String,
     /// Fractional decimal digits kept.
     pub scale: u32,
     /// Largest magnitude of one addend after scaling, 1 to 2^127 - 1.
     pub range: u128,
-    /// Name of the companion column: how many numbers were added into each ciphertext.
+    /// Name of the companion column, which counts the numbers added into each ciphertext.
     pub additions: String,
-    /// Name of the column of totals that counts the encrypted values in each, whatever their
-    /// weights. Without such a column each ciphertext counts as one value.
+    /// In totals, name of the column that counts the encrypted values of each total, whatever their
+    /// weights. Without such a column, each ciphertext counts as one value.
     pub values: Option<String>,
 }
 
-impl Part {
-    /// A part with the usual companion name, `NAME.additions`.
+impl SourceColumn {
+    /// A source column with the usual companion name, `NAME.additions`.
     pub fn new(name: &str, scale: u32, range: u128) -> Self {
         Self { name: name.to_owned(), scale, range, additions: format!("{name}.additions"), values: None }
     }
 }
 
-/// An encrypted column: which field holds it, under which key, encoding what.
+/// An encrypted column: its field, its key and its encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncryptedColumn {
     /// Name of the field with the ciphertexts.
@@ -132,11 +138,11 @@ pub struct EncryptedColumn {
     pub key: KeyId,
     /// Bits of n.
     pub bits: u32,
-    /// How numbers lie in the plaintexts.
+    /// How the plaintexts encode numbers.
     pub encoding: Encoding,
-    /// The original columns: one, or with [`Encoding::Slots`] one a slot.
-    pub parts: Vec<Part>,
-    /// Addends that one ciphertext has headroom for, at least 1.
+    /// The original columns: one, or one per slot with [`Encoding::Slots`].
+    pub sources: Vec<SourceColumn>,
+    /// Additions that one ciphertext has headroom for, at least 1.
     pub max_additions: u64,
 }
 
@@ -147,12 +153,12 @@ pub enum MetadataError {
     /// A key is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
-    /// A key's value is not one that may stand there.
-    #[error("{key} is \"{}\", which it cannot be", .value.escape_debug())]
+    /// A key has an invalid value.
+    #[error("{key} has the invalid value \"{}\"", .value.escape_debug())]
     Invalid {
         /// The metadata key.
         key: &'static str,
-        /// Its value, cut to a line.
+        /// Its value, truncated.
         value: String,
     },
     /// The lists differ in length.
@@ -173,19 +179,19 @@ pub enum MetadataError {
         /// Bytes of a ciphertext.
         expected: usize,
     },
-    /// The entries are longer than any description needs to be.
+    /// The entries are longer than any description needs.
     #[error("it has more than {limit} bytes")]
     TooLong {
-        /// Bytes that are read.
+        /// The largest accepted size in bytes.
         limit: usize,
     },
-    /// The column is in a later version of the format.
+    /// The column uses a later version of the format.
     #[error("is in version {found} of the format: this program reads up to {FORMAT_VERSION}")]
     Later {
         /// The version found.
         found: u32,
     },
-    /// The chunks of the column do not say which row is which.
+    /// The chunks of the column do not record the order of rows.
     #[error("is in version 1 of the format, which does not bind the order of rows: encrypt the table again")]
     Unordered,
     /// The declared range and additions cannot fit the key.
@@ -197,7 +203,7 @@ pub enum MetadataError {
 }
 
 impl MetadataError {
-    /// What is wrong with a column: damage, or a version of the format that is not read.
+    /// Describes the fault of a column: damage, or an unsupported version of the format.
     pub(crate) fn introduced(&self) -> String {
         match self {
             Self::Later { .. } | Self::Unordered => self.to_string(),
@@ -207,7 +213,7 @@ impl MetadataError {
 }
 
 impl EncryptedColumn {
-    /// The description kept in a field's metadata; `None` for a field that is not encrypted.
+    /// Reads the description from a field's metadata. `None` for a field that is not encrypted.
     ///
     /// # Errors
     /// [`MetadataError`] when the field says that it is encrypted but its description is
@@ -233,7 +239,7 @@ impl EncryptedColumn {
             key: metadata.text(KEY)?.parse().map_err(|_| metadata.invalid(KEY))?,
             bits,
             encoding,
-            parts: metadata.parts(encoding)?,
+            sources: metadata.sources(encoding)?,
             max_additions: metadata.number(MAX_ADDITIONS)?,
         };
         column.check(field, &metadata)?;
@@ -249,10 +255,10 @@ impl EncryptedColumn {
             return Err(metadata.invalid(MAX_ADDITIONS));
         }
         match self.encoding {
-            Encoding::Integer if self.parts[0].scale != 0 => return Err(metadata.invalid(SCALE)),
-            Encoding::Base16(_) if self.parts[0].scale != 0 => return Err(metadata.invalid(SCALE)),
+            Encoding::Integer if self.sources[0].scale != 0 => return Err(metadata.invalid(SCALE)),
+            Encoding::Base16(_) if self.sources[0].scale != 0 => return Err(metadata.invalid(SCALE)),
             Encoding::Slots => {
-                let (found, expected) = (self.parts.len(), metadata.number(SLOTS)?);
+                let (found, expected) = (self.sources.len(), metadata.number(SLOTS)?);
                 if found != expected {
                     return Err(MetadataError::Lengths { key: COLUMNS, found, expected });
                 }
@@ -271,10 +277,10 @@ impl EncryptedColumn {
         Field::new(&self.name, width, true).with_metadata(self.entries())
     }
 
-    /// The companion fields, `UInt64` and never null: of each part the additions, then the values
-    /// if they are counted.
+    /// The companion fields, `UInt64` and never null: for each source column its additions, then
+    /// its values if they are counted.
     pub fn companion_fields(&self) -> impl Iterator<Item = Field> + '_ {
-        let names = self.parts.iter().flat_map(|part| std::iter::once(&part.additions).chain(&part.values));
+        let names = self.sources.iter().flat_map(|source| std::iter::once(&source.additions).chain(&source.values));
         names.map(|name| Field::new(name, DataType::UInt64, false))
     }
 
@@ -283,13 +289,13 @@ impl EncryptedColumn {
         2 * self.bits.div_ceil(8) as usize
     }
 
-    /// Largest magnitude of one addend in any part.
+    /// Largest magnitude of one addend in any source column.
     pub fn range(&self) -> u128 {
-        self.parts.iter().map(|part| part.range).max().unwrap_or(0)
+        self.sources.iter().map(|source| source.range).max().unwrap_or(0)
     }
 
-    /// The slots of one plaintext; a single one for the encodings without slots, which is what
-    /// makes certain that no sum within the declared headroom reaches n / 2.
+    /// The slots of one plaintext, a single slot for encodings without slots. The layout ensures
+    /// that no sum within the declared headroom reaches n / 2.
     ///
     /// # Errors
     /// When range and additions need more bits than the key has.
@@ -298,7 +304,7 @@ impl EncryptedColumn {
             Encoding::Base16(exponent) => self.bits.saturating_sub(4 * exponent.unsigned_abs()),
             _ => self.bits,
         };
-        let layout = SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions);
+        let layout = SlotLayout::new(bits, self.sources.len(), self.range(), self.max_additions);
         layout.map_err(|error| {
             let kind = match (error.kind(), self.encoding) {
                 (hearith_paillier::ErrorKind::DoesNotFit { slot_bits, .. }, encoding)
@@ -319,7 +325,7 @@ impl EncryptedColumn {
     /// Checks that the column is encrypted under `key`.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongKey`], naming both ids.
+    /// [`ErrorKind::WrongKey`], with both ids.
     pub fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
         if self.key == key.id() && self.bits == key.bits() {
             return Ok(());
@@ -328,14 +334,15 @@ impl EncryptedColumn {
         Err(ErrorKind::WrongKey { found, given }.in_column(&self.name))
     }
 
-    /// Checks that sums of this column and of `before` mean something: one key, encoding, scale,
-    /// range and headroom, the same original columns.
+    /// Checks that this column and `before` can be summed: they must have the same key, encoding,
+    /// scale, range, headroom and original columns.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`], naming the first property that differs.
-    pub fn check_adds_to(&self, before: &Self) -> Result<(), Error> {
-        let list =
-            |column: &Self, each: fn(&Part) -> String| column.parts.iter().map(each).collect::<Vec<_>>().join(",");
+    /// [`ErrorKind::Differs`], with the first property that differs.
+    pub fn check_compatible(&self, before: &Self) -> Result<(), Error> {
+        let list = |column: &Self, each: fn(&SourceColumn) -> String| {
+            column.sources.iter().map(each).collect::<Vec<_>>().join(",")
+        };
         let properties: [Property<Self>; 5] = [
             ("the key", |column| column.key.to_string()),
             ("the encoding", |column| column.encoding.name().to_owned()),
@@ -346,14 +353,14 @@ impl EncryptedColumn {
             ("the number of bits", |column| column.bits.to_string()),
             ("the number of additions allowed", |column| column.max_additions.to_string()),
         ];
-        let parts: [Property<Part>; 4] = [
-            ("the list of columns", |part| part.name.clone()),
-            ("the scale", |part| part.scale.to_string()),
-            ("the range", |part| part.range.to_string()),
-            ("the list of companions", |part| part.additions.clone()),
+        let sources: [Property<SourceColumn>; 4] = [
+            ("the list of columns", |source| source.name.clone()),
+            ("the scale", |source| source.scale.to_string()),
+            ("the range", |source| source.range.to_string()),
+            ("the list of companions", |source| source.additions.clone()),
         ];
         let whole = properties.iter().map(|(what, of)| (*what, of(self), of(before)));
-        let each = parts.iter().map(|(what, of)| (*what, list(self, *of), list(before, *of)));
+        let each = sources.iter().map(|(what, of)| (*what, list(self, *of), list(before, *of)));
         match whole.chain(each).find(|(_, here, before)| here != before) {
             None => Ok(()),
             Some((what, here, before)) => Err(ErrorKind::Differs { what, here, before }.in_column(&self.name)),
@@ -361,35 +368,35 @@ impl EncryptedColumn {
     }
 
     fn entries(&self) -> Metadata {
-        let list = |each: fn(&Part) -> &str| {
-            let names: Vec<&str> = self.parts.iter().map(each).collect();
+        let list = |each: fn(&SourceColumn) -> &str| {
+            let names: Vec<&str> = self.sources.iter().map(each).collect();
             serde_json::Value::from(names).to_string()
         };
-        let numbers = |each: fn(&Part) -> String| self.parts.iter().map(each).collect::<Vec<_>>().join(",");
+        let numbers = |each: fn(&SourceColumn) -> String| self.sources.iter().map(each).collect::<Vec<_>>().join(",");
         let mut entries = vec![
             (VERSION, FORMAT_VERSION.to_string()),
             (SCHEME, PAILLIER.to_owned()),
             (KEY, self.key.to_string()),
             (BITS, self.bits.to_string()),
             (ENCODING, self.encoding.name().to_owned()),
-            (COLUMNS, list(|part| &part.name)),
-            (ADDITIONS, list(|part| &part.additions)),
-            (SCALE, numbers(|part| part.scale.to_string())),
-            (RANGE, numbers(|part| part.range.to_string())),
+            (COLUMNS, list(|source| &source.name)),
+            (ADDITIONS, list(|source| &source.additions)),
+            (SCALE, numbers(|source| source.scale.to_string())),
+            (RANGE, numbers(|source| source.range.to_string())),
             (MAX_ADDITIONS, self.max_additions.to_string()),
         ];
         match self.encoding {
-            Encoding::Slots => entries.push((SLOTS, self.parts.len().to_string())),
+            Encoding::Slots => entries.push((SLOTS, self.sources.len().to_string())),
             Encoding::Base16(exponent) => entries.push((EXPONENT, exponent.to_string())),
             _ => {}
         }
-        entries.extend(values_entry(&self.parts).map(|list| (VALUES, list)));
+        entries.extend(values_entry(&self.sources).map(|list| (VALUES, list)));
         entries.into_iter().collect()
     }
 }
 
-/// A field with what the column becomes of another scale, range and headroom; all else that is said
-/// of it stays.
+/// The field of a column that was changed to the scale, range and headroom of `target`. The rest of
+/// its description stays.
 pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
     let changing = [ENCODING, SCALE, RANGE, MAX_ADDITIONS];
     let targets = target.entries().into_iter().filter(|(key, _)| changing.contains(&key.as_str()));
@@ -398,20 +405,20 @@ pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
     if changed.is_empty() {
         return field.clone();
     }
-    // The extension type describes what the column was.
+    // The extension type describes the column before the change.
     let mut entries = extension::without(field.metadata());
     entries.extend(changed);
     field.clone().with_metadata(entries)
 }
 
-/// The list of the columns that count values, if all parts have one.
-pub(crate) fn values_entry(parts: &[Part]) -> Option<String> {
-    let names: Option<Vec<&str>> = parts.iter().map(|part| part.values.as_deref()).collect();
+/// The list of the columns that count values, if every source column has one.
+pub(crate) fn values_entry(sources: &[SourceColumn]) -> Option<String> {
+    let names: Option<Vec<&str>> = sources.iter().map(|source| source.values.as_deref()).collect();
     names.map(|names| serde_json::Value::from(names).to_string())
 }
 
-/// Checks that a column that counts values holds counts. It may be missing: then each ciphertext
-/// counts as one value.
+/// Checks that a column that counts values has the type of counts. The column may be missing, in
+/// which case each ciphertext counts as one value.
 pub(crate) fn check_values(schema: &Schema, name: &str) -> Result<(), CompanionFault> {
     match schema.field_with_name(name) {
         Ok(field) if *field.data_type() != DataType::UInt64 => Err(CompanionFault::Type),
@@ -422,25 +429,25 @@ pub(crate) fn check_values(schema: &Schema, name: &str) -> Result<(), CompanionF
 /// The encrypted columns of a table, in order.
 ///
 /// # Errors
-/// A damaged description; a column of another scheme; a companion column missing, not `UInt64`, or
-/// shared; two fields of one name.
+/// A damaged description, a column of another scheme, a companion column that is missing, not
+/// `UInt64` or shared, or two fields of one name.
 pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
     check_names(schema)?;
     let mut columns = Vec::new();
     let mut taken = HashSet::new();
     for field in schema.fields() {
         let Some(column) = described(field)? else { continue };
-        for part in &column.parts {
-            let fault = match schema.field_with_name(&part.additions) {
+        for source in &column.sources {
+            let fault = match schema.field_with_name(&source.additions) {
                 Err(_) => CompanionFault::Missing,
                 Ok(field) if *field.data_type() != DataType::UInt64 => CompanionFault::Type,
-                Ok(_) if !taken.insert(part.additions.clone()) => CompanionFault::Shared,
+                Ok(_) if !taken.insert(source.additions.clone()) => CompanionFault::Shared,
                 Ok(_) => continue,
             };
-            let companion = part.additions.clone();
+            let companion = source.additions.clone();
             return Err(ErrorKind::Companion { companion, fault }.in_column(&column.name));
         }
-        for companion in column.parts.iter().filter_map(|part| part.values.as_ref()) {
+        for companion in column.sources.iter().filter_map(|source| source.values.as_ref()) {
             let fault = |fault| ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name);
             check_values(schema, companion).map_err(fault)?;
             if !taken.insert(companion.clone()) {
@@ -452,7 +459,7 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
     Ok(columns)
 }
 
-/// The description of a field, if it is encrypted; an error names the field.
+/// The description of a field if it is encrypted. Errors name the field.
 pub(crate) fn described(field: &Field) -> Result<Option<EncryptedColumn>, Error> {
     if field.metadata().get(SCHEME).is_some_and(|scheme| scheme == BFV) {
         return Err(ErrorKind::Scheme { found: BFV, given: PAILLIER }.in_column(field.name()));
@@ -460,175 +467,15 @@ pub(crate) fn described(field: &Field) -> Result<Option<EncryptedColumn>, Error>
     EncryptedColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))
 }
 
-/// Whether a field says that it is encrypted, by whichever scheme.
+/// Whether a field's metadata declare it encrypted, by any scheme.
 pub(crate) fn is_encrypted(field: &Field) -> bool {
     field.metadata().contains_key(SCHEME)
 }
 
-/// What is kept of a field that passes through: see the head of this module.
-pub(crate) fn kept(field: &Field) -> Result<Field, Error> {
-    Ok(match described(field)? {
-        Some(column) => {
-            let kept = column.field().with_nullable(field.is_nullable());
-            with_entries(kept, field.metadata(), &[TABLE])
-        }
-        None if counts_rows(field) => {
-            let kept = rows_field(field.name()).with_nullable(field.is_nullable());
-            with_entries(kept, field.metadata(), &[TABLES])
-        }
-        None => bare(field),
-    })
-}
-
-/// The field with those entries of `from` that have these keys.
-fn with_entries(field: Field, from: &Metadata, keys: &[&str]) -> Field {
-    let mut metadata = field.metadata().clone();
-    for &key in keys {
-        if let Some(value) = from.get(key) {
-            metadata.insert(key.to_owned(), value.clone());
-        }
-    }
-    field.with_metadata(metadata)
-}
-
-/// The field of an encrypted column, with the id of its table.
-pub(crate) fn of_table(field: Field, table: &str) -> Field {
-    let mut metadata = field.metadata().clone();
-    metadata.insert(TABLE.to_owned(), table.to_owned());
-    field.with_metadata(metadata)
-}
-
-/// The field without metadata, nor in the fields within it.
-pub(crate) fn bare(field: &Field) -> Field {
-    Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
-}
-
-fn bare_type(kind: &DataType) -> DataType {
-    let inner = |field: &FieldRef| FieldRef::new(bare(field));
-    match kind {
-        DataType::List(field) => DataType::List(inner(field)),
-        DataType::LargeList(field) => DataType::LargeList(inner(field)),
-        DataType::ListView(field) => DataType::ListView(inner(field)),
-        DataType::LargeListView(field) => DataType::LargeListView(inner(field)),
-        DataType::FixedSizeList(field, length) => DataType::FixedSizeList(inner(field), *length),
-        DataType::Map(field, sorted) => DataType::Map(inner(field), *sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect::<Fields>()),
-        DataType::Union(fields, mode) => {
-            DataType::Union(fields.iter().map(|(id, field)| (id, inner(field))).collect(), *mode)
-        }
-        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), bare_type(values).into()),
-        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(inner(ends), inner(values)),
-        other => other.clone(),
-    }
-}
-
-/// The array as one of this type, which differs in nothing but the metadata of nested fields.
-pub(crate) fn retyped(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-    if array.data_type() == kind {
-        return Ok(array.clone());
-    }
-    let data = array.to_data();
-    let inner = data.child_data().iter().zip(inner_types(kind));
-    let inner = inner.map(|(child, kind)| Ok(retyped(&make_array(child.clone()), kind)?.to_data()));
-    let inner = inner.collect::<Result<Vec<_>, ArrowError>>()?;
-    Ok(make_array(data.into_builder().data_type(kind.clone()).child_data(inner).build()?))
-}
-
-fn inner_types(kind: &DataType) -> Vec<&DataType> {
-    match kind {
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => vec![field.data_type()],
-        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
-        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
-        DataType::Dictionary(_, values) => vec![values],
-        DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
-        _ => Vec::new(),
-    }
-}
-
-/// Checks that a batch is of the table that something was prepared for: its columns by number, name
-/// and type, and what is encrypted in them and how.
-pub(crate) fn check_batch(prepared: &Schema, batch: &Schema) -> Result<(), Error> {
-    let differs = |what, here: &dyn ToString, before: &dyn ToString| ErrorKind::Differs {
-        what,
-        here: here.to_string(),
-        before: before.to_string(),
-    };
-    let (here, before) = (batch.fields().len(), prepared.fields().len());
-    if here != before {
-        return Err(differs("the number of columns", &here, &before).into());
-    }
-    for (here, before) in batch.fields().iter().zip(prepared.fields()) {
-        let name = before.name();
-        if here.name() != before.name() {
-            return Err(differs("the name", here.name(), name).in_column(name));
-        }
-        if !here.data_type().equals_datatype(before.data_type()) {
-            return Err(differs("the type", here.data_type(), before.data_type()).in_column(name));
-        }
-        let state = |encrypted: bool| if encrypted { "encrypted" } else { "plain" };
-        match (described(here)?, described(before)?) {
-            (None, None) => {}
-            (Some(here), Some(before)) => here.check_adds_to(&before)?,
-            (here, before) => {
-                let (here, before) = (state(here.is_some()), state(before.is_some()));
-                return Err(differs("the column", &here, &before).in_column(name));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Checks that no two fields have one name.
-pub(crate) fn check_names(schema: &Schema) -> Result<(), Error> {
-    let mut names = HashSet::new();
-    match schema.fields().iter().find(|field| !names.insert(field.name())) {
-        None => Ok(()),
-        Some(field) => Err(ErrorKind::DuplicateColumn.in_column(field.name())),
-    }
-}
-
-/// The field that counts the rows of each group in totals.
-pub(crate) fn rows_field(name: &str) -> Field {
-    Field::new(name, DataType::UInt64, false).with_metadata([(ROLE, ROWS)])
-}
-
-/// The name of that field in totals of these columns: `rows` unless one of them has that name.
-pub(crate) fn rows_name<'a>(taken: impl Iterator<Item = &'a str>) -> String {
-    free_name(ROWS, taken)
-}
-
-/// The field that numbers the rows of a table whose columns are encrypted whole.
-pub(crate) fn index_field(name: &str) -> Field {
-    Field::new(name, DataType::UInt64, false).with_metadata([(ROLE, INDEX_ROLE)])
-}
-
-/// Whether a field numbers the rows of a table whose columns are encrypted whole.
-pub(crate) fn numbers_rows(field: &Field) -> bool {
-    field.metadata().get(ROLE).is_some_and(|role| role == INDEX_ROLE) && *field.data_type() == DataType::UInt64
-}
-
-/// The name, with a number behind it if it is among those that are taken.
-pub(crate) fn free_name<'a>(name: &str, taken: impl Iterator<Item = &'a str>) -> String {
-    let taken: HashSet<&str> = taken.collect();
-    let numbered = (1_u32..).map(|number| format!("{name}.{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !taken.contains(name.as_str())).unwrap_or_default()
-}
-
-/// Whether a field is the row count of totals, and not a column that happens to be called `rows`.
-pub fn counts_rows(field: &Field) -> bool {
-    field.metadata().get(ROLE).is_some_and(|role| role == ROWS) && *field.data_type() == DataType::UInt64
-}
-
-/// What a property is called and how it reads.
+/// The name of a property and the function that reads it.
 pub(crate) type Property<T> = (&'static str, fn(&T) -> String);
 
-/// Metadata being read.
+/// Field metadata with checked access.
 pub(crate) struct Entries<'a>(pub(crate) &'a Metadata);
 
 impl Entries<'_> {
@@ -656,7 +503,7 @@ impl Entries<'_> {
         MetadataError::Invalid { key, value: value.chars().take(60).collect() }
     }
 
-    /// A decimal number without sign or leading zeros, so that equal numbers are equal texts.
+    /// A decimal number without sign or leading zeros, so that equal numbers have equal texts.
     fn decimal<T: std::str::FromStr + ToString>(&self, key: &'static str, text: &str) -> Result<T, MetadataError> {
         match text.parse::<T>() {
             Ok(number) if number.to_string() == text => Ok(number),
@@ -703,7 +550,7 @@ impl Entries<'_> {
         }
     }
 
-    pub(crate) fn parts(&self, encoding: Encoding) -> Result<Vec<Part>, MetadataError> {
+    pub(crate) fn sources(&self, encoding: Encoding) -> Result<Vec<SourceColumn>, MetadataError> {
         let names = self.names(COLUMNS)?;
         let additions = self.names(ADDITIONS)?;
         let count = names.len();
@@ -730,8 +577,9 @@ impl Entries<'_> {
             let (found, expected) = (values.len(), count);
             return Err(MetadataError::Lengths { key: VALUES, found, expected });
         }
-        let parts = names.into_iter().zip(additions).zip(scales.into_iter().zip(ranges)).zip(values);
-        let part = |(((name, additions), (scale, range)), values)| Part { name, scale, range, additions, values };
-        Ok(parts.map(part).collect())
+        let sources = names.into_iter().zip(additions).zip(scales.into_iter().zip(ranges)).zip(values);
+        let source =
+            |(((name, additions), (scale, range)), values)| SourceColumn { name, scale, range, additions, values };
+        Ok(sources.map(source).collect())
     }
 }

@@ -1,11 +1,11 @@
-//! Cells as exact scaled integers: every Arrow type that holds numbers, and text that does.
+//! Cells as exact scaled integers, from every Arrow type that holds numbers and from text.
 //!
 //! A cell of value `v` becomes the integer `v * 10^scale`. Nothing is lost silently: a cell with
-//! more fractional digits is an error, or is rounded half to even when that was asked for. Floats
-//! stand for the shortest decimal number that reads back as the same float.
+//! more fractional digits is an error, or is rounded half to even on request. A float represents
+//! the shortest decimal number that reads back as the same float.
 //!
-//! Cells are read where they lie, behind dictionaries and runs too; the numbers, and texts made on
-//! the way, are wiped.
+//! Cells are read in place, also in dictionaries and runs. The numbers and intermediate texts are
+//! wiped from memory.
 
 use std::fmt::Write;
 
@@ -21,23 +21,23 @@ use zeroize::Zeroizing;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::MAX_SCALE;
 
-/// What to do with fractional digits beyond the scale.
+/// The treatment of fractional digits beyond the scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
-    /// Refuse the cell.
+    /// Rejects the cell.
     #[default]
     Exact,
-    /// Round to the nearest, half to even.
+    /// Rounds to the nearest number, half to even.
     HalfEven,
 }
 
 /// Scaled integers, `None` for nulls.
 pub(crate) type Numbers = Zeroizing<Vec<Option<i128>>>;
 
-/// The number of a row, if there is one.
+/// Returns the number of a row, `None` for null.
 type Cells<'a> = Box<dyn Fn(usize) -> Result<Option<i128>, Fault> + 'a>;
 
-/// Why a cell has no scaled integer.
+/// Why a cell cannot become a scaled integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     NotANumber,
@@ -45,7 +45,7 @@ enum Fault {
     OutOfRange,
 }
 
-/// The cells of one column become scaled integers by these rules.
+/// Rules that convert the cells of one column to scaled integers.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// Name of the column, for errors.
@@ -54,13 +54,13 @@ pub(crate) struct Rules {
     pub(crate) scale: u32,
     /// Largest magnitude after scaling.
     pub(crate) range: u128,
-    /// What to do with further digits.
+    /// The treatment of further digits.
     pub(crate) rounding: Rounding,
     /// Whether errors show the cell.
     pub(crate) show_cells: bool,
 }
 
-/// The scale that a column's type itself has: a decimal's, 0 for the rest.
+/// The scale of a column's type: that of a decimal, otherwise 0.
 pub(crate) fn natural_scale(field: &Field) -> u32 {
     match field.data_type() {
         DataType::Decimal32(_, scale)
@@ -71,8 +71,7 @@ pub(crate) fn natural_scale(field: &Field) -> u32 {
     }
 }
 
-/// Checks that a type holds numbers, or what counts as numbers: text that may be some, truth values
-/// (1 and 0), nothing but nulls.
+/// Checks that a type can hold numbers: numeric types, text, booleans (1 and 0), and all nulls.
 pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
     match held(field.data_type()) {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => Ok(()),
@@ -81,7 +80,7 @@ pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
     }
 }
 
-/// The type of the values that dictionaries and runs stand for.
+/// The type of the values in dictionaries and runs.
 fn held(kind: &DataType) -> &DataType {
     match kind {
         DataType::Dictionary(_, values) => held(values),
@@ -94,7 +93,7 @@ impl Rules {
     /// The scaled integers of a column.
     ///
     /// # Errors
-    /// The first cell that is no number, has too many digits, or is out of range.
+    /// Reports the first cell that is not a number, has too many digits, or is out of range.
     pub(crate) fn read(&self, array: &dyn Array) -> Result<Numbers, Error> {
         let cells = self.cells(array)?;
         let mut numbers = Zeroizing::new(Vec::with_capacity(array.len()));
@@ -105,7 +104,7 @@ impl Rules {
         Ok(numbers)
     }
 
-    /// How the cells of an array are read.
+    /// A reader for the cells of an array.
     fn cells<'a>(&'a self, array: &'a dyn Array) -> Result<Cells<'a>, Error> {
         macro_rules! integers {
             ($kind:ty) => {
@@ -165,7 +164,7 @@ impl Rules {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 let cell = self.cells(dictionary.values())?;
-                // Keys of nulls are arbitrary, and without values there are no others.
+                // Keys of nulls are arbitrary. Without values, all keys are of nulls.
                 let keys = match dictionary.values().is_empty() {
                     true => vec![0; array.len()],
                     false => dictionary.normalized_keys(),
@@ -204,7 +203,7 @@ impl Rules {
         }
     }
 
-    /// `value * 10^-from` at our scale.
+    /// `value * 10^-from` at the column's scale.
     fn rescale(&self, value: i128, from: i32) -> Result<i128, Fault> {
         let up = self.scale as i32 - from;
         if value == 0 || up == 0 {
@@ -214,7 +213,7 @@ impl Rules {
         if up > 0 {
             return power.and_then(|power| value.checked_mul(power)).ok_or(Fault::OutOfRange);
         }
-        // A power beyond 10^38 exceeds twice any value: nothing but a fraction below one half.
+        // A power beyond 10^38 exceeds twice any value, so only a fraction below one half remains.
         let (whole, rest) = power.map_or((0, value), |power| (value / power, value % power));
         match (rest, self.rounding) {
             (0, _) => Ok(whole),
@@ -227,16 +226,16 @@ impl Rules {
         }
     }
 
-    /// A float, by way of its shortest decimal number.
+    /// Reads a float through its shortest decimal form.
     fn float(&self, value: impl std::fmt::Display) -> Result<i128, Fault> {
-        /// More than the longest double takes, so that the text is never moved.
+        /// Longer than any double's text, so the text is never reallocated.
         const LONGEST: usize = 512;
         let mut text = Zeroizing::new(String::with_capacity(LONGEST));
         write!(text, "{value}").map_err(|_| Fault::NotANumber)?;
         self.parse(&text)
     }
 
-    /// A number in decimal notation, with or without an exponent, at our scale.
+    /// Parses a number in decimal notation, with or without an exponent, at the column's scale.
     fn parse(&self, text: &str) -> Result<i128, Fault> {
         let plain = match text.bytes().any(|byte| byte | 0x20 == b'e') {
             true => &without_exponent(text).ok_or(Fault::NotANumber)?,
@@ -263,7 +262,7 @@ impl Rules {
             return Err(Fault::NotANumber);
         }
         let kept = kept.strip_suffix('.').unwrap_or(kept);
-        // ".7" at scale 0 keeps no digit at all.
+        // ".7" at scale 0 keeps no digit.
         let kept = match kept.trim_start_matches(['+', '-']) {
             "" => 0,
             _ => parse_decimal(kept, self.scale).map_err(|_| Fault::OutOfRange)?,
@@ -281,7 +280,7 @@ impl Rules {
     }
 }
 
-/// How the cells of a primitive array are read.
+/// A reader for the cells of a primitive array.
 fn each<'a, T: ArrowPrimitiveType>(
     array: &'a PrimitiveArray<T>,
     scaled: impl Fn(T::Native) -> Result<i128, Fault> + 'a,
@@ -289,7 +288,8 @@ fn each<'a, T: ArrowPrimitiveType>(
     Box::new(move |row| if array.is_null(row) { Ok(None) } else { scaled(array.value(row)).map(Some) })
 }
 
-/// Writes `1.5e-7` as `0.00000015`. `None` when it is no such number or has a hopeless exponent.
+/// Writes `1.5e-7` as `0.00000015`. `None` if the text is not such a number or its exponent is too
+/// large.
 fn without_exponent(text: &str) -> Option<Zeroizing<String>> {
     const LARGEST: i32 = 400;
     let (number, exponent) = text.split_once(['e', 'E'])?;
@@ -310,7 +310,7 @@ fn without_exponent(text: &str) -> Option<Zeroizing<String>> {
     let (before, after) = ((1 - point).max(0), (point - count).max(0));
     let zeros = |count: i32| std::iter::repeat_n('0', count as usize);
     let padded = zeros(before).chain(digits().map(char::from)).chain(zeros(after));
-    // Room for all of it, so that the text is never moved.
+    // Full capacity, so the text is never reallocated.
     let mut plain = Zeroizing::new(String::with_capacity(sign.len() + (before + count + after) as usize + 1));
     plain.push_str(sign);
     for (index, digit) in padded.enumerate() {
@@ -322,7 +322,8 @@ fn without_exponent(text: &str) -> Option<Zeroizing<String>> {
     Some(plain)
 }
 
-/// A declared range, a positive decimal number in the column's own units, at the column's scale.
+/// Parses a declared range at the column's scale: a positive decimal number in the column's own
+/// units.
 pub(crate) fn scaled_range(column: &str, text: &str, scale: u32) -> Result<u128, Error> {
     let range = i128::MAX as u128;
     let rules = Rules { column: column.to_owned(), scale, range, rounding: Rounding::Exact, show_cells: false };
@@ -406,7 +407,7 @@ mod tests {
         let no_values = Int64Array::from(Vec::<i64>::new());
         let all_null = DictionaryArray::new(Int8Array::from(vec![None, None]), Arc::new(no_values));
         assert_eq!(read(&all_null, 0), Ok(vec![None, None]));
-        // A value that no row refers to is no cell.
+        // A value that no row refers to is not a cell.
         let unused: ArrayRef = Arc::new(StringArray::from(vec!["x", "3"]));
         assert_eq!(read(&DictionaryArray::new(Int8Array::from(vec![1, 1]), unused), 0), Ok(vec![Some(3), Some(3)]));
         for column in [dictionary, runs] {

@@ -1,11 +1,10 @@
-//! Decryptions that everybody can check: for each ciphertext its plaintext, and a proof that it is
-//! that.
+//! Publicly verifiable decryption: for each ciphertext, its plaintext and a proof of correctness.
 //!
-//! The key's owner makes a table of them ([`Opener`]) and publishes it. Whoever has the encrypted
-//! table and the public key checks the proofs and reads the numbers ([`Checker`]). A proof shows
-//! that `c (1 + n)^(-m)` is an `n`-th power, so that `c` holds `m`, and nothing else. It is made
-//! for the table's digest ([`TableDigest`](crate::TableDigest)): whoever exchanges names of groups,
-//! counts or descriptions has a table for which no proof holds.
+//! The key holder creates a table of them with [`Opener`] and publishes it. Anyone with the
+//! encrypted table and the public key checks the proofs and reads the numbers with [`Checker`]. A
+//! proof shows that `c (1 + n)^(-m)` is an `n`-th power, so that `c` holds `m`, and reveals nothing
+//! else. It is bound to the table's digest ([`TableDigest`](crate::TableDigest)). No proof is valid
+//! for a table with changed group names, counts or descriptions.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
 use hearith_proofs::residue::{self, Proofs};
 use hearith_proofs::{Contexts, Form};
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents::hex;
 use crate::decrypt::{Decrypted, Reading};
 use crate::digest::Digest;
@@ -25,16 +24,16 @@ use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;
 
-/// What follows the column's name in those of its plaintexts and its proofs.
+/// Suffixes of the columns with plaintexts and proofs, after the name of the encrypted column.
 const SUFFIXES: [&str; 2] = [".plaintext", ".proof"];
-/// What follows it in the openings that the first version published.
+/// The suffix of openings in the first version.
 const OPENING: &str = ".opening";
-/// The metadata with the digest of the table that proofs and shares are made for.
+/// The metadata entry with the digest of the table to which proofs and shares are bound.
 pub(crate) const DIGEST: &str = "hearith.digest";
-/// What all proofs are made for; the digest and the column's name come beside it.
+/// The context of all proofs, followed by the digest and the column's name.
 const CONTEXT: &[u8] = b"hearith decryption 2";
 
-/// Makes the proofs of one table's batches.
+/// Proves the decryption of one table's batches.
 #[derive(Debug)]
 pub struct Opener<'a> {
     key: &'a PrivateKey,
@@ -44,7 +43,7 @@ pub struct Opener<'a> {
 }
 
 impl<'a> Opener<'a> {
-    /// Prepares to open the table of this schema and digest, all of whose encrypted columns must be
+    /// Prepares to open the table with this schema and digest. All of its encrypted columns must be
     /// under this key.
     ///
     /// # Errors
@@ -55,22 +54,22 @@ impl<'a> Opener<'a> {
         Ok(Self { key, reading, digest, schema })
     }
 
-    /// The schema of the proofs: for each encrypted column `X` `X.plaintext`, a binary value of as
-    /// many bytes as `n`, big-endian, and `X.proof`, one of three times as many
+    /// The schema of the proofs. Each encrypted column `X` has two binary columns: `X.plaintext`
+    /// with as many bytes as `n`, big-endian, and `X.proof` with three times as many
     /// ([`Proofs::to_be_bytes`]). Their metadata `hearith.digest` is the table's digest.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// Opens a batch: a row for each of its rows, null where the ciphertext is.
+    /// Opens a batch. The result has the same rows, with nulls where the ciphertext is null.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt); a failure of the random generator.
+    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt), or a failure of the random generator.
     pub fn open(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         self.reading.check(batch)?;
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         for column in self.reading.columns() {
-            let present = Present::read(self.key.public(), column, batch)?;
+            let present = NonNullCiphertexts::read(self.key.public(), column, batch)?;
             present.check_coprime(self.key.public(), column)?;
             let opened = self.key.open(&present.ciphertexts);
             let fault = |error| ciphers::bad(column, &present.rows, error);
@@ -100,12 +99,12 @@ pub struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Prepares to check the table of this schema and digest, all of whose encrypted columns must
-    /// be under this key, by proofs of that schema.
+    /// Prepares to check the table with this schema and digest against proofs with the schema
+    /// `proofs`. All of the table's encrypted columns must be under this key.
     ///
     /// # Errors
-    /// As [`Decryptor::new`](crate::Decryptor::new); [`ErrorKind::NotProofs`] where the second is
-    /// not that of their proofs, [`ErrorKind::OtherTable`] for proofs made for another digest,
+    /// As [`Decryptor::new`](crate::Decryptor::new). [`ErrorKind::NotProofs`] if `proofs` is not
+    /// the schema of their proofs, [`ErrorKind::OtherTable`] for proofs of another digest, and
     /// [`ErrorKind::Unbinding`] for openings of the first version.
     pub fn new(key: &'a PublicKey, schema: &Schema, proofs: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(key, schema)?;
@@ -128,18 +127,18 @@ impl<'a> Checker<'a> {
         self.reading.schema()
     }
 
-    /// As [`Decryptor::wide`](crate::Decryptor::wide).
+    /// The indices of `Decimal256` columns, as [`Decryptor::wide`](crate::Decryptor::wide).
     pub fn wide(&self) -> Vec<usize> {
         self.reading.wide()
     }
 
-    /// The numbers of a batch, shown by proofs of as many rows. They are those of the table with
-    /// this digest: whoever calls computes it over all batches that are checked.
+    /// The numbers of a batch, proved by the same number of rows of proofs. They belong to the
+    /// table with this digest only if the caller computes the digest over all checked batches.
     ///
     /// # Errors
-    /// [`ErrorKind::NotProofs`] for proofs of another table or of fewer or more rows; the first row
-    /// whose proof is missing or superfluous, or does not hold ([`ErrorKind::Proof`]); and as
-    /// [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt). [`ErrorKind::NotProofs`] for proofs of
+    /// another table or of another number of rows. Reports the first row whose proof is missing,
+    /// superfluous or invalid ([`ErrorKind::Proof`]).
     pub fn check(&self, batch: &RecordBatch, proofs: &RecordBatch) -> Result<Decrypted, Error> {
         let columns: Vec<&FixedSizeBinaryArray> =
             proofs.columns().iter().filter_map(|column| column.as_fixed_size_binary_opt()).collect();
@@ -153,11 +152,11 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The plaintexts of a column, which must be those of its ciphertexts by their proofs.
+    /// The plaintexts of a column, verified by their proofs.
     fn plaintexts(
         &self,
         column: &EncryptedColumn,
-        present: &Present,
+        present: &NonNullCiphertexts,
         arrays: [&FixedSizeBinaryArray; 2],
     ) -> Result<Plaintexts, Error> {
         for array in arrays {
@@ -176,7 +175,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Ciphertexts without their plaintexts, `c (1 + n)^(-m)`: what holds 0 if `c` holds `m`.
+/// Subtracts plaintexts from ciphertexts, `c (1 + n)^(-m)`. The result holds 0 if `c` holds `m`.
 fn without(
     key: &PublicKey,
     ciphertexts: &Ciphertexts,
@@ -186,14 +185,14 @@ fn without(
     key.subtract(ciphertexts, &trivial)
 }
 
-/// What the proofs of a column are made for.
-fn contexts(digest: &Digest, column: &EncryptedColumn, present: &Present) -> Contexts {
+/// The contexts of the proofs of a column.
+fn contexts(digest: &Digest, column: &EncryptedColumn, present: &NonNullCiphertexts) -> Contexts {
     let shared = [CONTEXT, digest].concat();
     Contexts::new(&shared, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
 }
 
-/// The error of a proof as one of the batch.
-fn unproved(column: &EncryptedColumn, present: &Present, error: &hearith_proofs::Error) -> Error {
+/// Converts the error of a proof to an error of the batch.
+fn unproved(column: &EncryptedColumn, present: &NonNullCiphertexts, error: &hearith_proofs::Error) -> Error {
     let row = error.row().and_then(|row| present.rows.get(row)).copied();
     let error = match error.kind() {
         hearith_proofs::ErrorKind::Scheme(kind) => ErrorKind::Paillier(kind.clone()),
@@ -206,7 +205,7 @@ fn unproved(column: &EncryptedColumn, present: &Present, error: &hearith_proofs:
     }
 }
 
-/// Fails unless all columns of proofs, or of a trustee's shares, were made for this digest.
+/// Fails unless all columns of proofs, or of a trustee's shares, are bound to this digest.
 pub(crate) fn check_digest(schema: &Schema, digest: &Digest, trustee: Option<u32>) -> Result<(), ErrorKind> {
     let expected = hex(digest);
     for field in schema.fields() {
@@ -231,9 +230,9 @@ fn opened_schema(key: &PublicKey, reading: &Reading, digest: &Digest) -> SchemaR
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Fails with the first row where one of ciphertexts and what belongs to them is null and the other
-/// is not.
-pub(crate) fn check_rows(present: &Present, array: &FixedSizeBinaryArray) -> Result<(), usize> {
+/// Fails with the first row in which either the ciphertext or its counterpart in `array` is null,
+/// but not both.
+pub(crate) fn check_rows(present: &NonNullCiphertexts, array: &FixedSizeBinaryArray) -> Result<(), usize> {
     let mut rows = present.rows.iter().copied().peekable();
     match (0..array.len()).find(|row| array.is_valid(*row) != rows.next_if_eq(row).is_some()) {
         Some(row) => Err(row),
@@ -241,7 +240,7 @@ pub(crate) fn check_rows(present: &Present, array: &FixedSizeBinaryArray) -> Res
     }
 }
 
-/// Numbers at their rows among `len`, null elsewhere.
+/// Places numbers at their rows in an array of `len` rows, with null elsewhere.
 pub(crate) fn spread(numbers: &[u8], rows: &[usize], len: usize, width: usize) -> Result<ArrayRef, Error> {
     let mut bytes = vec![0; len * width];
     let mut valid = vec![false; len];

@@ -1,4 +1,4 @@
-//! Parquet files as streams of batches: a file of any length in a bounded amount of memory
+//! Parquet files as streams of batches. Files of any length are processed in bounded memory
 //! ([`limits`](crate::limits)).
 
 mod footer;
@@ -26,7 +26,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, ParquetFault, one_line};
 use crate::extension;
-use crate::guard::guarded;
+use crate::guard::catch_panic;
 use crate::lattice::{Form, LatticeColumn};
 use crate::limits::{
     BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES, MAX_FOOTER_BYTES, MAX_OPEN_PAGES_BYTES,
@@ -35,29 +35,30 @@ use crate::metadata::{self, EncryptedColumn};
 use crate::signature::{SigningKey, TableSignature, TableSigner};
 use pages::Pages;
 
-/// Bytes of a row group, which a writer holds in memory: so many a column, and as many in all.
+/// Bounds on the bytes of a row group, which the writer holds in memory. Within the bounds, it has
+/// `COLUMN_BYTES` per column.
 const ROW_GROUP_BYTES: std::ops::RangeInclusive<usize> = 32 << 20..=256 << 20;
 const COLUMN_BYTES: usize = 64 << 10;
-/// Bytes of a page and of a dictionary in narrow tables, and the least.
+/// Bounds on the bytes of a page or dictionary. Narrow tables use the largest size.
 const PAGE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
-/// Columns up to which each has its smallest and largest value in the footer.
+/// Largest number of columns for which the footer holds their smallest and largest values.
 const MOST_INDEXED: usize = 256;
-/// Values that the writer adds to a page before it looks at its size.
+/// Values that the writer adds to a page before it checks its size.
 const MOST_VALUES: usize = 1024;
 
-/// A Parquet file, opened.
+/// An opened Parquet file.
 #[derive(Debug)]
-pub struct ParquetSource {
+pub struct ParquetReader {
     file: File,
     metadata: ArrowReaderMetadata,
 }
 
-impl ParquetSource {
+impl ParquetReader {
     /// Reads the file's footer.
     ///
     /// # Errors
-    /// A file that is not Parquet, is cut short, uses a feature that is not supported, or asks for
-    /// more than [`limits`](crate::limits) admit.
+    /// When the file is not Parquet, is truncated, uses an unsupported feature, or exceeds
+    /// [`limits`](crate::limits).
     pub fn open(file: File) -> Result<Self, Error> {
         let metadata = footer::read(&file)?;
         Ok(Self { file, metadata })
@@ -68,8 +69,7 @@ impl ParquetSource {
         self.metadata.schema().clone()
     }
 
-    /// The signature that the file carries, not checked; [`SignatureCheck`](crate::SignatureCheck)
-    /// does that.
+    /// The file's signature, not verified; see [`SignatureCheck`](crate::SignatureCheck).
     ///
     /// # Errors
     /// As [`TableSignature::of_entries`].
@@ -79,30 +79,30 @@ impl ParquetSource {
         TableSignature::of_entries(entries.map(|it| (it.key.as_str(), it.value.as_deref().unwrap_or_default())))
     }
 
-    /// How many rows the file has.
+    /// The number of rows in the file.
     pub fn rows(&self) -> u64 {
         self.metadata.metadata().file_metadata().num_rows().max(0).unsigned_abs()
     }
 
-    /// How many row groups the file has.
+    /// The number of row groups in the file.
     pub fn row_groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// The rows, `batch_rows` at a time or fewer where they get long; only the columns named in
-    /// `only`, if given.
+    /// Reads the rows in batches of `batch_rows`, or fewer if the rows are long. `only` restricts
+    /// the columns.
     ///
     /// # Errors
-    /// As [`ParquetSource::open`]; the iterator's items fail when the file is damaged.
+    /// As [`ParquetReader::open`]; the iterator's items fail when the file is damaged.
     pub fn batches(self, batch_rows: usize, only: Option<&HashSet<String>>) -> Result<ParquetBatches, Error> {
         let groups = 0..self.row_groups();
         self.batches_of(groups, batch_rows, only)
     }
 
-    /// The rows of some row groups alone. Errors name rows of the file.
+    /// Reads the rows of these row groups only. Errors name rows of the file.
     ///
     /// # Errors
-    /// As [`ParquetSource::batches`].
+    /// As [`ParquetReader::batches`].
     ///
     /// # Panics
     /// If there are no such row groups.
@@ -135,13 +135,13 @@ impl ParquetSource {
 
 /// The row groups of a file, opened one after another.
 struct Group {
-    source: ParquetSource,
+    source: ParquetReader,
     mask: ProjectionMask,
-    /// The columns to be read, as they are numbered in row groups.
+    /// The columns to read, by their numbers in row groups.
     leaves: Vec<usize>,
     schema: SchemaRef,
     next: usize,
-    /// Where to stop: the row group, and its row as the file counts them.
+    /// The end: the row group, and its row in the file.
     end: usize,
     end_row: u64,
 }
@@ -158,7 +158,7 @@ impl Group {
         let metadata = self.source.metadata.metadata().clone();
         let Some(group) = metadata.row_groups()[..self.end].get(self.next) else { return Ok(None) };
         let open =
-            guarded(|| self.reader(group, batch_rows)).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))??;
+            catch_panic(|| self.reader(group, batch_rows)).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))??;
         self.next += 1;
         Ok(Some(open))
     }
@@ -179,7 +179,8 @@ impl Group {
         Ok(Open { reader, pages })
     }
 
-    /// Bytes that a row may take, where columns stand for more than they hold, or on average.
+    /// The size of a row in bytes. Each column counts with its average size or, if larger, with the
+    /// longest value that it may expand to.
     fn row_bytes(&self, group: &RowGroupMetaData, pages: &Pages) -> Result<u64, ErrorKind> {
         let mut bytes: u64 =
             self.schema.fields().iter().map(|field| padded_width(field.data_type())).fold(0, u64::saturating_add);
@@ -198,7 +199,7 @@ impl Group {
     }
 }
 
-/// Bytes that a null takes where cells have one length, by the type alone.
+/// Bytes of a null in types with cells of a fixed length.
 fn padded_width(kind: &DataType) -> u64 {
     match kind {
         DataType::FixedSizeBinary(width) => u64::try_from(*width).unwrap_or(0),
@@ -212,14 +213,14 @@ fn padded_width(kind: &DataType) -> u64 {
     }
 }
 
-/// The batches of a Parquet file; errors carry the row of the file that was reached, and end it.
+/// The batches of a Parquet file. Errors name the current row of the file and end the iteration.
 pub struct ParquetBatches {
     groups: Group,
     /// The row group being read.
     open: Option<Open>,
-    /// Rows that were read but did not go into the batch before.
+    /// Rows that were read but did not fit into the previous batch.
     pending: Option<RecordBatch>,
-    /// What comes after the rows that could still be read.
+    /// The error to return after the rows read before it.
     failed: Option<Error>,
     batch_rows: usize,
     row: u64,
@@ -232,7 +233,7 @@ impl ParquetBatches {
         self.groups.schema.clone()
     }
 
-    /// As many rows as were asked for, or fewer where they get long or the file ends.
+    /// Returns the requested number of rows, or fewer if the rows are long or the file ends.
     fn gather(&mut self) -> Result<Option<RecordBatch>, Error> {
         let (mut parts, mut rows, mut bytes) = (Vec::new(), 0, 0);
         while rows < self.batch_rows && bytes < BATCH_BYTES {
@@ -249,7 +250,7 @@ impl ParquetBatches {
             };
             let Some(part) = part else { break };
             rows += part.num_rows();
-            bytes += part.columns().iter().map(|column| weight(column).0).sum::<usize>();
+            bytes += part.columns().iter().map(|column| byte_size(column).0).sum::<usize>();
             parts.push(part);
         }
         let batch = match &parts[..] {
@@ -264,7 +265,7 @@ impl ParquetBatches {
         Ok(Some(batch))
     }
 
-    /// The next rows that the decoder gives.
+    /// The next rows from the decoder.
     fn part(&mut self, row: u64) -> Result<Option<RecordBatch>, Error> {
         loop {
             let Some(mut open) = self.open.take() else {
@@ -277,7 +278,7 @@ impl ParquetBatches {
                 return if row == rows { Ok(None) } else { Err(missing()) };
             };
             open.pages.begin_batch();
-            let decoded = guarded(|| open.reader.next());
+            let decoded = catch_panic(|| open.reader.next());
             let batch = match decoded {
                 Some(None) => continue,
                 Some(Some(Ok(batch))) => batch.with_schema(self.groups.schema.clone()),
@@ -312,7 +313,7 @@ impl Iterator for ParquetBatches {
     }
 }
 
-/// Damage found while rows are read stands at the row that was reached.
+/// Locates damage found during reading at the current row.
 fn damaged(kind: ErrorKind, row: u64) -> Error {
     match kind {
         ErrorKind::NotParquet(fault) => ErrorKind::Damaged(fault).at_row(row),
@@ -320,11 +321,11 @@ fn damaged(kind: ErrorKind, row: u64) -> Error {
     }
 }
 
-/// Checks that no cell, nor all cells together, are longer than is taken.
+/// Checks that no cell, and no batch in total, exceeds its limit.
 fn check_cells(batch: &RecordBatch) -> Result<(), Error> {
     let mut bytes = 0;
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        let (whole, long) = weight(column);
+        let (whole, long) = byte_size(column);
         if let Some(row) = long {
             let (what, limit) = ("bytes in a cell", MAX_CELL_BYTES as u64);
             return Err(ErrorKind::TooLarge { what, limit }.at(row, field.name()));
@@ -337,8 +338,8 @@ fn check_cells(batch: &RecordBatch) -> Result<(), Error> {
     }
 }
 
-/// Bytes of all cells of a column, and the first that is longer than a cell may be.
-fn weight(column: &ArrayRef) -> (usize, Option<usize>) {
+/// Bytes of all cells of a column, and the first cell that exceeds the limit.
+fn byte_size(column: &ArrayRef) -> (usize, Option<usize>) {
     let of = |length: &dyn Fn(usize) -> usize| {
         let lengths = (0..column.len()).map(|row| if column.is_null(row) { 0 } else { length(row) });
         let mut long = None;
@@ -362,22 +363,22 @@ fn weight(column: &ArrayRef) -> (usize, Option<usize>) {
     }
 }
 
-/// A Parquet file being written, forward only. What could not be read again is an error before the
-/// file is complete.
-pub struct ParquetSink<W: Write + Send> {
+/// A forward-only Parquet writer. It fails before completing a file that the reader would reject.
+pub struct ParquetWriter<W: Write + Send> {
     writer: ArrowWriter<Counted<W>>,
     row_group_bytes: usize,
     signing: Option<Signing>,
 }
 
-/// A file that is being signed.
+/// The state of a file that is being signed.
 struct Signing {
     signer: TableSigner,
     schema: SchemaRef,
 }
 
 impl Signing {
-    /// The entries of the footer: the signature, and the Arrow schema with it, where pyarrow looks.
+    /// The entries of the footer: the signature, and the Arrow schema with it, where pyarrow reads
+    /// it.
     fn entries(self) -> Vec<(&'static str, String)> {
         let signature = self.signer.finish().entries();
         let metadata = signature.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
@@ -406,20 +407,21 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-impl<W: Write + Send> ParquetSink<W> {
-    /// Starts a file with these columns. Ciphertexts, being random, are neither compressed nor
-    /// indexed; other columns are.
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Starts a file with these columns. Ciphertexts are random, so they are neither compressed nor
+    /// indexed. Other columns are.
     ///
     /// # Errors
-    /// A type that Parquet does not have, more columns than are read, or a failure to write.
+    /// When Parquet does not support a type, the file would have more columns than the reader
+    /// accepts, or writing fails.
     pub fn new(output: W, schema: SchemaRef) -> Result<Self, WriteError> {
         Self::begin(output, schema, None)
     }
 
-    /// Starts a file that is signed when it is finished.
+    /// Starts a file that is signed on completion.
     ///
     /// # Errors
-    /// As [`ParquetSink::new`] and [`TableSigner::new`].
+    /// As [`ParquetWriter::new`] and [`TableSigner::new`].
     pub fn signed(output: W, schema: SchemaRef, key: Arc<SigningKey>) -> Result<Self, WriteError> {
         let signer = TableSigner::new(key, &schema).map_err(unsignable)?;
         let signing = Signing { signer, schema: extension::extended(&schema) };
@@ -427,11 +429,11 @@ impl<W: Write + Send> ParquetSink<W> {
     }
 
     fn begin(output: W, schema: SchemaRef, signing: Option<Signing>) -> Result<Self, WriteError> {
-        // Where other programs look for what may be joined.
+        // Other programs check here whether files can be joined.
         let schema = extension::extended(&schema);
         let leaves = ArrowSchemaConverter::new().convert(&schema)?.num_columns();
         let properties = properties(&schema, leaves);
-        // A file without rows tells what the reader makes of the columns.
+        // A file without rows shows how the reader sees the columns.
         let empty = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties.clone()))?.into_inner()?;
         footer::admit(footer::of_bytes(&empty)).map_err(unreadable)?;
         let row_group_bytes = (leaves * COLUMN_BYTES).clamp(*ROW_GROUP_BYTES.start(), *ROW_GROUP_BYTES.end());
@@ -444,7 +446,7 @@ impl<W: Write + Send> ParquetSink<W> {
     /// Writes a batch.
     ///
     /// # Errors
-    /// A row that is longer than is read, or a failure to write.
+    /// When a row is longer than the reader accepts, or writing fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         check_rows(batch).map_err(unreadable)?;
         if let Some(Signing { signer, .. }) = &mut self.signing {
@@ -457,10 +459,10 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(())
     }
 
-    /// Writes the footer and gives the output back.
+    /// Writes the footer and returns the output.
     ///
     /// # Errors
-    /// A footer that is longer than is read, or a failure to write.
+    /// When the footer is longer than the reader accepts, or writing fails.
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.writer.flush()?;
         for (key, value) in self.signing.take().map(Signing::entries).unwrap_or_default() {
@@ -489,12 +491,12 @@ fn check_footer(bytes: u64, limit: u64) -> Result<(), WriteError> {
     }
 }
 
-/// Checks that no row is so long that the reader could not take it, with the rows that it reads
-/// together.
+/// Checks that the reader accepts every row, together with the rows that it reads in the same
+/// batch.
 fn check_rows(batch: &RecordBatch) -> Result<(), Error> {
     let mut lengths = vec![0_usize; batch.num_rows()];
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        if let (_, Some(row)) = weight(column) {
+        if let (_, Some(row)) = byte_size(column) {
             let (what, limit) = ("bytes in a cell", MAX_CELL_BYTES as u64);
             return Err(ErrorKind::TooLarge { what, limit }.at(row, field.name()));
         }
@@ -512,7 +514,7 @@ fn check_rows(batch: &RecordBatch) -> Result<(), Error> {
     }
 }
 
-/// Bytes of a cell of a type whose cells differ in length.
+/// Bytes of a cell in types with cells of variable length.
 fn cell_bytes(column: &ArrayRef, row: usize) -> Option<usize> {
     Some(match column.data_type() {
         kind if column.is_null(row) && (kind.is_string() || kind.is_binary()) => 0,
@@ -526,13 +528,13 @@ fn cell_bytes(column: &ArrayRef, row: usize) -> Option<usize> {
     })
 }
 
-/// How a table of so many columns, nested ones counted apart, is written: the pages that a reader
-/// has open at a time, one and a dictionary a column, stay far below what it takes.
+/// Writer properties for a table with this many columns, counting nested ones individually. They
+/// keep the pages that a reader has open, one and a dictionary per column, far below its limit.
 fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
     let page = MAX_OPEN_PAGES_BYTES as usize / (4 * leaves.max(1));
     let page = page.clamp(*PAGE_BYTES.start(), *PAGE_BYTES.end());
     let longest = schema.fields().iter().map(|field| match LatticeColumn::from_field(field) {
-        // A total takes a page, or several.
+        // A total fills one page or several.
         Ok(Some(column)) if column.form == Form::Totals => page,
         _ => padded_width(field.data_type()) as usize,
     });
@@ -567,12 +569,12 @@ fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
     properties.build()
 }
 
-/// Why a stream could not be written. No text holds a cell, which is why [`WriteError::NoText`] has
+/// Why a stream could not be written. No error text contains a cell, so [`WriteError::NoText`] has
 /// no source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The output refused: a full disk, a closed pipe.
+    /// The output failed, for example because of a full disk or a closed pipe.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The table cannot be written as Parquet.
@@ -584,11 +586,11 @@ pub enum WriteError {
     /// The table cannot be signed.
     #[error("cannot be signed: {0}")]
     Unsignable(#[source] Box<Error>),
-    /// The file could not be read again.
-    #[error("no program of this version could read it: {0}")]
+    /// The reader would reject the file.
+    #[error("this version could not read the file back: {0}")]
     Unreadable(#[source] Box<Error>),
-    /// A column, or a value, has no text.
-    #[error("a value has no text")]
+    /// A column or value has no text form.
+    #[error("a value has no text form")]
     NoText,
 }
 
@@ -630,7 +632,7 @@ mod tests {
             let page = ColumnPath::new(vec!["0".to_owned()]);
             let dictionary = properties.column_dictionary_page_size_limit(&page);
             let data = properties.column_data_page_size_limit(&page);
-            // A page takes one more round of values than its limit.
+            // A page exceeds its limit by up to one round of values.
             let values = properties.write_batch_size() * 768;
             assert!(columns as u64 * (dictionary + data + values) as u64 <= MAX_OPEN_PAGES_BYTES, "{columns}");
         }
@@ -640,6 +642,6 @@ mod tests {
     fn a_footer_that_is_too_long_is_an_error() {
         check_footer(100, 100).unwrap();
         let error = check_footer(101, 100).unwrap_err();
-        assert_eq!(error.to_string(), "no program of this version could read it: more than 100 bytes in the footer");
+        assert_eq!(error.to_string(), "this version could not read the file back: more than 100 bytes in the footer");
     }
 }

@@ -1,4 +1,4 @@
-//! Columns that are only in the names of folders, as Hive, Spark and DuckDB write them:
+//! Columns that exist only in folder names, as Hive, Spark and DuckDB write them:
 //! `dept=sales/part.parquet`.
 
 use std::path::{Component, Path};
@@ -11,12 +11,12 @@ use percent_encoding::percent_decode_str;
 use crate::behind::Behind;
 use crate::error::Error;
 
-/// What stands in a folder's name for null.
+/// Null in a folder's name.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns in one file's path, as it was given, and their value in all of its rows.
+/// The columns in one file's path, as given, and their values for all rows.
 ///
-/// `dept=sales/part.parquet` has a column `dept` of text. Escapes such as `%3A` are decoded, and
+/// `dept=sales/part.parquet` has a text column `dept`. Escapes such as `%3A` are decoded, and
 /// `__HIVE_DEFAULT_PARTITION__` is null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partitions {
@@ -25,7 +25,7 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Those of a path that a table does not have as columns.
+    /// The columns of a path that the table itself does not have.
     pub fn of(path: &Path, schema: &Schema) -> Self {
         let folders = path.parent().into_iter().flat_map(Path::components);
         let mut columns: Vec<(String, Option<String>)> = Vec::new();
@@ -37,7 +37,7 @@ impl Partitions {
             if schema.field_with_name(&name).is_ok() {
                 continue;
             }
-            // The innermost folder of a name has the last word.
+            // The innermost folder with a name takes precedence.
             match columns.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, before)) => *before = value,
                 None => columns.push((name, value)),
@@ -48,12 +48,12 @@ impl Partitions {
         Self { columns, behind }
     }
 
-    /// The schema with these columns, of text, behind its own.
+    /// The schema with these columns appended as text.
     pub fn schema(&self, schema: &SchemaRef) -> SchemaRef {
         self.behind.schema(schema)
     }
 
-    /// A batch with these columns.
+    /// The batch with these columns appended.
     ///
     /// # Errors
     /// None, for a batch of the table that the columns were found for.
@@ -68,7 +68,7 @@ impl Partitions {
     }
 }
 
-/// A name or value without the escapes of characters that folders may not have: `%3A` is a colon.
+/// Decodes the escapes of characters that folder names cannot contain: `%3A` is a colon.
 fn unescaped(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,9 +1,8 @@
-//! Columns exchanged with python-paillier (`phe`): its JSON ciphertexts out of a column and into
-//! one.
+//! Columns exchanged with python-paillier (`phe`), as its JSON ciphertexts.
 //!
-//! `phe` keeps a number as an integer times a power of 16, and the power stands beside each
-//! ciphertext in the clear. A column has one power for all, the lowest: the others' ciphertexts are
-//! multiplied up to it. Without powers below 0 the column is one of integers like any other.
+//! `phe` represents a number as an integer times a power of 16, and stores the power in the clear
+//! with each ciphertext. A column has a single power, the lowest: ciphertexts with higher powers
+//! are multiplied to match it. Without powers below 0, the column is an ordinary integer column.
 
 use std::sync::Arc;
 
@@ -13,22 +12,25 @@ use arrow_schema::{Schema, SchemaRef};
 use hearith_paillier::ErrorKind as PaillierKind;
 use hearith_paillier::{Ciphertexts, PublicKey, phe_json};
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents;
 use crate::error::{Error, ErrorKind};
-use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, Part};
+use crate::metadata::{
+    self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, SourceColumn,
+};
 use crate::numbers::{check_scale, scaled_range};
 
-/// The largest power of 16 that one multiplication by a 128-bit scalar makes up.
+/// The largest power of 16 that one multiplication by a 128-bit scalar covers.
 const STEP: u32 = 30;
 
-/// The ciphertexts of a column as `phe` writes them, `None` for nulls.
+/// Exports the ciphertexts of a column as `phe` writes them, `None` for nulls.
 ///
-/// Numbers of a column with a decimal scale are the integers that they are after scaling: `phe` has
-/// no powers of ten.
+/// Numbers of a column with a decimal scale are exported as scaled integers, because `phe` has no
+/// powers of ten.
 ///
 /// # Errors
-/// A column of slots, of which `phe` knows nothing; one under another key; a malformed ciphertext.
+/// When the column is packed, which `phe` does not support, is under another key, or has a
+/// malformed ciphertext.
 pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Vec<Option<String>>, Error> {
     column.check_key(key)?;
     let exponent = match column.encoding {
@@ -36,7 +38,7 @@ pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) ->
         Encoding::Base16(exponent) => exponent,
         Encoding::Slots => return Err(ErrorKind::SlotsInPhe.in_column(&column.name)),
     };
-    let present = Present::read(key, column, batch)?;
+    let present = NonNullCiphertexts::read(key, column, batch)?;
     present.check_coprime(key, column)?;
     let exponents = vec![exponent; present.rows.len()];
     let texts = phe_json::export(&present.ciphertexts, &exponents)
@@ -48,20 +50,20 @@ pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) ->
     Ok(cells)
 }
 
-/// What is known of ciphertexts to import.
+/// Properties of ciphertexts to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Name of the column to make.
+    /// Name of the new column.
     pub column: String,
     /// The lowest power of 16 among the ciphertexts.
     pub exponent: i32,
-    /// The integers are numbers times 10 to this, 0 to 38; only for exponents of 0 and more.
+    /// The integers are numbers times 10 to this power, 0 to 38. Only for exponents of 0 and above.
     pub scale: u32,
-    /// Largest magnitude of one number, as decimal text; by default 2^63 - 1 after scaling.
+    /// Largest magnitude of one number, as decimal text. By default 2^63 - 1 after scaling.
     pub range: Option<String>,
     /// Additions to leave headroom for, at least 1.
     pub max_additions: u64,
-    /// How many numbers have been added up in each ciphertext, at least 1.
+    /// Numbers that each ciphertext already sums, at least 1.
     pub additions: u64,
 }
 
@@ -79,7 +81,7 @@ impl ImportOptions {
     }
 }
 
-/// Makes a column of `phe`'s ciphertexts.
+/// Converts `phe` ciphertexts to a column.
 #[derive(Clone, Debug)]
 pub struct Importer {
     key: PublicKey,
@@ -92,8 +94,7 @@ impl Importer {
     /// Prepares a column.
     ///
     /// # Errors
-    /// A scale, range, exponent or headroom that does not fit the key; ciphertexts said to hold no
-    /// number.
+    /// When a scale, range, exponent or headroom does not fit the key, or `additions` is 0.
     pub fn new(key: &PublicKey, options: &ImportOptions) -> Result<Self, Error> {
         let name = &options.column;
         let scale = check_scale(name, options.scale)?;
@@ -115,7 +116,7 @@ impl Importer {
             key: key.id(),
             bits: key.bits(),
             encoding,
-            parts: vec![Part::new(name, scale, range)],
+            sources: vec![SourceColumn::new(name, scale, range)],
             max_additions: options.max_additions,
         };
         column.layout()?;
@@ -133,19 +134,19 @@ impl Importer {
         Ok(Self { key: key.clone(), column, additions, schema })
     }
 
-    /// The ciphertexts and their companion.
+    /// The schema with the ciphertexts and their companion.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// A batch of the column from `phe`'s JSON objects, `None` for nulls.
+    /// Imports a batch of the column from `phe`'s JSON objects, `None` for nulls.
     ///
     /// # Errors
-    /// The first that is no such object, or no ciphertext of the key, or has an exponent lower
-    /// than announced.
+    /// Reports the first object that is malformed, is not a ciphertext of the key, or has an
+    /// exponent lower than announced.
     pub fn import(&self, cells: &[Option<&str>]) -> Result<RecordBatch, Error> {
         let rows: Vec<usize> = (0..cells.len()).filter(|&row| cells[row].is_some()).collect();
-        // One object a line: that is how an error tells which it was.
+        // One object per line, so that an error's line identifies the object.
         let lines = cells.iter().flatten().map(|cell| cell.replace(['\n', '\r'], " "));
         let text = lines.collect::<Vec<_>>().join("\n");
         let (ciphertexts, exponents) = match rows.is_empty() {
@@ -160,7 +161,7 @@ impl Importer {
         Ok(RecordBatch::try_new(self.schema.clone(), vec![ciphertexts, additions])?)
     }
 
-    /// Brings all ciphertexts to the column's power of 16.
+    /// Multiplies all ciphertexts to the column's power of 16.
     fn align(&self, mut ciphertexts: Ciphertexts, exponents: &[i32], rows: &[usize]) -> Result<Ciphertexts, Error> {
         let target = match self.column.encoding {
             Encoding::Base16(exponent) => exponent,
@@ -175,7 +176,7 @@ impl Importer {
         }
         while missing.iter().any(|&up| up > 0) {
             let scalars: Vec<i128> = missing.iter().map(|&up| 1 << (4 * up.min(STEP))).collect();
-            // Powers of 16 are no secret.
+            // Powers of 16 are public.
             let scaled = self.key.multiply_deterministic(&ciphertexts, &scalars, i128::BITS);
             ciphertexts = scaled.map_err(|error| ciphers::bad(&self.column, rows, error))?;
             missing.iter_mut().for_each(|up| *up -= (*up).min(STEP));
@@ -183,7 +184,7 @@ impl Importer {
         Ok(ciphertexts)
     }
 
-    /// Why `phe`'s JSON was refused, at the row where it was.
+    /// Converts an error in `phe`'s JSON to an error at its row.
     fn refused(&self, rows: &[usize], error: hearith_paillier::Error) -> Error {
         let row = match error.kind() {
             PaillierKind::PheJson { line, .. } => Some(line.saturating_sub(1)),

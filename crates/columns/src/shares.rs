@@ -1,11 +1,11 @@
-//! Tables decrypted by the trustees of a shared key: each makes a table of shares ([`Sharer`]), and
-//! whoever has enough of them the numbers ([`Combiner`]).
+//! Tables decrypted by the trustees of a shared key. Each trustee creates a table of shares with
+//! [`Sharer`]. [`Combiner`] computes the numbers from enough of these tables.
 //!
-//! A table of shares has for each encrypted column `X` one named `X.share`, whose metadata
-//! `hearith.trustee` names the trustee and `hearith.digest` the table
-//! ([`TableDigest`](crate::TableDigest)). A share's proof holds for its ciphertext in a column of
-//! this name of that table alone: names of groups, counts and descriptions are those that the
-//! trustee saw.
+//! A table of shares has a column `X.share` for each encrypted column `X`. Its metadata
+//! `hearith.trustee` names the trustee, and `hearith.digest` the table
+//! ([`TableDigest`](crate::TableDigest)). A share's proof is valid only for its ciphertext in the
+//! column of this name of that table. Group names, counts and descriptions are therefore those that
+//! the trustee saw.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hearith_paillier::Plaintexts;
-use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, Verification};
+use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, VerificationKeys};
 
-use crate::ciphers::Present;
+use crate::ciphers::NonNullCiphertexts;
 use crate::contents::hex;
 use crate::decrypt::{Decrypted, Reading};
 use crate::digest::Digest;
@@ -25,14 +25,14 @@ use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;
 use crate::openings::{DIGEST, check_digest, check_rows, spread};
 
-/// What follows the column's name in that of its shares.
+/// The suffix of a column of shares.
 const SUFFIX: &str = ".share";
-/// The metadata that names the trustee.
+/// The metadata entry that names the trustee.
 const TRUSTEE: &str = "hearith.trustee";
-/// What all proofs in tables are made for; the digest and the column's name come beside it.
+/// The context of all proofs in tables, followed by the digest and the column's name.
 const CONTEXT: &[u8] = b"hearith table 2";
 
-/// Makes a trustee's shares of one table's batches.
+/// Computes a trustee's shares of one table's batches.
 #[derive(Debug)]
 pub struct Sharer<'a> {
     share: &'a KeyShare,
@@ -42,7 +42,7 @@ pub struct Sharer<'a> {
 }
 
 impl<'a> Sharer<'a> {
-    /// Prepares to share in the decryption of the table of this schema and digest, all of whose
+    /// Prepares to share in the decryption of the table with this schema and digest. All of its
     /// encrypted columns must be under this key.
     ///
     /// # Errors
@@ -53,12 +53,13 @@ impl<'a> Sharer<'a> {
         Ok(Self { share, reading, digest, schema })
     }
 
-    /// The schema of the shares: for each encrypted column `X` binary values `X.share`.
+    /// The schema of the shares: binary values `X.share` for each encrypted column `X`.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// Shares of a batch: a row for each of its rows, null where the ciphertext is.
+    /// Computes the shares of a batch. The result has the same rows, with nulls where the
+    /// ciphertext is null.
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt).
@@ -66,7 +67,7 @@ impl<'a> Sharer<'a> {
         self.reading.check(batch)?;
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         for column in self.reading.columns() {
-            let present = Present::read(self.share.key(), column, batch)?;
+            let present = NonNullCiphertexts::read(self.share.key(), column, batch)?;
             let shares = self.share.decrypt(&contexts(&self.digest, column, &present), &present.ciphertexts);
             let shares = shares.map_err(|error| bad(column, &present.rows, &error))?;
             let width = self.share.share_bytes();
@@ -76,42 +77,42 @@ impl<'a> Sharer<'a> {
     }
 }
 
-/// Reads the numbers of one table's batches from trustees' shares.
+/// Computes the numbers of one table's batches from trustees' shares.
 #[derive(Debug)]
 pub struct Combiner<'a> {
-    verification: &'a Verification,
+    verification: &'a VerificationKeys,
     reading: Reading,
     digest: Digest,
-    /// Each with the schema of its shares, which says what table they were made for.
+    /// Each trustee with the schema of its shares, which names their table.
     trustees: Vec<(u32, SchemaRef)>,
 }
 
-/// What shares of a batch combined to.
+/// The result of combining the shares of a batch.
 #[derive(Debug)]
 pub struct Combined {
     /// The numbers.
     pub decrypted: Decrypted,
-    /// Shares that were wrong and left aside, as there were enough without them: of each trustee
-    /// and column the first.
+    /// Faults of shares that were ignored because enough correct ones remained: the first of each
+    /// trustee and column.
     pub wrong: Vec<Error>,
 }
 
 impl<'a> Combiner<'a> {
-    /// Prepares to decrypt the table of this schema and digest, all of whose encrypted columns must
+    /// Prepares to decrypt the table with this schema and digest. All of its encrypted columns must
     /// be under this key.
     ///
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
-    pub fn new(verification: &'a Verification, schema: &Schema, digest: Digest) -> Result<Self, Error> {
+    pub fn new(verification: &'a VerificationKeys, schema: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(verification.key(), schema)?;
         Ok(Self { verification, reading, digest, trustees: Vec::new() })
     }
 
-    /// Counts a trustee in, by the schema of its shares.
+    /// Adds a trustee, by the schema of its shares.
     ///
     /// # Errors
-    /// [`ErrorKind::NotShares`] where that is not of shares of this table; [`ErrorKind::Share`] for
-    /// a trustee who was counted before.
+    /// [`ErrorKind::NotShares`] if the schema does not describe shares of this table.
+    /// [`ErrorKind::Share`] for a trustee that was already added.
     pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
         let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
         let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
@@ -126,7 +127,7 @@ impl<'a> Combiner<'a> {
         Ok(())
     }
 
-    /// Fails unless enough trustees were counted.
+    /// Fails unless enough trustees were added.
     ///
     /// # Errors
     /// [`ErrorKind::Share`].
@@ -145,19 +146,18 @@ impl<'a> Combiner<'a> {
         self.reading.schema()
     }
 
-    /// As [`Decryptor::wide`](crate::Decryptor::wide).
+    /// The indices of `Decimal256` columns, as [`Decryptor::wide`](crate::Decryptor::wide).
     pub fn wide(&self) -> Vec<usize> {
         self.reading.wide()
     }
 
-    /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which
-    /// they were added.
+    /// Computes the numbers of a batch from each trustee's shares, which must have the same number
+    /// of rows. The trustees are in the order in which they were added.
     ///
     /// # Errors
-    /// [`ErrorKind::NotShares`] for shares of another table, or of fewer or more rows; the first
-    /// row where too few shares are right, [`ErrorKind::OtherTable`] or [`ErrorKind::Unbinding`]
-    /// where they were made for another digest or none; and as
-    /// [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt). [`ErrorKind::NotShares`] for shares of
+    /// another table or number of rows. [`ErrorKind::OtherTable`] or [`ErrorKind::Unbinding`] for
+    /// shares of another digest or none. Reports the first row with too few correct shares.
     pub fn combine(&self, batch: &RecordBatch, shares: &[RecordBatch]) -> Result<Combined, Error> {
         self.check_enough()?;
         if shares.len() != self.trustees.len() || shares.iter().any(|one| one.num_rows() != batch.num_rows()) {
@@ -172,11 +172,11 @@ impl<'a> Combiner<'a> {
         Ok(Combined { decrypted, wrong: wrong.into_inner() })
     }
 
-    /// The plaintexts of a column, and what was wrong with shares of it.
+    /// The plaintexts of a column, and the faults of its shares.
     fn plaintexts(
         &self,
         column: &EncryptedColumn,
-        present: &Present,
+        present: &NonNullCiphertexts,
         shares: &[RecordBatch],
     ) -> Result<(Plaintexts, Vec<Error>), Error> {
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
@@ -204,11 +204,11 @@ impl<'a> Combiner<'a> {
         Ok((combined.plaintexts, wrong))
     }
 
-    /// A trustee's shares of a column, or what is wrong with one of them.
+    /// A trustee's shares of a column, or the fault of one of them.
     fn shares(
         &self,
         column: &EncryptedColumn,
-        present: &Present,
+        present: &NonNullCiphertexts,
         trustee: u32,
         shares: &RecordBatch,
     ) -> Result<Result<Shares, Error>, Error> {
@@ -222,13 +222,13 @@ impl<'a> Combiner<'a> {
     }
 }
 
-/// What the shares of a column are made for.
-fn contexts(digest: &Digest, column: &EncryptedColumn, present: &Present) -> Contexts {
+/// The contexts of the shares of a column.
+fn contexts(digest: &Digest, column: &EncryptedColumn, present: &NonNullCiphertexts) -> Contexts {
     let shared = [CONTEXT, digest].concat();
     Contexts::new(&shared, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
 }
 
-/// An error of shares as an error of the batch, where `rows` says which rows they are of.
+/// Converts an error of shares to an error of the batch. `rows` lists their rows.
 fn bad(column: &EncryptedColumn, rows: &[usize], error: &threshold::Error) -> Error {
     let row = error.row().and_then(|row| rows.get(row)).copied();
     let error = match error.kind() {

@@ -1,16 +1,15 @@
-//! Signed tables: Ed25519 signatures (RFC 8032) of everything that a table says.
+//! Signed tables: Ed25519 signatures (RFC 8032) of a table's full contents.
 //!
-//! What is signed is three lines: `hearith signed table 1`, the table's digest
-//! ([`TableDigest`](crate::TableDigest)) in hexadecimal digits, and the ids of the tables that it
-//! contains ([`Contents`], none if they are unknown). The digest covers names, types and order of
-//! all columns, the descriptions of encrypted ones, every plain value, count and ciphertext, and
-//! the order of rows. It does not cover how a file stores them.
+//! The signed statement has three lines: `hearith signed table 1`, the table's digest
+//! ([`TableDigest`](crate::TableDigest)) in hexadecimal, and the ids of the tables that it contains
+//! ([`Contents`], empty if unknown). The digest covers the names, types and order of all columns,
+//! the descriptions of encrypted ones, every plaintext value, count and ciphertext, and the order
+//! of rows. It does not cover how a file stores them.
 //!
-//! The signer's public key and the signature are kept in the metadata of the file (of Parquet's
-//! footer, or of an Arrow schema) as [`SIGNER`] and [`SIGNATURE`], both in base64url without
-//! padding.
+//! The signer's public key and the signature are stored in the metadata of the file (Parquet's
+//! footer or an Arrow schema) as [`SIGNER`] and [`SIGNATURE`], both in base64url without padding.
 //!
-//! Keys are JSON Web Keys as RFC 8037 has them (`"kty": "OKP"`, `"crv": "Ed25519"`).
+//! Keys are JSON Web Keys according to RFC 8037 (`"kty": "OKP"`, `"crv": "Ed25519"`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,18 +34,18 @@ pub const SIGNER: &str = "hearith.signer";
 /// The metadata entry with the signature.
 pub const SIGNATURE: &str = "hearith.signature";
 
-/// What every statement that is signed begins with.
+/// The first line of every signed statement.
 const NAME: &str = "hearith signed table 1";
 const TYPE: &str = "OKP";
 const CURVE: &str = "Ed25519";
-/// Bytes of a key in base64url without padding.
+/// Characters of a key in base64url without padding.
 const TEXT: usize = 43;
 
-/// Why a text is no key for signatures. No message holds a part of the key.
+/// Why a text is not a signing key. No message contains a part of the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningKeyError {
-    /// The text is not JSON, or not of a key.
+    /// The text is not JSON, or is not a JSON Web Key.
     #[error("invalid key: line {line}, column {column} of its JSON is wrong")]
     Json {
         /// Line, from 1.
@@ -57,10 +56,10 @@ pub enum SigningKeyError {
     /// The key is of another kind.
     #[error("not a signing key: `hearith keygen --signing` makes one")]
     Kind,
-    /// A member is not what it must be.
+    /// A member is malformed.
     #[error("'{0}' is not 32 bytes in base64url")]
     Member(&'static str),
-    /// No point of the curve, one of small order, or one written in an unusual way.
+    /// The key is not a point of the curve, has small order, or is not in canonical encoding.
     #[error("'x' is not a public key")]
     Point,
     /// The two halves belong to different keys.
@@ -69,7 +68,7 @@ pub enum SigningKeyError {
     /// The private half is missing.
     #[error("a public key: signing needs the private key")]
     Public,
-    /// A list of public keys without any.
+    /// A list of public keys is empty.
     #[error("lists no key")]
     Empty,
     /// The operating system's random generator failed.
@@ -77,14 +76,14 @@ pub enum SigningKeyError {
     Random,
 }
 
-/// A key to sign tables with. The secret is wiped when dropped; `Debug` shows the public key only.
+/// A key that signs tables. The secret is wiped when dropped; `Debug` shows only the public key.
 pub struct SigningKey(Secret);
 
-/// The public key of one who signs tables.
+/// The public key of a signer of tables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VerifyingKey([u8; 32]);
 
-/// A JSON Web Key. The secret member is only ever borrowed from the text.
+/// A JSON Web Key. The secret member is always borrowed from the text.
 #[derive(Deserialize)]
 struct Jwk<'a> {
     #[serde(borrow)]
@@ -103,7 +102,7 @@ struct JwkSet<'a> {
     keys: Vec<Jwk<'a>>,
 }
 
-/// Whether a text is a JSON Web Key of the type that signs, sound or not.
+/// Whether a text is a JSON Web Key of the type for signatures, valid or not.
 pub fn is_signing_key(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Members<'a> {
@@ -123,7 +122,7 @@ impl Jwk<'_> {
 }
 
 impl SigningKey {
-    /// A new key.
+    /// Generates a key.
     ///
     /// # Errors
     /// If the operating system's random generator fails.
@@ -133,10 +132,10 @@ impl SigningKey {
         Ok(Self(Secret::from_bytes(&secret)))
     }
 
-    /// The key in a JSON Web Key.
+    /// Reads a private key from a JSON Web Key.
     ///
     /// # Errors
-    /// A text that is none with both halves of one key.
+    /// When the text is not a JSON Web Key with both halves of one key.
     pub fn from_jwk(text: &str) -> Result<Self, SigningKeyError> {
         let jwk: Jwk<'_> = serde_json::from_str(text).map_err(json_error)?;
         let public = jwk.public()?;
@@ -150,7 +149,7 @@ impl SigningKey {
         if key.public() == public { Ok(key) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// The key as a JSON Web Key of one line, its public half inside.
+    /// The key as a JSON Web Key in one line, including its public half.
     pub fn to_jwk(&self) -> Zeroizing<String> {
         let secret = Zeroizing::new(self.0.to_bytes());
         let mut d = Zeroizing::new([0; TEXT]);
@@ -165,7 +164,7 @@ impl SigningKey {
             id.as_str(),
             " of Hearith\"}",
         ];
-        // All of it at once: a string that grows leaves its former text behind.
+        // Allocated in full, because a growing string leaves copies in memory.
         let mut text = Zeroizing::new(String::with_capacity(parts.iter().map(|part| part.len()).sum()));
         parts.into_iter().for_each(|part| text.push_str(part));
         text
@@ -176,8 +175,8 @@ impl SigningKey {
         VerifyingKey(self.0.verifying_key().to_bytes())
     }
 
-    /// The 32 bytes that RFC 8032 calls the private key: for protocols other than tables' that a
-    /// person signs in.
+    /// The 32 bytes that RFC 8032 calls the private key, for other protocols in which the holder
+    /// signs.
     pub fn to_seed(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0.to_bytes())
     }
@@ -194,18 +193,19 @@ impl fmt::Debug for SigningKey {
 }
 
 impl VerifyingKey {
-    /// The key in a JSON Web Key: a public one, or the public half of a private one.
+    /// Reads a public key from a public or private JSON Web Key.
     ///
     /// # Errors
-    /// A text that is none.
+    /// When the text is not a JSON Web Key of a valid key.
     pub fn from_jwk(text: &str) -> Result<Self, SigningKeyError> {
         serde_json::from_str::<Jwk<'_>>(text).map_err(json_error)?.public()
     }
 
-    /// The key in a JSON Web Key, or all of a set (`{"keys": [...]}`), which has one at least.
+    /// Reads the key in a JSON Web Key, or all keys of a set (`{"keys": [...]}`), which must not be
+    /// empty.
     ///
     /// # Errors
-    /// A text that is neither.
+    /// When the text is neither.
     pub fn all_from_jwk(text: &str) -> Result<Vec<Self>, SigningKeyError> {
         #[derive(Deserialize)]
         struct Members {
@@ -221,7 +221,7 @@ impl VerifyingKey {
         }
     }
 
-    /// The key as a JSON Web Key of one line.
+    /// The key as a JSON Web Key in one line.
     pub fn to_jwk(&self) -> String {
         let (x, id) = (self.to_text(), self.id());
         let kid = format!("Ed25519 public key {id} of Hearith");
@@ -233,8 +233,8 @@ impl VerifyingKey {
         self.0
     }
 
-    /// The first 16 bytes of the key's thumbprint (RFC 7638, with SHA-256), as ids of other keys
-    /// are written.
+    /// The first 16 bytes of the key's thumbprint (RFC 7638, with SHA-256), in the same form as
+    /// other key ids.
     pub fn id(&self) -> KeyId {
         let thumbprint = format!("{{\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"{}\"}}", self.to_text());
         let hash: [u8; 32] = Sha256::digest(thumbprint.as_bytes()).into();
@@ -250,7 +250,7 @@ impl VerifyingKey {
         decoded(text).map(Self)
     }
 
-    /// The key, if it is one: a point of large order, written in the one way there is.
+    /// The key, if valid: a point of large order in canonical encoding.
     fn checked(self) -> Result<Self, SigningKeyError> {
         match Point::from_bytes(&self.0) {
             Ok(key) if !key.is_weak() && key.to_edwards().compress().to_bytes() == self.0 => Ok(self),
@@ -270,7 +270,7 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
-/// A signature as a table carries it, of which nothing is known before it is checked.
+/// The unverified signature of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSignature {
     signer: VerifyingKey,
@@ -278,11 +278,11 @@ pub struct TableSignature {
 }
 
 impl TableSignature {
-    /// The signature among the metadata of a file or schema, if there is one.
+    /// Reads the signature from the metadata of a file or schema, if there is one.
     ///
     /// # Errors
-    /// [`ErrorKind::BadSignature`] for an entry that is missing, given twice, or no key or
-    /// signature.
+    /// [`ErrorKind::BadSignature`] for an entry that is missing, contradicts another, or is not a
+    /// key or signature.
     pub fn of_entries<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<Self>, Error> {
         let (mut signer, mut signature) = (None, None);
         for (key, value) in entries {
@@ -307,17 +307,17 @@ impl TableSignature {
         Ok(Some(Self { signer, signature }))
     }
 
-    /// The entries to keep it in.
+    /// The metadata entries that store it.
     pub fn entries(&self) -> [(&'static str, String); 2] {
         [(SIGNER, self.signer.to_text()), (SIGNATURE, Base64UrlUnpadded::encode_string(&self.signature))]
     }
 
-    /// The key that it names.
+    /// The signer's key, as stored with the signature.
     pub fn signer(&self) -> VerifyingKey {
         self.signer
     }
 
-    /// Checks that it is the signature of a table with this digest and these contents.
+    /// Checks that this is the signature of a table with this digest and these contents.
     ///
     /// # Errors
     /// [`ErrorKind::Altered`].
@@ -338,7 +338,7 @@ pub struct TableSigner {
 }
 
 impl TableSigner {
-    /// Begins with a table of this schema.
+    /// Starts the signature of a table with this schema.
     ///
     /// # Errors
     /// As [`TableDigest::new`].
@@ -346,7 +346,7 @@ impl TableSigner {
         Ok(Self { key, digest: TableDigest::new(schema)?, contents: Contents::of(schema)? })
     }
 
-    /// Goes on with the next rows.
+    /// Adds the next rows.
     ///
     /// # Errors
     /// As [`TableDigest::update`].
@@ -360,8 +360,8 @@ impl TableSigner {
     }
 }
 
-/// Checks the signature of a table batch by batch. Nothing of the table is certain before
-/// [`SignatureCheck::finish`].
+/// Checks the signature of a table batch by batch. The table is not authenticated before
+/// [`SignatureCheck::finish`] succeeds.
 #[derive(Debug)]
 pub struct SignatureCheck {
     signature: TableSignature,
@@ -370,10 +370,11 @@ pub struct SignatureCheck {
 }
 
 impl SignatureCheck {
-    /// Begins with a table of this schema, which one of the keys `given` must have signed.
+    /// Starts the check of a table with this schema. One of the keys in `given` must have signed
+    /// it.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsigned`], [`ErrorKind::OtherSigner`]; as [`TableDigest::new`].
+    /// [`ErrorKind::Unsigned`], [`ErrorKind::OtherSigner`], and errors of [`TableDigest::new`].
     pub fn new(schema: &Schema, signature: Option<TableSignature>, given: &[VerifyingKey]) -> Result<Self, Error> {
         let signature = signature.ok_or(ErrorKind::Unsigned)?;
         if !given.contains(&signature.signer) {
@@ -382,7 +383,7 @@ impl SignatureCheck {
         Ok(Self { signature, digest: TableDigest::new(schema)?, contents: Contents::of(schema)? })
     }
 
-    /// Goes on with the next rows, of all columns.
+    /// Adds the next rows, with all columns.
     ///
     /// # Errors
     /// As [`TableDigest::update`].
@@ -400,12 +401,12 @@ impl SignatureCheck {
     }
 }
 
-/// What is signed.
+/// The signed statement.
 fn statement(digest: &Digest, contents: &Contents) -> String {
     [NAME, &hex(digest), &contents.to_text()].join("\n")
 }
 
-/// So many bytes of a text in base64url, which is written in the one way there is.
+/// Decodes `N` bytes from base64url in canonical encoding.
 fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let found = Base64UrlUnpadded::decode(text, &mut bytes).ok()?.len();

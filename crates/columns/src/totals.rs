@@ -1,12 +1,13 @@
 //! Sums of encrypted columns by groups, without the private key.
 //!
-//! Batches stream in and only one ciphertext a group and column is kept. The result has the group
-//! columns, a row count, the encrypted totals and their companions: it is itself a table of
-//! encrypted columns, so totals of parts can be added up again.
+//! Batches stream in, and only one ciphertext per group and column is kept. The result contains the
+//! group columns, a row count, the encrypted totals and their companions. It is itself a table of
+//! encrypted columns, so partial totals can be summed again.
 //!
-//! Who sees a table and its totals can tell which rows went into which total: a total is the
-//! product of its rows' ciphertexts, and that of a single value is that value's own ciphertext.
-//! [`Release`] breaks the link and leaves out what too little went into.
+//! Anyone who sees a table and its totals can determine which rows each total covers. A total is
+//! the product of its rows' ciphertexts, and the total of a single value is that value's own
+//! ciphertext. [`FinishOptions`] can re-randomise totals to break this link and withhold totals of
+//! too few rows or values.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -16,103 +17,104 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use hearith_paillier::{Ciphertexts, Compute, ComputeError, PublicKey};
+use hearith_paillier::{Ciphertexts, ComputeError, PublicKey, PublicKeyBackend};
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents::Contents;
 use crate::encrypt::{EncryptionKey, batch_of, find};
 use crate::error::{Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
 use crate::lattice::LatticeColumn;
 use crate::limits::GROUP_BYTES;
-use crate::metadata::{self, EncryptedColumn, Part, counts_rows, encrypted_columns, rows_field};
+use crate::metadata::{self, EncryptedColumn, SourceColumn, counts_rows, encrypted_columns, rows_field};
 
-/// Bytes that a total takes beside its ciphertext and counts: that of a batch of one row, and of
-/// the entry that leads there.
+/// Bytes of a total in addition to its ciphertext and counts: those of a one-row batch and of the
+/// entry that refers to it.
 const GROUP_OVERHEAD: usize = 160;
 
 /// Running totals of the encrypted columns of a table, by groups.
 ///
-/// After an error the totals are of no use: a part of the batch may have been added.
-pub struct Totals {
-    key: Arc<dyn Compute>,
+/// After an error, discard the totals: part of the batch may have been added.
+pub struct Aggregator {
+    key: Arc<dyn PublicKeyBackend>,
     by: Vec<Field>,
     columns: Vec<EncryptedColumn>,
     groups: Groups,
     rows: Vec<u64>,
-    sums: Vec<Sums>,
+    sums: Vec<ColumnAccumulator>,
     schema: SchemaRef,
     /// The tables that were added.
     contents: Contents,
     allow_repeated: bool,
-    /// The schema of the last batch that was found to add up, and the columns in it that count
-    /// values.
+    /// The schema of the last batch that passed the check, and its columns that count values.
     checked: Option<SchemaRef>,
     counting: Vec<Vec<Option<String>>>,
 }
 
-/// What of the totals is given out, and how: by default everything, as it was added up.
+/// Options for [`Aggregator::finish_with`]. By default, all totals are returned without
+/// re-randomisation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Release<'a> {
-    /// Groups of fewer rows are left out, and a total of fewer encrypted values, however large
-    /// their additions, is null, with 0 additions, as where there are none. 0 and 1 hold back
-    /// nothing that has a row. The columns that are packed into one ciphertext stand and fall
-    /// together: to take one number out of it takes another ciphertext of that number.
+pub struct FinishOptions<'a> {
+    /// Omits groups with fewer rows. A total of fewer encrypted values, whatever their additions,
+    /// becomes null with 0 additions, like a total of no values. 0 and 1 withhold no group that has
+    /// a row. Columns packed into one ciphertext are withheld together, because removing one number
+    /// from a ciphertext needs another ciphertext of that number.
     ///
-    /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups
-    /// cut otherwise, can still compute what is missing.
+    /// Differences are not checked. Anyone who can decrypt a total of all rows, or totals by a
+    /// different grouping, can still compute what is missing.
     pub min_rows: u64,
-    /// Makes every total a new ciphertext with this key, the one that the totals are under: nobody
-    /// can then link it to those that were added up without the private key.
+    /// Re-randomises every total with this key, which must be the key of the totals. Nobody without
+    /// the private key can then link a total to the ciphertexts it sums.
     pub rerandomise: Option<EncryptionKey<'a>>,
 }
 
-/// Totals given out.
+/// The result of [`Aggregator::finish_with`].
 #[derive(Clone, Debug)]
-pub struct Released {
-    /// One row a group, in ascending order of the group columns.
+pub struct Aggregates {
+    /// One row per group, in ascending order of the group columns.
     pub batch: RecordBatch,
-    /// What was left out.
+    /// What was withheld.
     pub withheld: Withheld,
 }
 
-/// How much of the totals was not given out.
+/// Counts of withheld groups, rows and totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Withheld {
-    /// Groups.
+    /// Withheld groups.
     pub groups: u64,
-    /// The rows of these groups.
+    /// Rows of the withheld groups.
     pub rows: u64,
-    /// Totals of single columns, in the groups given out.
+    /// Withheld totals of single columns, in the groups that were returned.
     pub totals: u64,
 }
 
 /// The totals of one encrypted column, indexed by group.
-struct Sums {
-    /// One ciphertext a group, `None` where nothing was added yet.
+struct ColumnAccumulator {
+    /// One ciphertext per group, `None` before the first addition.
     ciphertexts: Vec<Option<Ciphertexts>>,
-    /// For each part, the additions of each group.
+    /// For each source column, the additions of each group.
     additions: Vec<Vec<u64>>,
-    /// For each part, the encrypted values of each group.
+    /// For each source column, the encrypted values of each group.
     values: Vec<Vec<u64>>,
 }
 
-impl Totals {
-    /// Starts totals of all encrypted columns of tables like this one, grouped by the values of
-    /// the columns `by` (one group when there are none).
+impl Aggregator {
+    /// Starts totals of all encrypted columns of tables with this schema, grouped by the columns
+    /// `by`. An empty `by` makes a single group.
     ///
     /// # Errors
-    /// No encrypted column, one under another key or with a damaged description; a group column
-    /// that is missing, named twice, encrypted, or named like a column of the totals.
+    /// When there is no encrypted column, or one is under another key or has a damaged description.
+    /// When a group column is missing, named twice, encrypted, or named like a column of the
+    /// totals.
     pub fn new(key: &PublicKey, schema: &Schema, by: &[String]) -> Result<Self, Error> {
         Self::with(Arc::new(key.clone()), schema, by)
     }
 
-    /// The same with a service that adds up.
+    /// Like [`Aggregator::new`], but computes with a service.
     ///
     /// # Errors
-    /// As [`Totals::new`].
-    pub fn with(key: Arc<dyn Compute>, schema: &Schema, by: &[String]) -> Result<Self, Error> {
+    /// As [`Aggregator::new`].
+    pub fn with(key: Arc<dyn PublicKeyBackend>, schema: &Schema, by: &[String]) -> Result<Self, Error> {
         let mut columns = columns_under(key.public(), schema)?;
         let by = group_fields(schema, by, &columns)?;
         name_counts(&by, &mut columns);
@@ -120,7 +122,7 @@ impl Totals {
         let groups = Groups::new(&types).map_err(Error::from)?;
         let schema = Arc::new(output_schema(&by, &columns));
         metadata::check_names(&schema)?;
-        let sums = columns.iter().map(Sums::new).collect();
+        let sums = columns.iter().map(ColumnAccumulator::new).collect();
         let (contents, allow_repeated) = (Contents::default(), false);
         let (rows, checked, counting) = (Vec::new(), None, Vec::new());
         let mut totals =
@@ -129,21 +131,21 @@ impl Totals {
         Ok(totals)
     }
 
-    /// The schema of the totals of the tables that were added so far.
+    /// The schema of the totals of the tables added so far.
     pub fn schema(&self) -> SchemaRef {
         described(&self.schema, &self.contents)
     }
 
-    /// Lets [`Totals::begin`] take a table whose rows were added already.
+    /// Lets [`Aggregator::begin`] accept a table whose rows were already added.
     pub fn allow_repeated(&mut self) {
         self.allow_repeated = true;
     }
 
-    /// Turns to the next table: batches of one table may then come in any number.
+    /// Starts the next table. Any number of its batches may follow.
     ///
     /// # Errors
-    /// As [`Totals::check_schema`]; [`ErrorKind::Repeated`] for a table that has rows of one that
-    /// was added already, as far as their metadata name them ([`Contents`]).
+    /// As [`Aggregator::check_schema`]. [`ErrorKind::Repeated`] for a table that shares rows with
+    /// one already added, as far as their metadata identify the rows ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
         self.check_schema(schema)?;
         let here = Contents::of(schema)?;
@@ -154,38 +156,38 @@ impl Totals {
         Ok(())
     }
 
-    /// The encrypted columns being added up.
+    /// The encrypted columns being summed.
     pub fn columns(&self) -> &[EncryptedColumn] {
         &self.columns
     }
 
-    /// How many groups there are so far.
+    /// The number of groups so far.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// The names of the columns that [`Totals::update`] reads; a reader may leave out the rest.
+    /// The names of the columns that [`Aggregator::update`] reads. Readers may omit the others.
     pub fn needed(&self, schema: &Schema) -> HashSet<String> {
         let counting = schema.fields().iter().filter(|field| counts_rows(field));
         let encrypted = self.columns.iter().flat_map(|column| {
-            let companions = column.parts.iter().map(|part| &part.additions);
+            let companions = column.sources.iter().map(|source| &source.additions);
             companions.chain([&column.name])
         });
         let grouping = self.by.iter().chain(counting.map(|field| &**field)).map(Field::name);
-        let values = encrypted_columns(schema).unwrap_or_default().into_iter().flat_map(|column| column.parts);
-        grouping.chain(encrypted).cloned().chain(values.filter_map(|part| part.values)).collect()
+        let values = encrypted_columns(schema).unwrap_or_default().into_iter().flat_map(|column| column.sources);
+        grouping.chain(encrypted).cloned().chain(values.filter_map(|source| source.values)).collect()
     }
 
-    /// Checks that tables of another schema can be added to these totals.
+    /// Checks that tables with another schema can be added to these totals.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others, of another
-    /// scale, or under another key.
+    /// [`ErrorKind::Differs`] when the encrypted columns or group columns differ, have another
+    /// scale, or are under another key.
     pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
         let columns = columns_under(self.key.public(), schema)?;
         for column in &self.columns {
             let same = columns.iter().find(|other| other.name == column.name);
-            same.ok_or_else(|| missing(&column.name))?.check_adds_to(column)?;
+            same.ok_or_else(|| missing(&column.name))?.check_compatible(column)?;
         }
         let more = |column: &&EncryptedColumn| self.columns.iter().all(|c| c.name != column.name);
         if let Some(column) = columns.iter().find(more) {
@@ -202,13 +204,13 @@ impl Totals {
         Ok(())
     }
 
-    /// Adds the rows of a batch to the totals, whichever table they are of ([`Totals::begin`]).
-    /// Columns that are not [needed](Totals::needed) may be missing.
+    /// Adds the rows of a batch to the totals, whichever table it belongs to
+    /// ([`Aggregator::begin`]). Columns that are not [needed](Aggregator::needed) may be missing.
     ///
     /// # Errors
-    /// As [`Totals::check_schema`]; the first row whose ciphertext is malformed or shares a factor
-    /// with n, or with which a total has more additions than there is headroom for; more groups
-    /// than [`GROUP_BYTES`] hold.
+    /// As [`Aggregator::check_schema`]. Reports the first row whose ciphertext is malformed or
+    /// shares a factor with n, or whose additions exceed the headroom of a total. Also fails when
+    /// the groups exceed [`GROUP_BYTES`].
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         if self.checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, batch.schema_ref())) {
             self.check_schema(batch.schema_ref())?;
@@ -224,15 +226,15 @@ impl Totals {
         for ((column, sums), counting) in self.columns.iter().zip(&mut self.sums).zip(&self.counting) {
             sums.count(column, batch, &groups)?;
             sums.count_values(column, batch, &groups, counting)?;
-            sums.add(&*self.key, column, &Present::read(self.key.public(), column, batch)?, &groups)?;
+            sums.add(&*self.key, column, &NonNullCiphertexts::read(self.key.public(), column, batch)?, &groups)?;
         }
         Ok(())
     }
 
-    /// Adds those rows of a batch for which `keep` says true.
+    /// Adds the rows of a batch for which `keep` is true.
     ///
     /// # Errors
-    /// As [`Totals::update`].
+    /// As [`Aggregator::update`].
     pub fn update_where(&mut self, batch: &RecordBatch, keep: &BooleanArray) -> Result<(), Error> {
         let kept = filter_record_batch(batch, keep)?;
         let row_of = |row: u64| (0..keep.len()).filter(|&row| keep.is_valid(row) && keep.value(row)).nth(row as usize);
@@ -242,74 +244,75 @@ impl Totals {
         })
     }
 
-    /// Adds other totals, of another part of the data, to these.
+    /// Adds other totals, computed over another part of the data, to these.
     ///
     /// # Errors
-    /// As [`Totals::check_schema`] and [`Totals::update`]; rows are those of the other totals.
+    /// As [`Aggregator::check_schema`] and [`Aggregator::update`]. Rows in errors are those of the
+    /// other totals.
     pub fn merge(&mut self, other: Self) -> Result<(), Error> {
         self.check_schema(&other.schema)?;
         self.update(&other.finish()?)
     }
 
-    /// The totals, one row a group, in ascending order of the group columns. A total to which
-    /// nothing was added is null, with 0 additions.
+    /// Returns the totals, one row per group, in ascending order of the group columns. A total to
+    /// which nothing was added is null, with 0 additions.
     ///
-    /// A total is not randomised anew: that of a single value is the value's own ciphertext.
-    /// [`Totals::release`] does it.
+    /// Totals are not re-randomised: the total of a single value is the value's own ciphertext. Use
+    /// [`Aggregator::finish_with`] to re-randomise them.
     ///
     /// # Errors
     /// None that a caller can cause.
     pub fn finish(self) -> Result<RecordBatch, Error> {
-        self.release(&Release::default()).map(|released| released.batch)
+        self.finish_with(&FinishOptions::default()).map(|aggregates| aggregates.batch)
     }
 
-    /// The totals as [`Totals::finish`] gives them, but for what is to be withheld, and
-    /// re-randomised if asked for.
+    /// Returns the totals like [`Aggregator::finish`], withholding and re-randomising as the
+    /// options say.
     ///
     /// # Errors
-    /// A key to re-randomise with that is another one, or a failure of the random generator.
-    pub fn release(mut self, release: &Release<'_>) -> Result<Released, Error> {
-        let small: Vec<u64> = self.rows.iter().copied().filter(|&rows| rows < release.min_rows).collect();
+    /// When the key to re-randomise with is another one, or the random generator fails.
+    pub fn finish_with(mut self, options: &FinishOptions<'_>) -> Result<Aggregates, Error> {
+        let small: Vec<u64> = self.rows.iter().copied().filter(|&rows| rows < options.min_rows).collect();
         let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
         let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
-        let is_large = |group: u32| self.rows[group as usize] >= release.min_rows;
+        let is_large = |group: u32| self.rows[group as usize] >= options.min_rows;
         let (order, mut arrays) = self.groups.sorted(is_large)?;
         arrays.push(gather(&self.rows, &order));
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
-            withheld.totals += sums.withhold(&order, release.min_rows);
-            arrays.push(sums.ciphertexts(self.key.public(), column, &order, release.rerandomise)?);
+            withheld.totals += sums.withhold(&order, options.min_rows);
+            arrays.push(sums.ciphertexts(self.key.public(), column, &order, options.rerandomise)?);
             let counts = sums.additions.iter().zip(&sums.values).flat_map(|(additions, values)| [additions, values]);
             arrays.extend(counts.map(|counts| gather(counts, &order)));
         }
         let batch = batch_of(&described(&self.schema, &self.contents), arrays)?;
-        Ok(Released { batch, withheld })
+        Ok(Aggregates { batch, withheld })
     }
 
-    /// Makes room for the groups that there are.
+    /// Allocates entries for all current groups.
     fn grow(&mut self) -> Result<(), Error> {
         let groups = self.groups.len();
         let ciphertexts =
-            self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 16 + GROUP_OVERHEAD);
+            self.columns.iter().map(|column| column.ciphertext_bytes() + column.sources.len() * 16 + GROUP_OVERHEAD);
         if self.groups.bytes() + groups as u64 * ciphertexts.sum::<usize>() as u64 > GROUP_BYTES {
             return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
         }
         self.rows.resize(groups, 0);
         for sums in &mut self.sums {
             sums.ciphertexts.resize(groups, None);
-            sums.additions.iter_mut().chain(&mut sums.values).for_each(|part| part.resize(groups, 0));
+            sums.additions.iter_mut().chain(&mut sums.values).for_each(|counts| counts.resize(groups, 0));
         }
         Ok(())
     }
 
-    /// The columns of a table that count the values of each part.
+    /// The columns of a table that count the values of each source column.
     fn value_columns(&self, schema: &Schema) -> Result<Vec<Vec<Option<String>>>, Error> {
         let here = encrypted_columns(schema)?;
-        let values = |column: &EncryptedColumn| column.parts.iter().map(|part| part.values.clone()).collect();
+        let values = |column: &EncryptedColumn| column.sources.iter().map(|source| source.values.clone()).collect();
         let of = |column: &EncryptedColumn| here.iter().find(|here| here.name == column.name).map(values);
         self.columns.iter().map(|column| of(column).ok_or_else(|| missing(&column.name))).collect()
     }
 
-    /// Counts rows; a row of totals counts for the rows that it counts.
+    /// Counts rows. A row of totals counts as many rows as it covers.
     fn count_rows(&mut self, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
         let counting = batch.schema_ref().fields().iter().find(|field| counts_rows(field));
         let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?.flatten();
@@ -323,20 +326,23 @@ impl Totals {
     }
 }
 
-impl fmt::Debug for Totals {
+impl fmt::Debug for Aggregator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        f.debug_struct("Totals").field("columns", &names).field("groups", &self.groups.len()).finish_non_exhaustive()
+        f.debug_struct("Aggregator")
+            .field("columns", &names)
+            .field("groups", &self.groups.len())
+            .finish_non_exhaustive()
     }
 }
 
-impl Sums {
+impl ColumnAccumulator {
     fn new(column: &EncryptedColumn) -> Self {
-        let counts = vec![vec![]; column.parts.len()];
+        let counts = vec![vec![]; column.sources.len()];
         Self { ciphertexts: vec![], additions: counts.clone(), values: counts }
     }
 
-    /// Counts the encrypted values: those that columns of `counting` say, or each ciphertext as
+    /// Counts the encrypted values: as the columns in `counting` state, or else each ciphertext as
     /// one.
     fn count_values(
         &mut self,
@@ -356,17 +362,17 @@ impl Sums {
         Ok(())
     }
 
-    /// Adds up the additions, refusing the row that exceeds the headroom.
+    /// Sums the additions and rejects the row that exceeds the headroom.
     fn count(&mut self, column: &EncryptedColumn, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
         let companions = ciphers::companions(column, batch)?;
-        for ((part, totals), added) in column.parts.iter().zip(&mut self.additions).zip(companions) {
+        for ((source, totals), added) in column.sources.iter().zip(&mut self.additions).zip(companions) {
             for (row, (&group, &added)) in groups.iter().zip(added.values()).enumerate() {
                 let total = &mut totals[group as usize];
                 match total.checked_add(added) {
                     Some(additions) if additions <= column.max_additions => *total = additions,
                     beyond => {
                         let (additions, max_additions) = (beyond.unwrap_or(u64::MAX), column.max_additions);
-                        return Err(ErrorKind::Headroom { additions, max_additions }.at(row, &part.name));
+                        return Err(ErrorKind::Headroom { additions, max_additions }.at(row, &source.name));
                     }
                 }
             }
@@ -374,13 +380,13 @@ impl Sums {
         ciphers::check_counts(column, batch)
     }
 
-    /// Adds up the ciphertexts: a product for each group among the rows, then one multiplication
-    /// with what the group has already.
+    /// Sums the ciphertexts: one product for each group among the rows, then one multiplication
+    /// with the group's current total.
     fn add(
         &mut self,
-        key: &dyn Compute,
+        key: &dyn PublicKeyBackend,
         column: &EncryptedColumn,
-        present: &Present,
+        present: &NonNullCiphertexts,
         groups: &[u32],
     ) -> Result<(), Error> {
         let (touched, members) = members(present, groups);
@@ -390,7 +396,7 @@ impl Sums {
         let fault = |error| ciphers::bad(column, &[], error);
         let computed = |error: ComputeError| ciphers::not_computed(column, error);
         let sums = key.sum_groups(&present.ciphertexts, &members).map_err(computed)?;
-        // A factor shared with n survives in the product: few products tell of many rows.
+        // A factor shared with n survives in the product, so a few products check many rows.
         if let Err(error) = key.public().check_coprime(&sums) {
             present.check_coprime(key.public(), column)?;
             return Err(fault(error));
@@ -408,7 +414,7 @@ impl Sums {
         self.store(&sums, fresh.iter().copied(), fresh.iter().map(|&index| touched[index])).map_err(fault)
     }
 
-    /// Keeps the rows of `from` numbered `rows` as the totals of `groups`.
+    /// Stores the rows of `from` numbered `rows` as the totals of `groups`.
     fn store(
         &mut self,
         from: &Ciphertexts,
@@ -421,8 +427,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Forgets the totals of groups in which some part is of fewer values than `min`; says how many
-    /// totals, of single columns, that were.
+    /// Clears the totals of groups in which some source column has fewer than `min` values. Returns
+    /// the number of single-column totals that this removed.
     fn withhold(&mut self, groups: &[u32], min: u64) -> u64 {
         let mut totals = 0;
         for &group in groups {
@@ -432,14 +438,14 @@ impl Sums {
             if self.additions.iter().zip(&self.values).any(few) {
                 totals += self.additions.iter().filter(|additions| is_total(additions)).count() as u64;
                 self.ciphertexts[group] = None;
-                self.additions.iter_mut().chain(&mut self.values).for_each(|part| part[group] = 0);
+                self.additions.iter_mut().chain(&mut self.values).for_each(|counts| counts[group] = 0);
             }
         }
         totals
     }
 
-    /// The totals as a column, null where nothing was added; re-randomised with the key given for
-    /// that.
+    /// The totals as a column, null where nothing was added. Re-randomised if a key is given for
+    /// it.
     fn ciphertexts(
         &self,
         key: &PublicKey,
@@ -465,7 +471,7 @@ impl Sums {
 }
 
 /// The groups that occur among the ciphertexts present, and the ciphertexts of each.
-fn members(present: &Present, groups: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
+fn members(present: &NonNullCiphertexts, groups: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
     let mut place = std::collections::HashMap::new();
     let (mut touched, mut members) = (Vec::new(), Vec::<Vec<u32>>::new());
     for (index, &row) in present.rows.iter().enumerate() {
@@ -496,12 +502,12 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
     }
     let field = |name: &String| {
         let encrypted =
-            |column: &EncryptedColumn| column.name == *name || column.parts.iter().any(|part| part.name == *name);
+            |column: &EncryptedColumn| column.name == *name || column.sources.iter().any(|source| source.name == *name);
         if columns.iter().any(encrypted) {
             return Err(ErrorKind::GroupEncrypted.in_column(name));
         }
-        let counts = |part: &Part| part.additions == *name || part.values.as_ref() == Some(name);
-        let companion = |column: &EncryptedColumn| column.parts.iter().any(counts);
+        let counts = |source: &SourceColumn| source.additions == *name || source.values.as_ref() == Some(name);
+        let companion = |column: &EncryptedColumn| column.sources.iter().any(counts);
         if columns.iter().any(companion) {
             return Err(ErrorKind::ReservedName.in_column(name));
         }
@@ -509,7 +515,7 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
         if counts_rows(field) {
             return Err(ErrorKind::ReservedName.in_column(name));
         }
-        let kind = plain(metadata::bare(field).data_type());
+        let kind = plain(metadata::without_metadata(field).data_type());
         Ok(Field::new(name, kind, true))
     };
     by.iter().map(field).collect()
@@ -519,15 +525,15 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
 fn name_counts(by: &[Field], columns: &mut [EncryptedColumn]) {
     let mut taken: HashSet<String> = by.iter().map(|field| field.name().clone()).collect();
     for column in &*columns {
-        let parts = column.parts.iter().flat_map(|part| [part.name.clone(), part.additions.clone()]);
-        taken.extend(parts.chain([column.name.clone()]));
+        let sources = column.sources.iter().flat_map(|source| [source.name.clone(), source.additions.clone()]);
+        taken.extend(sources.chain([column.name.clone()]));
     }
-    for part in columns.iter_mut().flat_map(|column| &mut column.parts) {
-        part.values = Some(count_name(&part.name, "values", &mut taken));
+    for source in columns.iter_mut().flat_map(|column| &mut column.sources) {
+        source.values = Some(count_name(&source.name, "values", &mut taken));
     }
 }
 
-/// The name of a column of totals that counts `what`, none of those that are taken.
+/// A name, not in `taken`, for the column of totals that counts `what`.
 pub(crate) fn count_name(column: &str, what: &str, taken: &mut HashSet<String>) -> String {
     let numbered = (1_u32..).map(|number| format!("{column}.{what}.{number}"));
     let mut names = std::iter::once(format!("{column}.{what}")).chain(numbered);
@@ -544,20 +550,20 @@ fn output_schema(by: &[Field], columns: &[EncryptedColumn]) -> Schema {
     totals_schema(by, encrypted.collect())
 }
 
-/// The schema of totals: the group columns, the number of rows, the encrypted columns with their
-/// companions.
+/// The schema of totals: the group columns, the number of rows, and the encrypted columns with
+/// their companions.
 pub(crate) fn totals_schema(by: &[Field], encrypted: Vec<Field>) -> Schema {
-    // Decryption names a packed column's parts anew.
-    let parts = encrypted.iter().filter_map(|field| LatticeColumn::from_field(field).ok().flatten());
-    let parts: Vec<String> = parts.map(|column| column.part.name).collect();
+    // Decryption restores the names of a packed column's source columns, so they are taken as well.
+    let sources = encrypted.iter().filter_map(|field| LatticeColumn::from_field(field).ok().flatten());
+    let sources: Vec<String> = sources.map(|column| column.source.name).collect();
     let packed = encrypted.iter().filter_map(|field| EncryptedColumn::from_field(field).ok().flatten());
-    let packed: Vec<String> = packed.flat_map(|column| column.parts).map(|part| part.name).collect();
+    let packed: Vec<String> = packed.flat_map(|column| column.sources).map(|source| source.name).collect();
     let fields = by.iter().chain(&encrypted).map(|field| field.name());
-    let rows = metadata::rows_name(fields.chain(&parts).chain(&packed).map(String::as_str));
+    let rows = metadata::rows_name(fields.chain(&sources).chain(&packed).map(String::as_str));
     Schema::new(by.iter().cloned().chain([rows_field(&rows)]).chain(encrypted).collect::<Vec<_>>())
 }
 
-/// The schema of totals with the tables that they contain.
+/// The schema of totals, with the tables that they contain.
 pub(crate) fn described(schema: &SchemaRef, contents: &Contents) -> SchemaRef {
     let field = |field: &FieldRef| match counts_rows(field) {
         true => Arc::new(contents.describe(Field::clone(field))),

@@ -1,4 +1,4 @@
-//! Converts unencrypted columns to named types, those of SQL's casts, so that tables of many
+//! Converts unencrypted columns to named types, those of SQL casts, so that tables of several
 //! senders have equal types.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::expression::{BoundComputed, Computed};
 use crate::groups::plain;
 
-/// The name of the narrowest type with a name that holds all values of a column; none for binary,
-/// nested and other columns that no cast makes. Timestamps have microseconds.
+/// The name of the narrowest named type that holds all values of a column. `None` for binary,
+/// nested and other columns that no cast produces. Timestamps have microseconds.
 pub fn type_name(kind: &DataType) -> Option<String> {
     use DataType::*;
     Some(match plain(kind) {
@@ -37,27 +37,27 @@ pub fn type_name(kind: &DataType) -> Option<String> {
     })
 }
 
-/// Whether a name is that of a type of numbers.
+/// Whether a type name denotes a numeric type.
 pub fn is_number(kind: &str) -> bool {
     let text = Schema::new(vec![Field::new("x", DataType::Utf8, true)]);
     TypedColumn::new(&text, "x", kind).is_ok_and(|column| column.field().data_type().is_numeric())
 }
 
-/// A plain column made one of a named type, without loss.
+/// An unencrypted column, converted to a named type without loss.
 #[derive(Debug)]
 pub struct TypedColumn {
     name: String,
     computed: BoundComputed,
-    /// Whether the values are written as text, which no cast of an expression does.
+    /// Whether the values are formatted as text, which casts in expressions do not do.
     writes: bool,
 }
 
 impl TypedColumn {
-    /// The column of this name in a table, as one of the type called `kind`.
+    /// Converts the column of this name in a table to the type `kind`.
     ///
     /// # Errors
-    /// A column that the table does not have, a type that has no such name, or one that the column
-    /// cannot be cast to.
+    /// When the table lacks the column, the type does not exist, or the column cannot be cast to
+    /// it.
     pub fn new(schema: &Schema, name: &str, kind: &str) -> Result<Self, Error> {
         let is_text = plain(find(schema, name)?.data_type()) == DataType::Utf8;
         let writes = kind == "text" && !is_text;
@@ -70,7 +70,7 @@ impl TypedColumn {
         Ok(Self { name: name.to_owned(), computed: expression.bind(schema)?, writes })
     }
 
-    /// The field that the column becomes.
+    /// The field after conversion.
     pub fn field(&self) -> FieldRef {
         match self.writes {
             true => self.computed.field().as_ref().clone().with_data_type(DataType::Utf8).into(),
@@ -81,7 +81,7 @@ impl TypedColumn {
     /// The column's values in a batch of the table.
     ///
     /// # Errors
-    /// The first row whose cell is none of the type.
+    /// Reports the first row whose cell does not fit the type.
     pub fn values(&self, batch: &RecordBatch) -> Result<ArrayRef, Error> {
         let values = self.computed.values(batch, None).map_err(|error| error.in_column(&self.name))?;
         match self.writes && *values.data_type() != DataType::Utf8 {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(&typed(days.clone(), "text").unwrap(), &iso);
         assert_eq!(&typed(iso, "date").unwrap(), &days);
         let wrong: ArrayRef = Arc::new(StringArray::from(vec!["7", "7.5"]));
-        assert_eq!(typed(wrong, "integer").unwrap_err(), "row 1, column a \"b\": is not an integer of 32 bits");
+        assert_eq!(typed(wrong, "integer").unwrap_err(), "row 1, column a \"b\": is not a 32-bit integer");
         assert!(typed(numbers, "date").is_err());
         assert!(typed(texts, "money").unwrap_err().contains("the type money is not supported"));
     }

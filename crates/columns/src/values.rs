@@ -1,5 +1,5 @@
-//! Encrypted columns as text, each cell of which says what it is ([`hearith_paillier::described`]):
-//! the form in which databases take single encrypted numbers.
+//! Encrypted columns as text whose cells describe themselves ([`hearith_paillier::described`]).
+//! This is the form in which databases accept single encrypted numbers.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use hearith_paillier::described::{Described, Description};
 use hearith_paillier::{Ciphertexts, PublicKey};
 
-use crate::ciphers::{self, Present};
+use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents;
 use crate::error::{Error, ErrorKind};
-use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
+use crate::metadata::{self, Encoding, EncryptedColumn, SourceColumn, encrypted_columns};
 
-/// Writes tables with text in the place of ciphertexts and of what counts them.
+/// Writes tables with text instead of ciphertexts and their counts.
 #[derive(Clone, Debug)]
 pub struct ValueWriter {
     key: PublicKey,
@@ -24,10 +24,10 @@ pub struct ValueWriter {
 }
 
 impl ValueWriter {
-    /// Prepares a table of this schema.
+    /// Prepares a table with this schema.
     ///
     /// # Errors
-    /// Columns that are packed, under another key, or damaged in their description.
+    /// When a column is packed, is under another key, or has a damaged description.
     pub fn new(key: &PublicKey, schema: &Schema) -> Result<Self, Error> {
         let columns = encrypted_columns(schema)?;
         for column in &columns {
@@ -46,15 +46,15 @@ impl ValueWriter {
         Ok(Self { key: key.clone(), columns, schema: Arc::new(Schema::new(fields)) })
     }
 
-    /// The schema of what is written.
+    /// The schema of the written table.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// A batch as text.
+    /// Writes a batch as text.
     ///
     /// # Errors
-    /// The first ciphertext that is none of the key, or that has more additions than headroom.
+    /// Reports the first ciphertext that does not belong to the key or exceeds its headroom.
     pub fn write(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let arrays = self.schema.fields().iter().map(|field| {
             match self.columns.iter().find(|column| column.name == *field.name()) {
@@ -69,15 +69,15 @@ impl ValueWriter {
     }
 
     fn texts(&self, column: &EncryptedColumn, batch: &RecordBatch) -> Result<ArrayRef, Error> {
-        let present = Present::read(&self.key, column, batch)?;
+        let present = NonNullCiphertexts::read(&self.key, column, batch)?;
         present.check_coprime(&self.key, column)?;
         let additions = ciphers::companions(column, batch)?;
         let bytes = present.ciphertexts.to_be_bytes();
         let mut texts = vec![None; batch.num_rows()];
         for (ciphertext, &row) in bytes.chunks_exact(column.ciphertext_bytes()).zip(&present.rows) {
-            let part = &column.parts[0];
-            let (range, headroom, count) = (part.range, column.max_additions, additions[0].value(row));
-            let value = Description::new(column.key, column.bits, part.scale, range, headroom, count)
+            let source = &column.sources[0];
+            let (range, headroom, count) = (source.range, column.max_additions, additions[0].value(row));
+            let value = Description::new(column.key, column.bits, source.scale, range, headroom, count)
                 .and_then(|description| Described::new(description, ciphertext));
             let value = value.map_err(|error| ErrorKind::Paillier(error.kind().clone()).at(row, &column.name))?;
             texts[row] = Some(value.to_string());
@@ -86,8 +86,8 @@ impl ValueWriter {
     }
 }
 
-/// Reads columns of such text into encrypted columns. All cells are seen twice: first for what they
-/// have in common.
+/// Reads columns of such text into encrypted columns. It needs two passes over the cells, the first
+/// to find their common description.
 #[derive(Clone, Debug)]
 pub struct ValueReader {
     key: PublicKey,
@@ -96,17 +96,17 @@ pub struct ValueReader {
 }
 
 impl ValueReader {
-    /// Prepares to read the columns of these names.
+    /// Prepares to read the columns with these names.
     pub fn new(key: &PublicKey, columns: &[String]) -> Self {
         let columns = columns.iter().map(|name| (name.clone(), None)).collect();
         Self { key: key.clone(), columns, rows: 0 }
     }
 
-    /// Takes note of what the values of a batch are.
+    /// First pass: merges the descriptions of the values in a batch.
     ///
     /// # Errors
-    /// A column that is not there; the first cell that is no value of the key; values that have no
-    /// description in common.
+    /// When a column is missing, a cell is not a value of the key, or the values have no common
+    /// description.
     pub fn survey(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let Self { key, columns, .. } = self;
         for (name, common) in columns {
@@ -126,10 +126,10 @@ impl ValueReader {
         Ok(())
     }
 
-    /// Reads tables of this schema, now that all values have been seen.
+    /// Ends the first pass, and prepares to read tables with this schema.
     ///
     /// # Errors
-    /// [`ErrorKind::NoValues`] for a column without any.
+    /// [`ErrorKind::NoValues`] for a column without values.
     pub fn finish(self, schema: &Schema) -> Result<ValueTable, Error> {
         let table = contents::hex(&contents::new_id()?);
         let mut columns = Vec::new();
@@ -139,7 +139,7 @@ impl ValueReader {
                 key: self.key.id(),
                 bits: self.key.bits(),
                 encoding: if common.scale() == 0 { Encoding::Integer } else { Encoding::Fixed },
-                parts: vec![Part::new(&name, common.scale(), common.range())],
+                sources: vec![SourceColumn::new(&name, common.scale(), common.range())],
                 max_additions: common.headroom(),
                 name,
             });
@@ -158,7 +158,7 @@ impl ValueReader {
     }
 }
 
-/// Makes encrypted batches of batches of text.
+/// Converts batches of text to encrypted batches.
 #[derive(Clone, Debug)]
 pub struct ValueTable {
     key: PublicKey,
@@ -167,15 +167,15 @@ pub struct ValueTable {
 }
 
 impl ValueTable {
-    /// The schema of what is read.
+    /// The schema of the encrypted table.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// An encrypted batch.
+    /// Reads an encrypted batch.
     ///
     /// # Errors
-    /// The first cell that is no ciphertext of the key.
+    /// Reports the first cell that is not a ciphertext of the key.
     pub fn read(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -207,14 +207,14 @@ impl ValueTable {
         Ok([ciphers::write(column, &ciphertexts, Some(&nulls))?, additions])
     }
 
-    /// The ciphertexts at the column's scale, which is the largest: scales are no secret.
+    /// Rescales the ciphertexts to the column's scale, the largest of all. Scales are public.
     fn aligned(
         &self,
         column: &EncryptedColumn,
         ciphertexts: &Ciphertexts,
         values: &[&Described],
     ) -> Result<Ciphertexts, hearith_paillier::Error> {
-        let digits = |value: &&Described| column.parts[0].scale - value.description().scale();
+        let digits = |value: &&Described| column.sources[0].scale - value.description().scale();
         if values.iter().all(|value| digits(value) == 0) {
             return Ok(ciphertexts.clone());
         }
@@ -223,7 +223,7 @@ impl ValueTable {
     }
 }
 
-/// The cells of a column of text; empty ones are null.
+/// The cells of a text column; nulls are `None`.
 fn cells<'a>(
     name: &str,
     batch: &'a RecordBatch,
@@ -242,7 +242,7 @@ mod tests {
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 
     use super::*;
-    use crate::{ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor, Totals};
+    use crate::{Aggregator, ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor};
 
     fn key() -> PrivateKey {
         PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
@@ -278,7 +278,7 @@ mod tests {
             ["dept", "pay"]
         );
         let batches = read(&key, &texts).unwrap();
-        let mut totals = Totals::new(key.public(), &batches[0].schema(), &["dept".to_owned()]).unwrap();
+        let mut totals = Aggregator::new(key.public(), &batches[0].schema(), &["dept".to_owned()]).unwrap();
         batches.iter().for_each(|batch| totals.update(batch).unwrap());
         let totals = totals.finish().unwrap();
         let decrypted = Decryptor::new(&key, &totals.schema()).unwrap().decrypt(&totals).unwrap().to_text().unwrap();

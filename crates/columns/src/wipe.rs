@@ -1,8 +1,8 @@
-//! Buffers of plaintext that leave no copy behind when they grow or are dropped.
+//! Plaintext buffers that leave no copies in memory when they grow or are dropped.
 
 use zeroize::Zeroizing;
 
-/// Appends to a buffer; one that is too small is replaced by a larger one and wiped.
+/// Appends to a buffer. A buffer that is too small is wiped and replaced by a larger one.
 pub(crate) fn append(buffer: &mut Zeroizing<Vec<u8>>, bytes: &[u8]) {
     let needed = buffer.len() + bytes.len();
     if needed > buffer.capacity() {

@@ -1,8 +1,8 @@
-"""Random predicates over a table of every type, with the rows that they keep.
+"""Writes random predicates over a table of every type, with the rows that they keep.
 
-DuckDB says which rows those are, from the same predicate with typed literals and explicit casts: by
-itself it truncates a time of day beside a date, and rounds a decimal beside a double. For the last
-of these, the oracle is Python's `fractions`.
+DuckDB determines these rows, from the same predicate with typed literals and explicit casts.
+Without casts, DuckDB truncates a time of day that is compared with a date, and rounds a decimal
+that is compared with a double. For the latter, the oracle is Python's `fractions`.
 
     duckdb_predicates.py FOLDER COUNT SEED
 
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 ROWS = 60
 SIGNS = ["=", "<>", "<", "<=", ">", ">="]
 EPOCH = dt.date(1970, 1, 1)
-# A few values, so that equality is common; extremes of every type among them.
+# Few values, so that equality is common. They include the extremes of every type.
 DAYS = [-719162, -1, 0, 1, 18262, 18263, 2932896]
 TEXTS = [
     "",
@@ -73,7 +73,7 @@ NUMBER_TEXTS = [
 
 
 def decimals(digits: int, scale: int, random: random.Random) -> list[Decimal]:
-    """Decimals of a type, near and far, without the rounding of Python's context."""
+    """Returns small and large decimals of a type, not rounded by Python's context."""
     largest = 10**digits - 1
     units = [
         0,
@@ -92,7 +92,7 @@ def decimals(digits: int, scale: int, random: random.Random) -> list[Decimal]:
 
 
 class Kind:
-    """A column's type: its values, and literals beside it, for hearith and for DuckDB."""
+    """A column's type: its values, and literals to compare with it in hearith and DuckDB."""
 
     def __init__(self, name, arrow, values, literals, duck=None, group=None):
         self.name, self.arrow, self.values, self.literals = (
@@ -101,13 +101,13 @@ class Kind:
             values,
             literals,
         )
-        # The column as DuckDB compares it with others of its group.
+        # DuckDB's expression of the column, for comparison with others of its group.
         self.duck = duck or '"{}"'
         self.group = group
 
 
 def kinds(random: random.Random) -> list[Kind]:
-    """All columns."""
+    """Returns the types of all columns."""
     found = []
 
     def integers(name, arrow, low, high):
@@ -150,8 +150,8 @@ def kinds(random: random.Random) -> list[Kind]:
                 if random.random() < 0.5:
                     value += Decimal(random.choice([1, 5, -5])).scaleb(-scale - 1)
                 text = format(value, "f")
-            # One digit more than the column has still fits DuckDB's widest decimal, but for the
-            # largest.
+            # One more digit than in the column fits DuckDB's widest decimal, except for the largest
+            # values.
             if len(text.replace("-", "").replace(".", "")) > 38:
                 return None
             return (
@@ -286,7 +286,7 @@ def kinds(random: random.Random) -> list[Kind]:
 
 
 class Predicates:
-    """Makes predicates, as pairs: for hearith, for DuckDB."""
+    """Generates predicates as pairs: for hearith and for DuckDB."""
 
     def __init__(self, random: random.Random, kinds: list[Kind]):
         self.random, self.kinds = random, kinds
@@ -380,7 +380,9 @@ class Predicates:
 
 
 def rational(value):
-    """A number of Python's as a fraction, or its place beyond all numbers: NaN is the largest."""
+    """Returns a sort key: the number as a fraction, or beyond all numbers, with NaN as the
+    largest.
+    """
     if isinstance(value, float) and value != value:
         return (2, 0)
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
@@ -400,7 +402,7 @@ def holds(sign: str, a, b) -> bool:
 
 
 def exact_comparisons(random: random.Random, count: int, table: pa.Table):
-    """Numbers of all types beside each other, by fractions."""
+    """Compares numbers of all types with each other, as fractions."""
     columns = ["i64", "u64", "d9", "d18", "d38", "d60", "x", "f"]
     cells = {name: table.column(name).to_pylist() for name in columns}
     for _ in range(count):
@@ -414,7 +416,7 @@ def exact_comparisons(random: random.Random, count: int, table: pa.Table):
             and holds(sign, rational(left), rational(right))
         ]
         yield {"where": f"{a} {sign} {b}", "rows": rows}
-    # Literals of any length beside decimals of 60 digits.
+    # Literals of any length, compared with decimals of 60 digits.
     for _ in range(count):
         name = random.choice(["d38", "d60"])
         value = random.choice([cell for cell in cells[name] if cell is not None])

@@ -1,10 +1,12 @@
-//! Rates of the first card, for `bench/gpu.sh`: known answers first, then a line for each figure:
-//! what, rows, seconds of kernels, seconds with everything (copies and, but for what is called
-//! unchecked, checks on the CPU). Lines that
-//! begin with "batch", for which one asks, compare batches of few rows: what, rows, seconds of the
-//! card with everything, seconds of this CPU.
+//! Rates of the first card, for `bench/gpu.sh`.
 //!
-//! Usage: card_rates KEYS ROWS [batches]. KEYS has private keys as JSON Web Keys, `NAME.json`.
+//! After known answers, it prints a line per measurement: name, rows, seconds of kernels, seconds
+//! in total. The total includes copies and, except for measurements called unchecked, checks on the
+//! CPU. Optional lines that begin with "batch" compare batches of few rows: name, rows, seconds of
+//! the card in total, seconds of this CPU.
+//!
+//! Usage: card_rates KEYS ROWS [batches]. The directory KEYS holds private keys as JSON Web Keys,
+//! `NAME.json`.
 
 use std::error::Error;
 use std::path::Path;
@@ -13,13 +15,13 @@ use std::time::Instant;
 use hearith_cuda::{Driver, LoadedCard};
 use hearith_device::Trust;
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, Compute, Decrypt, Engine, KeyPolicy, PrivateKey};
+use hearith_paillier::{Ciphertexts, DecryptionBackend, Engine, KeyPolicy, PrivateKey, PublicKeyBackend};
 
-/// Runs of each, of which the best counts.
+/// Runs of each measurement; the best one counts.
 const RUNS: usize = 2;
-/// Rows of the batches that are compared with the CPU.
+/// Rows of the batches for the comparison with the CPU.
 const BATCHES: [usize; 5] = [64, 256, 1024, 4096, 16384];
-/// Seconds after which no larger batch is measured.
+/// Seconds of the CPU after which no larger batch is measured.
 const LONG: f64 = 0.5;
 
 fn measure<T>(
@@ -44,7 +46,7 @@ fn measure<T>(
     Ok(last)
 }
 
-/// Seconds of the best of some runs.
+/// Seconds of the best run.
 fn seconds<T>(mut work: impl FnMut() -> Result<T, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     work()?;
     let mut best = f64::INFINITY;
@@ -56,7 +58,7 @@ fn seconds<T>(mut work: impl FnMut() -> Result<T, Box<dyn Error>>) -> Result<f64
     Ok(best)
 }
 
-/// Batches of growing size on the card and on this CPU.
+/// Compares batches of growing size on the card and on this CPU.
 fn compare<T>(
     name: &str,
     batches: impl Iterator<Item = usize>,
@@ -86,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let text = std::fs::read_to_string(Path::new(&keys).join(format!("{name}.json")))?;
         let key = PrivateKey::from_jwk(&text, KeyPolicy::AllowInsecure, Engine::best())?;
         let public = key.public();
-        // A few ciphertexts over and over: the CPU would take long to make so many.
+        // A few ciphertexts repeated, since the CPU would take long to make this many.
         let few = encode_signed(public, &(-128..128).collect::<Vec<i128>>())?;
         let made = public.encrypt(&few)?;
         let mut many: Ciphertexts = made.clone();
@@ -116,7 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let card = LoadedCard::with_public(&driver, 0, public, trust)?;
         let numbers: Vec<i128> = (0..rows as i128).collect();
         let plaintexts = encode_signed(public, &numbers)?;
-        // r^n takes a power as long as the key: fewer rows.
+        // r^n is a power with an exponent as long as the key: fewer rows.
         let count = if name.starts_with("standard") { rows.div_ceil(16) } else { rows };
         let plaintexts = plaintexts.range(0..count)?;
         measure(&format!("encrypt {name}"), count, &card, || Ok(card.encrypt(&plaintexts)?))?;

@@ -1,14 +1,14 @@
-// The driver's interface (libcuda) without a card, for tests: memory is this process's, kernels are
-// those of emulated.cpp. What it stands for goes by the number of the card:
+// The driver's interface (libcuda) without a card, for tests: device memory is in this process, and
+// the kernels are those of emulated.cpp. The number of the card selects the behaviour:
 //
 //   0  sm_90, the exact product of integers       1  sm_90, the double-precision product itself
 //   2  sm_89, 32-bit multipliers                  3  sm_75, too old
 //   4  sm_90, one bit of every result is wrong    5  sm_90, every launch fails
-//   6  sm_90, the second parts of powers alone are wrong, in the last row
-//   7, 8  as 0, for tests of what is left in memory, and of what is taken
+//   6  sm_90, only the second parts of powers are wrong, in the last row
+//   7, 8  as 0, for tests of memory that is left behind and of allocations
 //
-// What is started in a stream happens when somebody waits for it, and no earlier: whoever forgets
-// to wait, or writes where a copy still has to read, gets something wrong.
+// Work in a stream runs only when somebody waits for it. A caller that forgets to wait, or
+// overwrites the source of a pending copy, therefore gets wrong results.
 //
 // With HEARITH_OLD it is a driver of CUDA 12.4 with one card.
 #include <cstdio>
@@ -42,23 +42,23 @@ struct Function { bool narrow; int operation, limbs; };
 thread_local int current = -1;
 std::mutex lock;
 struct Block { size_t bytes; int card; };
-std::map<uint64_t, Block> blocks;  // memory that is taken, by address
+std::map<uint64_t, Block> blocks;  // allocated memory, by address
 std::map<uint64_t, Block> pins;    // pinned memory
 
-// What is started and has not happened yet, by stream, and how many operations each stream has done.
+// Pending work by stream, and how many operations each stream has done.
 struct Work { std::function<void()> run; bool computes; };
 struct Stream {
   int card;
   std::deque<Work> waiting;
   uint64_t started, done;
-  std::mutex running;  // whoever does its work, in order
+  std::mutex running;  // held by the thread that does its work, in order
 };
 typedef std::shared_ptr<Stream> Held;
 struct Event { Held stream; uint64_t at; };
 std::map<void *, Held> streams;
 
-// For tests: bytes that were taken at most, pinned ones included, and copies to a card that were
-// started while a kernel had yet to run, or the other way round.
+// For tests: the most bytes allocated, including pinned ones, and the copies to a card that were
+// started while a kernel was pending, or vice versa.
 struct Counts { size_t taken, most, overlaps; } counts[16];
 
 void take(int card, size_t bytes) {
@@ -67,7 +67,7 @@ void take(int card, size_t bytes) {
   if (c.taken > c.most) c.most = c.taken;
 }
 
-// Does what a stream has to do up to its operation `until`.
+// Runs the pending work of a stream up to its operation `until`.
 void happen(const Held &stream, uint64_t until) {
   std::lock_guard<std::mutex> running(stream->running);
   for (;;) {
@@ -84,7 +84,7 @@ void happen(const Held &stream, uint64_t until) {
   }
 }
 
-// All that was started on a card.
+// Runs all pending work of a card.
 void happen_all(int card) {
   std::vector<std::pair<Held, uint64_t>> all;
   {
@@ -126,14 +126,14 @@ Function parse(const std::string &name) {
   return {name.substr(0, first) == "narrow", found == OPERATIONS.end() ? -1 : found->second, limbs};
 }
 
-// How many of these bytes are not 0.
+// Returns how many of these bytes are not 0.
 size_t written(uint64_t at, size_t bytes) {
   size_t count = 0;
   for (size_t i = 0; i < bytes; i++) count += ((unsigned char *)at)[i] != 0;
   return count;
 }
 
-// Whether so many bytes from an address on are memory that was taken.
+// Whether `bytes` bytes from an address on are allocated.
 bool is_taken(uint64_t at, size_t bytes) {
   std::lock_guard<std::mutex> guard(lock);
   auto after = blocks.upper_bound(at);
@@ -149,7 +149,7 @@ extern "C" int hearith_cuda_emulated_fused(int narrow, int operation, int limbs,
 #endif
 
 extern "C" {
-// For tests: bytes of a card's memory, of all that is taken, that are not 0.
+// For tests: returns the non-zero bytes in a card's allocated memory.
 size_t hearith_emulated_written(int card) {
   std::lock_guard<std::mutex> guard(lock);
   size_t count = 0;
@@ -161,20 +161,20 @@ size_t hearith_emulated_written(int card) {
   }
   return count;
 }
-// For tests: the most bytes that were taken of a card, and pinned for it, since this was last called.
+// For tests: returns the most bytes allocated on a card, and pinned for it, since the last call.
 size_t hearith_emulated_most(int card) {
   std::lock_guard<std::mutex> guard(lock);
   const size_t most = counts[card].most;
   counts[card].most = counts[card].taken;
   return most;
 }
-// For tests: how often something was started while something else of another kind was under way.
+// For tests: returns how often work was started while work of another kind was pending.
 size_t hearith_emulated_overlaps(int card) {
   std::lock_guard<std::mutex> guard(lock);
   return counts[card].overlaps;
 }
 
-// As the driver, which serves no child of a process that started it.
+// Like the real driver, which does not work in a child of the process that initialised it.
 int cuInit(unsigned) {
   if (initialised == 0) initialised = getpid();
   return initialised == getpid() ? SUCCESS : NOT_INITIALISED;
@@ -208,7 +208,7 @@ int cuCtxSynchronize() {
   return current == 5 ? LAUNCH_FAILED : SUCCESS;
 }
 int cuModuleLoadData(void **module, const void *image) {
-  // An object file, or PTX.
+  // A cubin, or PTX.
   const char *text = (const char *)image;
   *module = (void *)1;
   return memcmp(text, "\177ELF", 4) == 0 || memcmp(text, "//", 2) == 0 ? SUCCESS : INVALID;
@@ -237,7 +237,7 @@ int cuMemFree_v2(uint64_t at) {
   const auto found = blocks.find(at);
   if (found == blocks.end()) return INVALID;
   counts[found->second.card].taken -= found->second.bytes;
-  // Memory goes back overwritten: keys and plaintexts were in it.
+  // Memory must be zeroed before it is freed: it contained keys and plaintexts.
   if (written(found->first, found->second.bytes) != 0) {
     fprintf(stderr, "memory of a card was given back with something in it\n");
     abort();
@@ -283,7 +283,7 @@ int cuStreamDestroy_v2(void *stream) {
   return SUCCESS;
 }
 int cuStreamWaitEvent(void *stream, void *event, unsigned) {
-  // What it was marked with by now, whatever it is marked with later.
+  // The event's mark now, whatever marks it later.
   const Event mark = *(Event *)event;
   start(stream, false, [mark] { happen(mark.stream, mark.at); });
   return SUCCESS;

@@ -1,6 +1,6 @@
-// The kernels on a CPU: the same source, row by row, for tests. Compiled twice: with the exact
-// product of integers, and with HEARITH_FUSED, where the double-precision product itself runs,
-// rounded towards zero.
+// The kernels on a CPU, for tests: the same source, row by row. It is compiled twice: with the
+// exact product of integers, and with HEARITH_FUSED, which uses the double-precision product
+// itself, rounded towards zero.
 #include <cfenv>
 #include <vector>
 #include "narrow.cuh"
@@ -17,7 +17,7 @@
 namespace {
 enum Operation { POWER, MULTIPLE, COMB, PRODUCT, UNPACK };
 
-// One row's share of scratch, with the layout that the row's threads alone would have.
+// Uses scratch for one row, laid out as if only that row's threads existed.
 template <class A, int K, int T> void modulus(int operation, const Job &job) {
   typedef Operations<A, K, T> O;
   std::vector<typename A::Word> scratch(64 * K);
@@ -51,7 +51,7 @@ bool run(bool narrow, int operation, int limbs, const Job &job) {
   return false;
 }
 
-// Products of limbs, and a row of them in the columns of a thread: for tests of the bounds.
+// Products of limbs, and a row of them in the columns of a thread, for tests of the bounds.
 template <class A> void product_of(u64 x, u64 y, u64 *out) {
   u64 acc[2] = {0, 0};
   const typename A::Limb one[1] = {A::limb(y)};
@@ -61,7 +61,7 @@ template <class A> void product_of(u64 x, u64 y, u64 *out) {
 }
 }  // namespace
 
-// Runs a kernel; 0 if there is none of that size.
+// Runs a kernel; returns 0 if there is none of that size.
 extern "C" int EMULATED(int narrow, int operation, int limbs, const Job *job) {
 #ifdef HEARITH_FUSED
   const int before = fegetround();
@@ -74,7 +74,7 @@ extern "C" int EMULATED(int narrow, int operation, int limbs, const Job *job) {
   return done;
 }
 
-// The columns that a product of two limbs is added to: low and high half, or all and nothing.
+// The columns to which a product of two limbs is added: low and high half, or all and nothing.
 #ifdef HEARITH_FUSED
 extern "C" void hearith_cuda_product_fused(uint64_t x, uint64_t y, uint64_t *out) {
   const int before = fegetround();

@@ -1,5 +1,5 @@
-//! The CPU's share of a batch, done behind the card: while the card computes some rows, threads
-//! turn those before them into results and check them.
+//! The CPU's share of a batch, overlapped with the card: while the card computes some rows, threads
+//! convert the previous rows to results and check them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -7,17 +7,17 @@ use std::sync::{Mutex, PoisonError};
 
 use hearith_device::Error;
 
-/// Threads that finish parts. What a part needs one thread for, another part's work fills the CPU
-/// beside it.
+/// Threads that finish parts. While one part is in a single-threaded step, another part uses the
+/// CPU.
 const FINISHERS: usize = 3;
-/// Parts that wait for them: a card that is faster stops there, which bounds the memory.
+/// Most parts waiting to be finished: a faster card blocks, which bounds the memory.
 const WAITING: usize = 1;
 
-/// Has `card` hand over parts of a batch, in order, and `finish` turn each into its result on
-/// another thread. None of the results is given out before all parts are finished.
+/// Lets `card` hand over the parts of a batch in order, and `finish` convert each to its result on
+/// other threads. No result is returned before all parts are finished.
 ///
 /// # Errors
-/// The card's, or else that of the first part that `finish` fails for.
+/// The card's error, or else that of the first part for which `finish` fails.
 pub(crate) fn behind<P: Send, T: Send>(
     card: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), Error>,
     finish: impl Fn(P) -> Result<T, Error> + Sync,
@@ -41,11 +41,11 @@ pub(crate) fn behind<P: Send, T: Send>(
     })
 }
 
-/// A part's result, or what its finisher panicked with.
+/// A part's result, or the panic of its finisher.
 type Finished<T> = std::thread::Result<Result<T, Error>>;
 
-/// What one thread made of the parts that it took, by their numbers. After a failure or a panic it
-/// takes parts and drops them, so that the card does not wait for ever.
+/// The results of one thread, by the numbers of the parts. After a failure or a panic, the thread
+/// receives and drops further parts, so that the card does not block for ever.
 fn finished<P, T>(
     parts: &Mutex<Receiver<(usize, P)>>,
     finish: &impl Fn(P) -> Result<T, Error>,

@@ -1,10 +1,9 @@
-//! One card, opened: kernels by name, streams, and memory that is overwritten before it is given
-//! back.
+//! One open card: kernels by name, streams, and memory that is overwritten before it is freed.
 //!
-//! Rows go through a card in chunks. There are two lanes, each with memory of its own for what is
-//! copied, so that one chunk is computed while the next one arrives, the one before leaves, and the
-//! CPU prepares and reads others. Kernels share one stream: they run one after the other, and what
-//! they alone use is there once. What a card takes is bounded by the size of a chunk:
+//! A card processes rows in chunks. There are two lanes, each with its own memory for copies. One
+//! chunk is computed while the next one arrives, the previous one leaves, and the CPU prepares and
+//! reads others. Kernels share one stream and run one after the other, so the memory that only they
+//! use exists once. The size of a chunk bounds the memory in use:
 //!
 //! ```text
 //! arriving   copy 0   copy 1            copy 2 ...
@@ -23,27 +22,27 @@ use crate::job::Job;
 use crate::limbs;
 use crate::shape::{Arithmetic, Kernel, Operation, Size};
 
-/// Chooses the kernels instead of the card's properties: `wide` or `narrow`.
+/// Selects the kernels, `wide` or `narrow`, regardless of the card's properties.
 pub const KERNEL_VARIABLE: &str = "HEARITH_CUDA_KERNEL";
 
-/// Rows of a chunk: enough to fill a card, and at most 200 MB of them in a lane.
+/// Rows of a chunk: enough to fill a card, and at most 200 MB per lane.
 pub(crate) const ROWS: usize = 1 << 16;
 /// Threads of a block: `kernels/lanes.cuh`.
 const BLOCK: usize = 128;
-/// Blocks that a multiprocessor can hold of a kernel that needs little.
+/// Blocks per multiprocessor of a kernel with few registers.
 const RESIDENT: usize = 16;
 
-/// Chunks that are under way at a time.
+/// Chunks in progress at a time.
 pub(crate) const LANES: usize = 2;
 
-/// What a piece of a card's memory is for: one piece each, as large as it was ever needed. What is
-/// copied while kernels run has one for each lane.
+/// The uses of a card's memory. Each has one piece, as large as the largest request so far. Buffers
+/// that are copied while kernels run have one piece per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// The first operand as words, and the second.
+    /// The first and the second operand as words.
     Words(usize),
     SecondWords(usize),
-    /// Exponents of rows.
+    /// One exponent per row.
     RowExponents(usize),
     Index(usize),
     Output(usize),
@@ -62,7 +61,7 @@ struct Piece {
     bytes: usize,
 }
 
-/// Streams, and marks of each lane.
+/// The streams, and the marks of each lane.
 struct Streams {
     arriving: Stream,
     computing: Stream,
@@ -70,7 +69,7 @@ struct Streams {
     lanes: [Marks; LANES],
 }
 
-/// How far a lane's chunk has come.
+/// The progress of a lane's chunk.
 #[derive(Clone, Copy)]
 struct Marks {
     arrived: Event,
@@ -95,30 +94,31 @@ impl Streams {
     }
 }
 
-/// A card that is open in this process. When dropped, all that it held is overwritten first.
+/// A card that is open in this process. Dropping it overwrites all its memory first.
 pub(crate) struct Card {
     context: Context,
     properties: Properties,
     arithmetic: Arithmetic,
     functions: HashMap<Kernel, Handle>,
     memory: HashMap<Place, Piece>,
-    /// What is copied to the same place of the card, or from it.
+    /// Pinned memory for copies to or from the same place of the card.
     pinned: HashMap<Place, Pinned>,
     streams: Streams,
     /// Rows of a chunk.
     rows: usize,
-    /// Whether its memory may hold what no one should find.
+    /// Whether its memory may hold confidential data.
     used: bool,
-    /// How long kernels ran.
+    /// Total run time of kernels.
     busy: Duration,
 }
 
-// SAFETY: handles of functions are the driver's, valid in every thread while the module is loaded.
+// SAFETY: function handles belong to the driver and are valid in every thread while the module is
+// loaded.
 unsafe impl Send for Card {}
 
 impl Card {
-    /// Opens card `number` of the driver, with the kernels that suit it or that
-    /// `HEARITH_CUDA_KERNEL` names.
+    /// Opens card `number` of the driver, with the kernels that `HEARITH_CUDA_KERNEL` names, or
+    /// else those that suit the card.
     pub(crate) fn open(driver: &Driver, number: usize) -> Result<Self, Fault> {
         Self::open_with(driver, number, chosen()?)
     }
@@ -143,50 +143,50 @@ impl Card {
         self.arithmetic
     }
 
-    /// Rows that are on their way or on the card at a time, in each lane.
+    /// Most rows of a chunk.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows of a chunk for a kernel that gives each group of threads a row: as many as keep all
-    /// groups busy to the end.
+    /// Rows of a chunk for a kernel that assigns a row to each group of threads: a multiple of the
+    /// number of groups if possible, so that all groups are busy to the end.
     pub(crate) fn chunk(&self, kernel: Kernel) -> usize {
         let groups = self.groups(kernel);
         if self.rows < groups { self.rows } else { self.rows - self.rows % groups }
     }
 
-    /// The same card with chunks of so many rows.
+    /// The same card with chunks of `rows` rows.
     #[cfg(all(test, feature = "emulated"))]
     pub(crate) fn with_rows(self, rows: usize) -> Self {
-        // `Card` is dropped by hand.
+        // The card must stay whole, because `Card` implements `Drop`.
         let mut card = self;
         card.rows = rows;
         card
     }
 
-    /// How long kernels ran, by the card's own clock.
+    /// Total run time of kernels, by the card's own clock.
     pub(crate) fn busy(&self) -> Duration {
         self.busy
     }
 
-    /// Numbers that a kernel computes at a time: each thread computes until no row is left.
+    /// Numbers that a kernel computes at a time. Each thread computes until no row is left.
     pub(crate) fn groups(&self, kernel: Kernel) -> usize {
         self.properties.multiprocessors * kernel.blocks() * BLOCK / kernel.threads
     }
 
-    /// Numbers that a block of threads computes at a time: launches are whole blocks.
+    /// Numbers that a block of threads computes at a time. Launches consist of whole blocks.
     pub(crate) fn block(&self, size: Size) -> usize {
         BLOCK / size.threads
     }
 
-    /// Memory of at least so many bytes; what it held before is no longer of use.
+    /// Returns memory of at least `bytes` bytes. Its previous content may be lost.
     pub(crate) fn at_least(&mut self, place: Place, bytes: usize) -> Result<Address, Fault> {
         self.used = true;
         if let Some(piece) = self.memory.get(&place).copied() {
             if piece.bytes >= bytes {
                 return Ok(piece.address);
             }
-            // Kernels that run may use it.
+            // Running kernels may still use it.
             self.context.synchronise()?;
             self.memory.remove(&place);
             self.give_back(piece)?;
@@ -197,26 +197,26 @@ impl Card {
         Ok(address)
     }
 
-    /// Memory with these bytes in it, for all chunks that follow.
+    /// Writes bytes to memory that all following chunks use.
     pub(crate) fn put(&mut self, place: Place, bytes: &[u8]) -> Result<Address, Fault> {
         let address = self.at_least(place, bytes.len())?;
         self.context.write(address, bytes)?;
         Ok(address)
     }
 
-    /// Starts to copy bytes to a place of a lane that is not under way.
+    /// Starts to copy bytes to a place of an idle lane.
     pub(crate) fn send(&mut self, place: Place, bytes: usize, fill: impl FnOnce(&mut [u8])) -> Result<Address, Fault> {
         let address = self.at_least(place, bytes)?;
         let stream = self.streams.arriving;
         let pinned = self.pinned(place, bytes)?;
         fill(&mut pinned.bytes_mut()[..bytes]);
         let pinned = &self.pinned[&place];
-        // SAFETY: the lane's memory is touched again when its chunk has left.
+        // SAFETY: the lane's memory is not touched before its chunk has left.
         unsafe { self.context.send(address, pinned, bytes, stream) }?;
         Ok(address)
     }
 
-    /// Has kernels that are started from here on wait for all that was sent.
+    /// Makes all kernels started from here on wait for everything sent so far.
     pub(crate) fn begin(&self, lane: usize) -> Result<(), Fault> {
         let Streams { arriving, computing, lanes, .. } = &self.streams;
         self.context.mark(lanes[lane].arrived, *arriving)?;
@@ -224,7 +224,8 @@ impl Card {
         self.context.mark(lanes[lane].started, *computing)
     }
 
-    /// Starts to copy a lane's output here, as soon as the kernels that were started have ended.
+    /// Starts to copy a lane's output to this machine, as soon as the kernels started so far have
+    /// ended.
     pub(crate) fn leave(&mut self, lane: usize, bytes: usize) -> Result<(), Fault> {
         let place = Place::Output(lane);
         let address = self.memory.get(&place).map_or(0, |piece| piece.address);
@@ -232,12 +233,12 @@ impl Card {
         let Streams { computing, leaving, lanes, .. } = &self.streams;
         self.context.mark(lanes[lane].computed, *computing)?;
         self.context.follow(*leaving, lanes[lane].computed)?;
-        // SAFETY: the lane's memory is touched again when its chunk has left.
+        // SAFETY: the lane's memory is not touched before its chunk has left.
         unsafe { self.context.fetch(&self.pinned[&place], address, bytes, *leaving) }?;
         self.context.mark(lanes[lane].left, *leaving)
     }
 
-    /// Waits until a lane's chunk has left, and gives its output.
+    /// Waits until a lane's chunk has left, and returns its output.
     pub(crate) fn collect(&mut self, lane: usize, bytes: usize) -> Result<&[u8], Fault> {
         let Marks { started, computed, left, .. } = self.streams.lanes[lane];
         self.context.reach(left)?;
@@ -245,13 +246,13 @@ impl Card {
         Ok(&self.pinned[&Place::Output(lane)].bytes()[..bytes])
     }
 
-    /// Waits for everything that was started, after an error.
+    /// Waits for everything in progress, after an error.
     pub(crate) fn abandon(&self) {
-        // What failed is known; a context that died has nothing under way.
+        // The failure is known already, and a dead context has nothing in progress.
         let _ = self.context.synchronise();
     }
 
-    /// Pinned memory of at least so many bytes for a lane that is not under way.
+    /// Pinned memory of at least `bytes` bytes for an idle lane.
     fn pinned(&mut self, place: Place, bytes: usize) -> Result<&mut Pinned, Fault> {
         self.used = true;
         if self.pinned.get(&place).is_none_or(|pinned| pinned.len() < bytes) {
@@ -263,19 +264,20 @@ impl Card {
         Ok(self.pinned.get_mut(&place).expect("it is there now"))
     }
 
-    /// Starts a kernel behind those before, with threads for `rows` numbers, or as many as there
-    /// are.
+    /// Starts a kernel after the previous ones, with enough threads for `rows` numbers, or with the
+    /// most threads that fit.
     ///
     /// # Safety
-    /// Addresses in the job are of memory as long as the kernel takes it for.
+    /// Each address in the job refers to memory of the size that the kernel assumes.
     pub(crate) unsafe fn run(&mut self, kernel: Kernel, job: &Job) -> Result<(), Fault> {
         let stream = Some(self.streams.computing);
-        // SAFETY: the caller's promise; memory is given back when all has ended.
+        // SAFETY: the caller guarantees the addresses; memory is freed only after everything has
+        // ended.
         unsafe { self.launch(kernel, job, stream) }
     }
 
     /// # Safety
-    /// As [`Card::run`].
+    /// Like [`Card::run`].
     unsafe fn launch(&mut self, kernel: Kernel, job: &Job, stream: Option<Stream>) -> Result<(), Fault> {
         let function = match self.functions.get(&kernel) {
             Some(function) => *function,
@@ -291,17 +293,17 @@ impl Card {
             _ => self.properties.multiprocessors * kernel.blocks(),
         };
         let blocks = wanted.clamp(1, most) as u32;
-        // SAFETY: every kernel takes a job, and the caller promises its addresses.
+        // SAFETY: every kernel takes a job, and the caller guarantees its addresses.
         unsafe { self.context.launch(function, (blocks, BLOCK as u32), job, stream) }
     }
 
-    /// Overwrites everything that earlier work left: the memory that this card was asked for, what
-    /// threads keep beside their registers, and pinned memory.
+    /// Overwrites everything that earlier work left: the card's memory, the local memory of
+    /// threads, and pinned memory.
     pub(crate) fn wipe(&mut self) -> Result<(), Fault> {
         if !std::mem::take(&mut self.used) {
             return Ok(());
         }
-        // Whether or not it succeeds: what a dead context was copying it copies no more.
+        // Pinned memory is wiped even if this fails: a dead context does not continue its copies.
         let ended = self.context.synchronise();
         if matches!(ended, Err(Fault::Forked)) {
             return ended;
@@ -327,7 +329,7 @@ impl Card {
     }
 }
 
-/// Whether the card is one that has kernels.
+/// Fails unless there are kernels for the card.
 pub(crate) fn check_age(properties: &Properties) -> Result<(), Fault> {
     let (major, minor) = properties.capability;
     if properties.capability >= OLDEST_CARD {
@@ -336,17 +338,17 @@ pub(crate) fn check_age(properties: &Properties) -> Result<(), Fault> {
     Err(Fault::CardTooOld { name: properties.name.clone(), major, minor })
 }
 
-/// The kernels that the environment asks for.
+/// The kernels that the environment selects.
 fn chosen() -> Result<Option<Arithmetic>, Fault> {
     let Some(value) = std::env::var(KERNEL_VARIABLE).ok().filter(|value| !value.is_empty()) else { return Ok(None) };
     let found = Arithmetic::ALL.into_iter().find(|arithmetic| arithmetic.name() == value);
-    found.map(Some).ok_or(Fault::Choice { variable: KERNEL_VARIABLE, value, choices: "it may be 'wide' or 'narrow'" })
+    found.map(Some).ok_or(Fault::Choice { variable: KERNEL_VARIABLE, value, choices: "expected 'wide' or 'narrow'" })
 }
 
 impl Drop for Card {
     fn drop(&mut self) {
-        // Nothing overwrites a context that died of an error (docs/explanation/gpu.md), and a child
-        // of fork has none.
+        // A context that died of an error cannot be overwritten (docs/explanation/gpu.md), and a
+        // child of fork has no context.
         let _ = self.wipe();
         for piece in std::mem::take(&mut self.memory).into_values() {
             let _ = self.give_back(piece);

@@ -1,4 +1,4 @@
-//! Which cards users mean: `cuda`, `cuda:1`, `cuda:all` and `auto`.
+//! The users' choice of cards: `cuda`, `cuda:1`, `cuda:all` and `auto`.
 
 use std::fmt;
 
@@ -8,34 +8,35 @@ use crate::card::check_age;
 use crate::driver::Driver;
 use crate::fault::Fault;
 
-/// Whether `auto` may take a card, which takes keys out of this process's memory: 1 if it may.
+/// Set to 1 to allow `auto` to use a card. Keys then leave this process's memory.
 pub const ALLOW_VARIABLE: &str = "HEARITH_ALLOW_CARD";
-/// Rows from which a batch goes to a card under [`Choice::Auto`]. One H200 overtook 16 threads of
-/// the CPU beside it between 1 024 and 4 096 rows with standard and DJN keys, and between 4 096 and
-/// 16 384 with subgroup keys (`bench/results/gpu.md`).
+/// Rows from which [`Choice::Auto`] sends a batch to a card.
+///
+/// One H200 overtook 16 threads of its host's CPU between 1 024 and 4 096 rows with standard and
+/// DJN keys, and between 4 096 and 16 384 with subgroup keys (`bench/results/gpu.md`).
 pub const AUTO_ROWS: usize = 1 << 13;
 
-/// Cards, as users name them.
+/// A user's choice of cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The first card that has kernels: `cuda`. `CUDA_VISIBLE_DEVICES`, which the driver heeds,
-    /// changes which that is.
+    /// The first card that has kernels: `cuda`. The driver honours `CUDA_VISIBLE_DEVICES`, which
+    /// changes which card is first.
     First,
     /// One card by its number, counted from 0: `cuda:1`.
     Number(usize),
-    /// All cards that have kernels, which share the rows of a batch: `cuda:all`.
+    /// All cards that have kernels. They share the rows of a batch: `cuda:all`.
     All,
-    /// The first card for batches of [`AUTO_ROWS`] rows and more, if there is one; the CPU for
+    /// The first card, if there is one, for batches of at least [`AUTO_ROWS`] rows, and the CPU for
     /// others: `auto`.
     Auto,
 }
 
 impl Choice {
-    /// What a name of an engine means: none if it is no card's. `auto` means a card only where
+    /// Parses the name of an engine. `None` if it does not name a card. `auto` names a card only if
     /// `HEARITH_ALLOW_CARD` is 1.
     ///
     /// # Errors
-    /// [`Fault::Choice`] if `cuda:` is followed by something else.
+    /// [`Fault::Choice`] if `cuda:` is followed by anything but a number or `all`.
     pub fn named(name: &str) -> Result<Option<Self>, Fault> {
         match name.split_once(':') {
             None if name == "cuda" => Ok(Some(Choice::First)),
@@ -45,7 +46,7 @@ impl Choice {
         }
     }
 
-    /// What stands behind the colon.
+    /// Parses the text after the colon.
     ///
     /// # Errors
     /// [`Fault::Choice`] if it is neither a number nor `all`.
@@ -57,18 +58,18 @@ impl Choice {
         let wrong = || Fault::Choice {
             variable: "the engine",
             value: format!("cuda:{which}"),
-            choices: "it may be 'cuda', 'cuda:all' or 'cuda:0' and so on",
+            choices: "expected 'cuda', 'cuda:all', 'cuda:0' and so on",
         };
         number.map(Choice::Number).ok_or_else(wrong)
     }
 
-    /// The numbers of the cards that are meant.
+    /// The numbers of the selected cards.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason why there are none.
     pub(crate) fn cards(self, driver: &Driver) -> Result<Vec<usize>, Fault> {
         if let Choice::Number(number) = self {
-            // Whether there is such a card, and has kernels.
+            // Checks that the card exists and has kernels.
             check_age(&driver.properties(number)?)?;
             return Ok(vec![number]);
         }
@@ -87,7 +88,7 @@ impl Choice {
 }
 
 impl fmt::Display for Choice {
-    /// The name.
+    /// Writes the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Choice::First => f.write_str("cuda"),
@@ -98,8 +99,8 @@ impl fmt::Display for Choice {
     }
 }
 
-/// The engine of this CPU and the cards that a name means, or without one what `HEARITH_ENGINE`
-/// says: for front ends where a key names what computes with it. Without either it is `auto`.
+/// The CPU engine and the cards for a name, or without one for the value of `HEARITH_ENGINE`.
+/// Without either the name is `auto`. For front ends where a key specifies its engine.
 ///
 /// # Errors
 /// [`Fault::Choice`], or [`Fault::Engine`] if no engine has that name or this machine lacks it.
@@ -111,7 +112,7 @@ pub fn engine(name: Option<&str>) -> Result<(Engine, Option<Choice>), Fault> {
     Ok((engine, choice))
 }
 
-/// Whether the environment allows `auto` a card.
+/// Whether the environment allows `auto` to use a card.
 pub fn is_allowed() -> bool {
     std::env::var(ALLOW_VARIABLE).is_ok_and(|value| value == "1")
 }
@@ -133,7 +134,7 @@ mod tests {
         assert!(matches!(engine(Some("mesa")).unwrap_err(), Fault::Engine(_)));
         for wrong in ["cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:1:2", "cuda:99999999999999999999"] {
             let text = Choice::named(wrong).unwrap_err().to_string();
-            assert!(text.starts_with(&format!("the engine is '{wrong}': it may be 'cuda'")), "{text}");
+            assert!(text.starts_with(&format!("the engine is '{wrong}': expected 'cuda'")), "{text}");
         }
     }
 }

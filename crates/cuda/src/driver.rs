@@ -1,8 +1,8 @@
-//! NVIDIA's driver (`libcuda`), loaded when it is asked for: the few functions of its interface
-//! that this crate calls, by their own names.
+//! NVIDIA's driver (`libcuda`), loaded on demand: the few functions of its interface that this
+//! crate calls, under their own names.
 //!
-//! A program that contains this starts and runs on machines without the driver; [`Driver::load`]
-//! says what is missing. The runtime library and the compiler of CUDA are not needed.
+//! A program with this crate starts and runs on machines without the driver, where [`Driver::load`]
+//! reports what is missing. CUDA's runtime library and compiler are not needed.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -16,7 +16,7 @@ use libloading::Library;
 use crate::fault::{Fault, OLDEST};
 use crate::limbs;
 
-/// Names the library instead of the system's: for drivers in unusual places, and tests.
+/// Overrides the path of the system's library, for drivers in unusual places and for tests.
 pub const LIBRARY_VARIABLE: &str = "HEARITH_CUDA_DRIVER";
 
 #[cfg(windows)]
@@ -26,12 +26,12 @@ const LIBRARY: &str = "libcuda.so.1";
 
 const SUCCESS: c_int = 0;
 
-/// The process that started a driver first: it serves none of its children.
+/// The first process that started a driver. Its children cannot use the driver.
 static STARTED: OnceLock<Process> = OnceLock::new();
 
 /// An address in a card's memory.
 pub(crate) type Address = u64;
-/// Something that the driver knows by a pointer of its own.
+/// An object of the driver, known by the driver's own pointer.
 pub(crate) type Handle = *mut c_void;
 
 macro_rules! functions {
@@ -95,14 +95,14 @@ pub struct Driver(Arc<Parts>);
 struct Parts {
     functions: Functions,
     version: c_int,
-    /// Keeps the functions valid; never unloaded before them.
+    /// Keeps the functions valid; unloaded after them.
     _library: Library,
 }
 
-/// What a card is.
+/// The properties of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// The name that its maker gave it.
+    /// The manufacturer's name for the card.
     pub name: String,
     /// Compute capability.
     pub capability: (i32, i32),
@@ -120,11 +120,11 @@ impl fmt::Display for Properties {
 }
 
 impl Driver {
-    /// The driver of this machine, or the library that `HEARITH_CUDA_DRIVER` names.
+    /// Loads the driver of this machine, or the library that `HEARITH_CUDA_DRIVER` names.
     ///
     /// # Errors
-    /// [`Fault::NoDriver`], [`Fault::BrokenDriver`], [`Fault::DriverTooOld`], or
-    /// [`Fault::Call`] if it cannot be initialised.
+    /// [`Fault::NoDriver`], [`Fault::BrokenDriver`], [`Fault::DriverTooOld`], or [`Fault::Call`] if
+    /// it cannot be initialised.
     pub fn load() -> Result<Self, Fault> {
         match std::env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
             Some(path) => Self::open(Path::new(&path)),
@@ -132,19 +132,19 @@ impl Driver {
         }
     }
 
-    /// The driver in this library.
+    /// Loads the driver in this library.
     ///
     /// # Errors
-    /// As [`Driver::load`].
+    /// Those of [`Driver::load`].
     pub fn open(path: &Path) -> Result<Self, Fault> {
         let name = path.display().to_string();
-        // SAFETY: a driver's library has no other condition than being one; whoever names another
-        // file as the driver has it run, as with LD_LIBRARY_PATH.
+        // SAFETY: the library must be a driver. Users who name another file run its code, as with
+        // LD_LIBRARY_PATH.
         let library = unsafe { Library::new(path) };
         let library = library.map_err(|cause| Fault::NoDriver { library: name.clone(), cause: Arc::new(cause) })?;
         let functions = Functions::of(&library, &name)?;
+        // The version is checked before cuInit, which an old driver may refuse for its own reasons.
         let mut version = 0;
-        // Before cuInit, which an old driver may refuse for its own reasons.
         // SAFETY: the address of an integer.
         check(&functions, "cuDriverGetVersion", unsafe { (functions.version)(&mut version) })?;
         if version < OLDEST.0 {
@@ -153,7 +153,7 @@ impl Driver {
         if !STARTED.get_or_init(Process::current).is_current() {
             return Err(Fault::Forked);
         }
-        // SAFETY: flags must be 0.
+        // SAFETY: the flags must be 0.
         match check(&functions, "cuInit", unsafe { (functions.init)(0) }) {
             // CUDA_ERROR_NO_DEVICE
             Err(Fault::Call { code: 100, .. }) => return Err(Fault::NoCard),
@@ -162,12 +162,12 @@ impl Driver {
         Ok(Driver(Arc::new(Parts { functions, version, _library: library })))
     }
 
-    /// The driver's version as CUDA counts: 1000 times the major plus 10 times the minor number.
+    /// The driver's version in CUDA's format: 1000 times the major plus 10 times the minor number.
     pub fn version(&self) -> i32 {
         self.0.version
     }
 
-    /// How many cards there are.
+    /// The number of cards.
     ///
     /// # Errors
     /// [`Fault::Call`].
@@ -178,7 +178,7 @@ impl Driver {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// What card `number` is, counted from 0.
+    /// The properties of card `number`, counted from 0.
     ///
     /// # Errors
     /// [`Fault::NoSuchCard`] or [`Fault::Call`].
@@ -188,7 +188,7 @@ impl Driver {
         // SAFETY: the length is that of the array.
         self.check("cuDeviceGetName", unsafe { (self.functions().device_name)(name.as_mut_ptr(), 256, device) })?;
         name[255] = 0;
-        // SAFETY: the array ends in a zero at the latest.
+        // SAFETY: the array contains a terminating zero.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let attribute = |which| {
             let mut value = 0;
@@ -199,7 +199,7 @@ impl Driver {
         let mut memory = 0;
         // SAFETY: the address of a word.
         self.check("cuDeviceTotalMem", unsafe { (self.functions().device_memory)(&mut memory, device) })?;
-        // As cuda.h numbers them: multiprocessors, major and minor compute capability.
+        // Attribute numbers from cuda.h: multiprocessors, major and minor compute capability.
         let multiprocessors = usize::try_from(attribute(16)?).unwrap_or(1).max(1);
         Ok(Properties { name, capability: (attribute(75)?, attribute(76)?), multiprocessors, memory })
     }
@@ -237,9 +237,10 @@ fn check(functions: &Functions, call: &'static str, code: c_int) -> Result<(), F
         return Ok(());
     }
     let mut text = std::ptr::null();
-    // SAFETY: the address of a pointer, which the driver sets to a text of its own or leaves.
+    // SAFETY: the address of a pointer, which the driver either sets to its own text or leaves
+    // unchanged.
     let told = unsafe { (functions.error_string)(code, &mut text) } == SUCCESS && !text.is_null();
-    // SAFETY: the driver's text, which ends in a zero and is never freed.
+    // SAFETY: the driver's text ends in a zero and is never freed.
     let text =
         if told { unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned() } else { "no reason".to_owned() };
     Err(Fault::Call { call, text, code })
@@ -255,7 +256,7 @@ pub(crate) struct Context {
 }
 
 // SAFETY: contexts and modules belong to the process, and every call makes the context current in
-// the thread that it comes from.
+// its thread.
 unsafe impl Send for Context {}
 
 impl Context {
@@ -270,20 +271,20 @@ impl Context {
         let mut opened = Context { driver, device, context, module, process: Process::current() };
         opened.enter()?;
         let mut module = std::ptr::null_mut();
-        // SAFETY: an image that says itself how long it is, or text that ends in a zero.
+        // SAFETY: an image that states its own length, or text that ends in a zero.
         let code = unsafe { (opened.driver.functions().module_load)(&mut module, image.as_ptr().cast()) };
         opened.driver.check("cuModuleLoadData", code)?;
         opened.module = module;
         Ok(opened)
     }
 
-    /// Makes this thread's calls go to this card. Fails in a child of the process that opened it,
-    /// which has no context of its own.
+    /// Directs this thread's calls to this card. Fails in a child of the process that opened it,
+    /// because the child has no context.
     fn enter(&self) -> Result<(), Fault> {
         if !self.process.is_current() {
             return Err(Fault::Forked);
         }
-        // SAFETY: a context that is retained.
+        // SAFETY: the context is retained.
         let code = unsafe { (self.driver.functions().context_current)(self.context) };
         self.driver.check("cuCtxSetCurrent", code)
     }
@@ -292,7 +293,7 @@ impl Context {
         self.enter()?;
         let name = format!("{name}\0");
         let mut function = std::ptr::null_mut();
-        // SAFETY: a module that is loaded, and a name that ends in a zero.
+        // SAFETY: the module is loaded, and the name ends in a zero.
         let code =
             unsafe { (self.driver.functions().module_function)(&mut function, self.module, name.as_ptr().cast()) };
         self.driver.check("cuModuleGetFunction", code)?;
@@ -310,28 +311,28 @@ impl Context {
 
     pub(crate) fn free(&self, address: Address) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: the driver refuses addresses that it did not give.
+        // SAFETY: the driver rejects addresses that it did not allocate.
         self.driver.check("cuMemFree", unsafe { (self.driver.functions().free)(address) })
     }
 
     pub(crate) fn write(&self, to: Address, bytes: &[u8]) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: so many bytes are here; the driver looks whether they are there.
+        // SAFETY: `bytes` has this length; the driver checks the length on the card.
         let code = unsafe { (self.driver.functions().to_card)(to, bytes.as_ptr().cast(), bytes.len()) };
         self.driver.check("cuMemcpyHtoD", code)
     }
 
     pub(crate) fn zero(&self, address: Address, bytes: usize) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: the driver looks whether so many bytes are there.
+        // SAFETY: the driver checks the length on the card.
         self.driver.check("cuMemsetD8", unsafe { (self.driver.functions().fill)(address, 0, bytes) })
     }
 
-    /// Starts a kernel in a stream; in none, it runs to its end.
+    /// Starts a kernel in a stream. Without a stream, waits for the kernel to end.
     ///
     /// # Safety
-    /// The kernel takes one argument of type `T`, and every address in it is of memory of this card
-    /// that is as long as the kernel takes it for, until the kernel has ended.
+    /// The kernel takes one argument of type `T`. Until it has ended, every address in the argument
+    /// refers to memory of this card of the size that the kernel assumes.
     pub(crate) unsafe fn launch<T>(
         &self,
         function: Handle,
@@ -343,7 +344,7 @@ impl Context {
         let mut arguments = [(argument as *const T).cast_mut().cast::<c_void>()];
         let launch = self.driver.functions().launch;
         let into = stream.map_or(std::ptr::null_mut(), |stream| stream.0);
-        // SAFETY: the argument is the kernel's, as the caller promises; the driver copies it.
+        // SAFETY: the caller guarantees the argument, and the driver copies it.
         let code = unsafe {
             launch(function, blocks, 1, 1, threads, 1, 1, 0, into, arguments.as_mut_ptr(), std::ptr::null_mut())
         };
@@ -351,24 +352,25 @@ impl Context {
         if stream.is_none() { self.synchronise() } else { Ok(()) }
     }
 
-    /// Waits for everything that was started.
+    /// Waits for everything in progress.
     pub(crate) fn synchronise(&self) -> Result<(), Fault> {
         self.enter()?;
         // SAFETY: no arguments.
         self.driver.check("cuCtxSynchronize", unsafe { (self.driver.functions().synchronise)() })
     }
 
-    /// A stream: what is started in it happens in order, beside what other streams do. Calls that
-    /// name no stream wait for all streams, and these for them.
+    /// Creates a stream. Its operations run in order, concurrently with other streams. Calls
+    /// without a stream wait for all streams, and streams wait for them.
     pub(crate) fn stream(&self) -> Result<Stream, Fault> {
         self.enter()?;
         let mut stream = std::ptr::null_mut();
-        // SAFETY: the address of a pointer; without flags it is ordered with calls without streams.
+        // SAFETY: the address of a pointer. Without flags, the stream is ordered with calls that
+        // name no stream.
         self.driver.check("cuStreamCreate", unsafe { (self.driver.functions().stream_create)(&mut stream, 0) })?;
         Ok(Stream(stream))
     }
 
-    /// A mark in a stream.
+    /// Creates a mark for streams.
     pub(crate) fn event(&self) -> Result<Event, Fault> {
         self.enter()?;
         let mut event = std::ptr::null_mut();
@@ -377,38 +379,38 @@ impl Context {
         Ok(Event(event))
     }
 
-    /// Gives a stream or a mark back. What fails has no one to be told.
+    /// Destroys streams and marks. Failures are ignored.
     pub(crate) fn end(&self, streams: &[Stream], events: &[Event]) {
         if self.enter().is_ok() {
-            // SAFETY: made by `stream` and `event`, and not used again.
+            // SAFETY: created by `stream` and `event`, and not used again.
             streams.iter().for_each(|stream| _ = unsafe { (self.driver.functions().stream_destroy)(stream.0) });
             // SAFETY: as above.
             events.iter().for_each(|event| _ = unsafe { (self.driver.functions().event_destroy)(event.0) });
         }
     }
 
-    /// Puts a mark behind everything that was started in a stream.
+    /// Puts a mark after everything started so far in a stream.
     pub(crate) fn mark(&self, event: Event, stream: Stream) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: both are of this context.
+        // SAFETY: both belong to this context.
         self.driver.check("cuEventRecord", unsafe { (self.driver.functions().event_record)(event.0, stream.0) })
     }
 
-    /// Has a stream wait for a mark.
+    /// Makes a stream wait for a mark.
     pub(crate) fn follow(&self, stream: Stream, event: Event) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: both are of this context.
+        // SAFETY: both belong to this context.
         self.driver.check("cuStreamWaitEvent", unsafe { (self.driver.functions().stream_wait)(stream.0, event.0, 0) })
     }
 
-    /// Waits here for a mark.
+    /// Waits for a mark in this thread.
     pub(crate) fn reach(&self, event: Event) -> Result<(), Fault> {
         self.enter()?;
-        // SAFETY: a mark of this context.
+        // SAFETY: the mark belongs to this context.
         self.driver.check("cuEventSynchronize", unsafe { (self.driver.functions().event_synchronise)(event.0) })
     }
 
-    /// The time between two marks that were reached.
+    /// The time between two marks that have been reached.
     pub(crate) fn between(&self, first: Event, second: Event) -> Result<Duration, Fault> {
         self.enter()?;
         let mut milliseconds = 0.0;
@@ -418,18 +420,18 @@ impl Context {
         Ok(Duration::try_from_secs_f32(milliseconds / 1000.0).unwrap_or_default())
     }
 
-    /// Memory of this machine that the card reads and writes itself.
+    /// Allocates memory of this machine that the card can access directly.
     pub(crate) fn pin(&self, bytes: usize) -> Result<Pinned, Fault> {
         self.enter()?;
         let mut at = std::ptr::null_mut();
         // SAFETY: the address of a pointer.
         self.driver.check("cuMemHostAlloc", unsafe { (self.driver.functions().pin)(&mut at, bytes, 0) })?;
-        // SAFETY: so many bytes are there, which nobody else knows of.
+        // SAFETY: the driver has just allocated this many bytes, and nothing else refers to them.
         unsafe { std::ptr::write_bytes(at.cast::<u8>(), 0, bytes) };
         Ok(Pinned { at: at.cast(), bytes })
     }
 
-    /// Overwrites pinned memory and gives it back. No copy from or to it may be under way.
+    /// Overwrites and frees pinned memory. No copy from or to it may be in progress.
     pub(crate) fn unpin(&self, mut pinned: Pinned) -> Result<(), Fault> {
         // A child may not even have the memory.
         if !self.process.is_current() {
@@ -437,36 +439,38 @@ impl Context {
         }
         limbs::wipe(pinned.bytes_mut());
         self.enter()?;
-        // SAFETY: given by `pin`, and gone from here.
+        // SAFETY: allocated by `pin`, and consumed here.
         self.driver.check("cuMemFreeHost", unsafe { (self.driver.functions().unpin)(pinned.at.cast()) })
     }
 
-    /// Starts a copy of the first bytes of pinned memory to the card.
+    /// Starts to copy the first bytes of pinned memory to the card.
     ///
     /// # Safety
-    /// The memory is neither written nor given back before the copy has ended.
+    /// The memory is neither written nor freed before the copy has ended.
     pub(crate) unsafe fn send(&self, to: Address, from: &Pinned, bytes: usize, stream: Stream) -> Result<(), Fault> {
         self.enter()?;
         assert!(bytes <= from.bytes, "the copy is of what is there");
-        // SAFETY: so many bytes are here; the driver looks whether they are there.
+        // SAFETY: the memory has at least this many bytes; the driver checks the length on the
+        // card.
         let code = unsafe { (self.driver.functions().send)(to, from.at.cast(), bytes, stream.0) };
         self.driver.check("cuMemcpyHtoDAsync", code)
     }
 
-    /// Starts a copy from the card into pinned memory.
+    /// Starts to copy from the card to pinned memory.
     ///
     /// # Safety
-    /// The memory is neither read nor given back before the copy has ended.
+    /// The memory is neither read nor freed before the copy has ended.
     pub(crate) unsafe fn fetch(&self, into: &Pinned, from: Address, bytes: usize, stream: Stream) -> Result<(), Fault> {
         self.enter()?;
         assert!(bytes <= into.bytes, "the copy is of what is there");
-        // SAFETY: so many bytes are here; the driver looks whether they are there.
+        // SAFETY: the memory has at least this many bytes; the driver checks the length on the
+        // card.
         let code = unsafe { (self.driver.functions().fetch)(into.at.cast(), from, bytes, stream.0) };
         self.driver.check("cuMemcpyDtoHAsync", code)
     }
 }
 
-/// What happens in order on a card.
+/// Operations on a card that run in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream(Handle);
 
@@ -474,7 +478,7 @@ pub(crate) struct Stream(Handle);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event(Handle);
 
-/// Memory of this machine that does not move. [`Context::unpin`] gives it back.
+/// Memory of this machine that is locked in place. [`Context::unpin`] frees it.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     at: *mut u8,
@@ -482,30 +486,30 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// How long it is.
+    /// Its length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes
     }
 
-    /// What is in it; no copy into it may be under way.
+    /// Its content. No copy into it may be in progress.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes are there, written at the latest when they were pinned.
+        // SAFETY: this many bytes exist, and were initialised when they were pinned.
         unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
     }
 
-    /// The same, to be written; no copy from or to it may be under way.
+    /// Its content, mutable. No copy from or to it may be in progress.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and borrowed by nobody else.
+        // SAFETY: as above, and borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // What fails here has no one to be told: the context goes either way.
+        // Failures are ignored: the context is released either way.
         match self.enter() {
             Err(Fault::Forked) => return,
-            // SAFETY: a module that is loaded and not used any more.
+            // SAFETY: the module is loaded and not used any more.
             Ok(()) if !self.module.is_null() => {
                 _ = unsafe { (self.driver.functions().module_unload)(self.module) };
             }

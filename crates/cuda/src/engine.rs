@@ -1,5 +1,5 @@
-//! Powers and products of batches on a card: constants, rows in and out, in chunks of which one is
-//! computed while others are copied (`card.rs`). Nothing here is checked; `loaded.rs` does that.
+//! Powers and products of batches on a card: constants, and rows in chunks, one of which is
+//! computed while others are copied (`card.rs`). Nothing is checked here; `loaded.rs` does that.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,16 +15,16 @@ use crate::job::Job;
 use crate::limbs::{self, Bytes, room};
 use crate::shape::{Arithmetic, Operation, Size};
 
-/// Pieces that a number can have when it enters dual numbers: `kernels/ring.cuh` bounds their sum.
+/// Most pieces of a number that is converted to dual numbers: `kernels/ring.cuh` bounds their sum.
 const PIECES: u32 = 4;
-/// Factors of a product that one group of threads computes: `fix` has as many constants.
+/// Most factors of a product that one group of threads computes: `fix` has one constant for each.
 const LIST: usize = 32;
 /// Bits of a digit: `kernels/operations.cuh`.
 const WINDOW: u32 = 5;
 const OWN_WINDOW: u32 = 4;
 const TEETH: u32 = 5;
 const ENTRIES: usize = 1 << TEETH;
-/// Columns of a comb's block at most: squarings are then a tenth of its products.
+/// Most columns of a comb's block: squarings are then a tenth of its products.
 const BLOCK: u32 = 16;
 
 /// A modulus and the constants of dual numbers modulo its square.
@@ -33,18 +33,18 @@ pub(crate) struct Dual {
     size: Size,
     square: Square,
     modulus: Zeroizing<Vec<u64>>,
-    /// What kernels of powers take as their key.
+    /// The kernels' key for powers.
     key: Bytes,
 }
 
-/// The tables of one base, for exponents of so many bits.
+/// The tables of one base, for exponents up to a fixed number of bits.
 pub(crate) struct Comb {
     blocks: u32,
     block: u32,
     key: Bytes,
 }
 
-/// A modulus and the constants of plain products modulo it.
+/// A modulus and the constants of ordinary products modulo it.
 pub(crate) struct Plain {
     arithmetic: Arithmetic,
     size: Size,
@@ -53,7 +53,7 @@ pub(crate) struct Plain {
 }
 
 impl Dual {
-    /// For numbers modulo `m^2`; none if no kernel is large enough.
+    /// Creates the constants for numbers modulo `m^2`. `None` if no kernel is large enough.
     pub(crate) fn new(arithmetic: Arithmetic, square: &Square) -> Option<Self> {
         let size = arithmetic.modulus(square.root().bits())?;
         let modulus = Zeroizing::new(square.root().as_limbs().to_vec());
@@ -76,12 +76,12 @@ impl Dual {
         self.size.limbs * self.arithmetic.bits()
     }
 
-    /// Bytes of a row of [`Raw`].
+    /// Bytes of a row in [`Raw`].
     fn row_bytes(&self) -> usize {
         2 * self.size.limbs * self.arithmetic.bytes()
     }
 
-    /// What a kernel of powers computed, canonical.
+    /// Converts a kernel's powers to canonical form.
     pub(crate) fn pairs(&self, raw: &Raw) -> Pairs {
         let (width, row_bytes) = (self.modulus.len(), self.row_bytes());
         let len = raw.0.len() / row_bytes;
@@ -96,12 +96,13 @@ impl Dual {
         pairs
     }
 
-    /// Tables of the powers of a number modulo `m^2` whose exponents are below `2^bits`.
+    /// Tables for powers of a number modulo `m^2` with exponents below `2^bits`.
     pub(crate) fn comb(&self, squared: &Modulus, base: &[u64], bits: u32) -> Comb {
         let columns = bits.div_ceil(TEETH).max(1);
         let blocks = columns.div_ceil(BLOCK);
         let block = columns.div_ceil(blocks);
-        // weights[t]: a row a block, base^(2^(t columns + b block)), met in the order of exponents.
+        // weights[t]: a row per block, base^(2^(t columns + b block)), computed in the order of
+        // exponents.
         let mut weight = squared.reduce(&Batch::from_rows(base.len(), [base]));
         let mut weights = Vec::new();
         for _ in 0..TEETH {
@@ -135,12 +136,12 @@ impl Dual {
 }
 
 impl Plain {
-    /// For products modulo this modulus; none if no kernel is large enough.
+    /// Creates the constants for products modulo this modulus. `None` if no kernel is large enough.
     pub(crate) fn new(arithmetic: Arithmetic, modulus: &Modulus) -> Option<Self> {
         let size = arithmetic.square(modulus.bits())?;
         let mut key = room(arithmetic, size.limbs * (LIST + 2) + 1);
         push_modulus(&mut key, arithmetic, modulus.as_limbs(), size);
-        // R, R, R^2, R^3, ...: as many as a list has factors, and one for an empty list.
+        // R, R, R^2, R^3, ...: one for each factor of a list, and one for an empty list.
         let r = modulus.reduce(&two_to(size.limbs * arithmetic.bits()));
         let times_r = modulus.factor(r.row(0));
         limbs::push(&mut key, arithmetic, r.row(0), size.limbs);
@@ -172,7 +173,7 @@ fn two_to(bits: usize) -> Batch {
     number
 }
 
-/// Rows in a card's memory, as words.
+/// Rows in a card's memory, in words.
 #[derive(Clone, Copy)]
 struct Words {
     address: u64,
@@ -180,24 +181,24 @@ struct Words {
     words: usize,
 }
 
-/// What each row of a kernel of powers takes.
+/// The operands of the rows of a kernel of powers.
 #[derive(Default)]
 struct Operands<'a> {
-    /// Numbers below `2^bits`, and the bits of a digit of their exponents.
+    /// Numbers, the bits of their upper bound `2^bits`, and the bits of a digit of their exponents.
     numbers: Option<(&'a Batch, u32, u32)>,
     exponents: Option<&'a Batch>,
     second: Option<&'a Batch>,
 }
 
-/// Powers of all rows with one exponent, which may be a key's but is no row's own.
+/// Powers of all rows with one shared exponent, which may belong to a key.
 pub(crate) struct Power<'a> {
     pub(crate) dual: &'a Dual,
     pub(crate) numbers: &'a Batch,
     pub(crate) exponent: &'a [u64],
 }
 
-/// Rows as a kernel of powers leaves them, in a card's limbs. The CPU's own form of them is made
-/// apart ([`Dual::pairs`]), so that the card need not wait for it. Wiped when dropped.
+/// Rows as a kernel of powers returns them, in a card's limbs. [`Dual::pairs`] converts them to the
+/// CPU's form separately, so that the card need not wait for it. Wiped when dropped.
 pub(crate) struct Raw(Vec<u8>);
 
 impl Drop for Raw {
@@ -206,7 +207,7 @@ impl Drop for Raw {
     }
 }
 
-/// One kernel of powers over all rows.
+/// One kernel of powers for all rows.
 struct Work<'a> {
     dual: &'a Dual,
     operation: Operation,
@@ -214,14 +215,16 @@ struct Work<'a> {
     job: Job,
 }
 
-/// Computes batches on a card that it has to itself.
+/// Computes batches on a card, with exclusive access to it.
 #[derive(Debug)]
 pub(crate) struct Engine(pub(crate) Card);
 
 impl Engine {
-    /// Several powers of each row, of numbers below `2^bits` with exponents below `2^length`, times
-    /// `1 + s m` with the numbers `s` below `m` of `second`. `read` gets what was computed of some
-    /// rows, a power each, while the card computes others.
+    /// Computes several powers of each row: of numbers below `2^bits`, with exponents below
+    /// `2^length`, times `1 + s m` with the numbers `s` below `m` of `second`.
+    ///
+    /// `read` receives the output for some rows, one entry per power, while the card computes other
+    /// rows.
     pub(crate) fn powers(
         &mut self,
         powers: &[Power<'_>],
@@ -258,7 +261,7 @@ impl Engine {
         })
     }
 
-    /// Powers of numbers below `2^bits` with exponents of their own, below `2^length`.
+    /// Powers of numbers below `2^bits`, each with its own exponent below `2^length`.
     pub(crate) fn multiples(
         &mut self,
         dual: &Dual,
@@ -286,7 +289,7 @@ impl Engine {
         Ok(pairs)
     }
 
-    /// Powers of a comb's base, times `1 + s m`, read as in [`Engine::powers`].
+    /// Powers of a comb's base times `1 + s m`, returned through `read` as in [`Engine::powers`].
     pub(crate) fn comb(
         &mut self,
         dual: &Dual,
@@ -303,8 +306,8 @@ impl Engine {
         self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw(bytes.to_vec())))
     }
 
-    /// Kernels of powers, of one size, over all rows: all kernels for some rows, then all for the
-    /// next. `read` gets the output of each.
+    /// Runs kernels of powers, all of one size, over all rows: all kernels for some rows, then all
+    /// for the next rows. `read` receives the output of each.
     fn rows(
         &mut self,
         works: &[Work<'_>],
@@ -324,8 +327,10 @@ impl Engine {
         )
     }
 
-    /// Takes chunks through the card, as many at a time as there are lanes. `start` starts one in a
-    /// lane, but for its way back, and says how long its output is; `read` reads that.
+    /// Sends chunks through the card, as many at a time as there are lanes.
+    ///
+    /// `start` starts everything for a chunk in a lane except the copy back, and returns the length
+    /// of its output. `read` reads the output.
     fn pipeline<T>(
         &mut self,
         chunks: impl Iterator<Item = T>,
@@ -336,7 +341,7 @@ impl Engine {
         let all = || {
             for (number, chunk) in chunks.enumerate() {
                 let lane = number % LANES;
-                // The chunk that was in the lane before.
+                // Collect the previous chunk of this lane.
                 if number >= LANES
                     && let Some((lane, before, bytes)) = under_way.pop_front()
                 {
@@ -386,7 +391,7 @@ impl Engine {
         if let Some(second) = second {
             job.second = self.unpacked(arithmetic, second, size.limbs, Place::Second)?;
         }
-        // SAFETY: what the kernel reads was sent, and every place is as long as it says.
+        // SAFETY: the kernel's input was sent, and every buffer has the length that the job states.
         unsafe { self.0.run(kernel, &job) }
     }
 
@@ -400,24 +405,25 @@ impl Engine {
         Ok(Words { address, rows: rows.len(), words })
     }
 
-    /// Rows of `limbs` limbs each in the card's memory.
+    /// Converts rows of words to `limbs` limbs each in the card's memory.
     fn unpacked(&mut self, arithmetic: Arithmetic, from: Words, limbs: usize, place: Place) -> Result<u64, Fault> {
         let count = from.rows * limbs;
         let output = self.0.at_least(place, count * arithmetic.bytes())?;
         let (words, limbs) = (from.words as u32, limbs as u32);
         let job = Job { rows: count as u64, input: from.address, output, words, limbs, ..Job::default() };
         let kernel = arithmetic.kernel(Operation::Unpack, Size { limbs: 0, threads: 1 });
-        // SAFETY: so many words are there, and there is room for so many limbs.
+        // SAFETY: the input has this many words, and the output has capacity for this many limbs.
         unsafe { self.0.run(kernel, &job) }?;
         Ok(output)
     }
 
-    /// The product of the rows that each group lists, modulo the modulus; 1 for an empty group.
-    /// Numbers are below the modulus. `other_way` computes the same from the other end: rows,
-    /// groups and the factors of each lie elsewhere, and other threads multiply in another order.
+    /// Computes the product of each group's rows modulo the modulus; 1 for an empty group.
+    ///
+    /// Numbers are below the modulus. `other_way` computes the same in reverse order: rows, groups
+    /// and factors have other positions, and other threads multiply them in another order.
     ///
     /// # Panics
-    /// If a group lists a row that is not there.
+    /// If a group lists a row that does not exist.
     pub(crate) fn products<G: AsRef<[u32]>>(
         &mut self,
         plain: &Plain,
@@ -458,8 +464,8 @@ impl Engine {
             )?;
             let mut of_lists = vec![Vec::new(); lists.len()];
             parts.iter().for_each(|part| of_lists[part.group].push(part.number));
-            // What is left of a group lies side by side: there are fewer parts each time, since
-            // those of the first group are in one chunk.
+            // The remaining parts of a group are adjacent. Their number falls in each round,
+            // because those of the first group are in one chunk.
             let (mut order, mut again, mut left) = (Vec::new(), Vec::new(), Vec::new());
             for (numbers, group) in of_lists.iter().zip(open) {
                 if let [one] = numbers[..] {
@@ -475,7 +481,7 @@ impl Engine {
         Ok(totals)
     }
 
-    /// Starts the products of parts, whose rows all lie in one range, from one end or the other.
+    /// Starts the products of parts whose rows all lie in one range, in forward or reverse order.
     fn window(
         &mut self,
         plain: &Plain,
@@ -486,7 +492,7 @@ impl Engine {
         (lane, other_way): (usize, bool),
     ) -> Result<(), Fault> {
         let Plain { arithmetic, size, .. } = *plain;
-        // From the other end: the row's place, and the part's.
+        // In reverse order, the positions of rows and parts are mirrored.
         let place = |row: u32| {
             let row = row as usize - rows.start;
             (if other_way { rows.len() - 1 - row } else { row }) as u32
@@ -523,7 +529,7 @@ impl Engine {
         };
         let job = Job { rows: parts.len() as u64, input, output, key, index, ..Job::default() };
         // SAFETY: lists name rows of this range, no list is longer than the constants, and every
-        // place is as long as it says.
+        // buffer has the length that the job states.
         unsafe { self.0.run(arithmetic.kernel(Operation::Product, size), &job) }
     }
 }
@@ -533,11 +539,11 @@ struct Part {
     group: usize,
     window: usize,
     rows: Vec<u32>,
-    /// Its place among the parts.
+    /// Its position among the parts.
     number: usize,
 }
 
-/// Cuts lists into parts of at most `length` rows each, ordered by the chunks where their rows are.
+/// Splits lists into parts of at most `length` rows each, ordered by the chunks of their rows.
 fn parts(lists: &[Vec<u32>], rows: usize, length: usize, chunk: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     for (group, list) in lists.iter().enumerate() {
@@ -551,14 +557,14 @@ fn parts(lists: &[Vec<u32>], rows: usize, length: usize, chunk: usize) -> Vec<Pa
             parts.extend(list.chunks(length).map(part));
         }
     }
-    // Stable: a group's parts stay in their order.
+    // Stable: a group's parts keep their order.
     parts.sort_by_key(|part| part.window);
     parts.iter_mut().enumerate().for_each(|(number, part)| part.number = number);
     parts
 }
 
-/// The residue in a card's limbs plus `plus` (0 or 1), if that is below twice the modulus. Returns
-/// 1 if the modulus was taken away. Constant time.
+/// The residue of a card's limbs plus `plus` (0 or 1), provided that the sum is below twice the
+/// modulus. Returns 1 if the modulus was subtracted. Constant time.
 fn residue(out: &mut [u64], arithmetic: Arithmetic, limbs: &[u8], modulus: &[u64], plus: u64) -> u64 {
     let mut wide = Zeroizing::new(vec![0; out.len() + 1]);
     limbs::unpack(&mut wide, arithmetic, limbs);
@@ -577,7 +583,8 @@ mod tests {
     use hearith_arith::Engine as Cpu;
     use rug::{Integer, integer::Order};
 
-    /// Every size of each arithmetic and both products: an emulated card, limbs, bits of a limb.
+    /// Every size of each arithmetic and both products: an emulated card, its arithmetic and the
+    /// size.
     fn sizes(of: fn(Arithmetic, u32) -> Option<Size>) -> Vec<(usize, Arithmetic, Size)> {
         let mut sizes = Vec::new();
         for (card, arithmetic) in [(0, Arithmetic::Wide), (1, Arithmetic::Wide), (2, Arithmetic::Narrow)] {
@@ -628,8 +635,8 @@ mod tests {
         Batch::from_rows(limbs, rows.iter().map(Vec::as_slice))
     }
 
-    /// The largest modulus of a size, `R = 2^8 (m + 1)`; one with long runs of equal bits; the
-    /// least that has as many bits, whose products carry least.
+    /// The largest modulus of a size, `R = 2^8 (m + 1)`; one with long runs of equal bits; and the
+    /// smallest with as many bits, whose products carry least.
     fn moduli(bits: usize) -> [Integer; 3] {
         let top = Integer::from(1) << bits as u32;
         let runs = (Integer::from(1) << (bits as u32 - 60)) - 1u32;
@@ -666,7 +673,7 @@ mod tests {
                 let dual = Dual::new(arithmetic, &square).unwrap();
                 assert_eq!(dual.size, size);
                 let squared = Integer::from(m.square_ref());
-                // Four pieces whole: what enters is below 8 m, no less.
+                // Four full pieces: the input is below 8 m, no less.
                 let widest = PIECES as usize * dual.bits();
                 let inputs = numbers(widest, arithmetic.bits());
                 let rows = batch(&inputs, widest.div_ceil(64));
@@ -717,7 +724,7 @@ mod tests {
             let squared = modulus(&Integer::from(m.square_ref()));
             let dual = Dual::new(arithmetic, &square).unwrap();
             let base = Integer::from(m.square_ref()) - 3u32;
-            // One block, and several; the last bits of the exponents lie beyond the last word.
+            // One block, and several. The last bits of the exponents are beyond the last word.
             for bits in [1, 64, 170] {
                 let comb = dual.comb(&squared, &base.to_digits::<u64>(Order::Lsf), bits);
                 let limbs = (bits as usize).div_ceil(64);
@@ -743,7 +750,8 @@ mod tests {
             for m in moduli(size.limbs * arithmetic.bits() - SPARE) {
                 let plain = Plain::new(arithmetic, &modulus(&m)).unwrap();
                 assert_eq!(plain.size, size);
-                // Up to what one kernel hands to the next: below 2 m, not below m.
+                // Inputs as large as those passed from one kernel to the next: below 2 m, not below
+                // m.
                 let inputs =
                     [Integer::from(&m * 2u32) - 1u32, m.clone() - 1u32, m.clone(), Integer::from(7), m.clone() >> 1];
                 let rows = batch(&inputs, plain.modulus.len() + 1);
@@ -761,11 +769,11 @@ mod tests {
         }
     }
 
-    /// `kernels/ring.cuh`: R >= 2^8 m, no more.
+    /// `kernels/ring.cuh` requires R >= 2^8 m, no more.
     const SPARE: usize = 8;
 
-    /// More chunks than lanes, and a last one that is shorter: the emulated driver does what was
-    /// started as late as it may, so a copy that is not waited for, or written over, shows.
+    /// More chunks than lanes, with a shorter last chunk. The emulated driver delays every
+    /// operation as long as possible, so a missing wait or an overwritten copy shows.
     #[test]
     fn rows_go_through_a_card_in_chunks() {
         let m = &moduli(1032)[1];
@@ -805,7 +813,8 @@ mod tests {
         }
     }
 
-    /// Two powers of each row, of unlike numbers modulo unlike squares, come side by side.
+    /// Two powers of each row, of different numbers modulo different squares, are returned
+    /// together.
     #[test]
     fn several_powers_of_a_row_come_together() {
         let moduli = &moduli(1032)[..2];
@@ -842,8 +851,8 @@ mod tests {
         }
     }
 
-    /// Ten times as many rows take no more memory, on the card or pinned, and copies are started
-    /// while kernels have yet to run.
+    /// Ten times as many rows need no more memory, on the card or pinned, and copies start before
+    /// kernels have run.
     #[test]
     fn memory_is_bounded_and_copies_overlap() {
         // SAFETY: the library is this crate's own, and this is the type of its functions.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// The oldest driver that serves, as CUDA counts and as NVIDIA does.
+/// The oldest supported driver, in CUDA's and in NVIDIA's numbering.
 pub(crate) const OLDEST: (i32, &str) = (13000, "580");
 /// The oldest cards that have kernels: compute capability 8.0.
 pub(crate) const OLDEST_CARD: (i32, i32) = (8, 0);
 
-/// Why there is no card, or why it failed. No fault carries a key or a plaintext.
+/// The reason why there is no card, or why it failed. No fault carries a key or a plaintext.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -18,37 +18,37 @@ pub enum Fault {
     NoDriver {
         /// The library's name.
         library: String,
-        /// What the system's loader said.
+        /// The error of the system's loader.
         #[source]
         cause: Arc<libloading::Error>,
     },
-    /// A library of that name is no driver, or not all of one.
+    /// A library of that name is no driver, or an incomplete one.
     #[error("broken driver: {library} lacks {function}")]
     BrokenDriver {
         /// The library's name.
         library: String,
-        /// The first function that it lacks.
+        /// The first missing function.
         function: &'static str,
     },
     /// The driver is older than the kernels.
-    #[error("driver too old: it is of CUDA {}.{}, and the kernels need {} (CUDA {}.{}) or newer", .found / 1000, .found % 1000 / 10, OLDEST.1, OLDEST.0 / 1000, OLDEST.0 % 1000 / 10)]
+    #[error("driver too old: it supports CUDA {}.{}, but the kernels need {} (CUDA {}.{}) or newer", .found / 1000, .found % 1000 / 10, OLDEST.1, OLDEST.0 / 1000, OLDEST.0 % 1000 / 10)]
     DriverTooOld {
         /// CUDA's version, 1000 times the major plus 10 times the minor number.
         found: i32,
     },
-    /// The driver knows no card.
+    /// The driver finds no card.
     #[error("no card: the driver finds none")]
     NoCard,
     /// There is no card of that number.
     #[error("no card {number}: there are {count}, counted from 0")]
     NoSuchCard {
-        /// The number asked for.
+        /// The requested number.
         number: usize,
-        /// How many there are.
+        /// The number of cards.
         count: usize,
     },
     /// The card is older than those that have kernels.
-    #[error("card too old: {name} has compute capability {major}.{minor}, and the kernels need {}.{}", OLDEST_CARD.0, OLDEST_CARD.1)]
+    #[error("card too old: {name} has compute capability {major}.{minor}, but the kernels need {}.{}", OLDEST_CARD.0, OLDEST_CARD.1)]
     CardTooOld {
         /// The card.
         name: String,
@@ -62,27 +62,28 @@ pub enum Fault {
     Call {
         /// The function.
         call: &'static str,
-        /// What the driver says.
+        /// The driver's description of the error.
         text: String,
-        /// Its number for that.
+        /// The driver's error code.
         code: i32,
     },
-    /// The process was forked from the one that started the driver, which serves no child of it.
+    /// The process was forked from the one that started the driver. The driver does not work in
+    /// child processes.
     #[error(
-        "this process was forked from one that uses cards, and the driver does not work in it: start it anew (Python's multiprocessing: 'spawn')"
+        "this process was forked from one that uses cards, and the driver does not work in it: start a new process instead (Python's multiprocessing: 'spawn')"
     )]
     Forked,
-    /// An environment variable says what is no choice.
+    /// An environment variable has an invalid value.
     #[error("{variable} is '{value}': {choices}")]
     Choice {
         /// The variable.
         variable: &'static str,
-        /// What it says.
+        /// Its value.
         value: String,
-        /// What it may say.
+        /// The valid values.
         choices: &'static str,
     },
-    /// There is no engine of this name, or not on this machine.
+    /// There is no engine of this name, or this machine lacks it.
     #[error(transparent)]
     Engine(#[from] hearith_arith::ArithError),
     /// The kernels in the program are damaged.

@@ -1,13 +1,13 @@
 //! The compiled kernels, embedded.
 //!
-//! They are compiled ahead and not by NVRTC at run time: that library is 100 MB that users would
-//! install, compiles for minutes, and its code would be other code than was tested. The driver
+//! They are compiled ahead of time, not by NVRTC at run time. That library is 100 MB for users to
+//! install, it compiles for minutes, and its code would differ from the tested code. The driver
 //! compiles the PTX for cards that are newer than this program.
 
 use crate::Arithmetic;
 use crate::fault::{Fault, OLDEST_CARD};
 
-/// An image: the compute capability that it is for, and its bytes, compressed with Zstandard.
+/// An image: its compute capability, and its bytes, compressed with Zstandard.
 struct Image {
     arithmetic: Arithmetic,
     capability: (i32, i32),
@@ -24,7 +24,7 @@ macro_rules! image {
     };
 }
 
-/// Cubins run on cards of the same major number and an equal or higher minor one.
+/// Cubins run on cards with the same major number and an equal or higher minor number.
 static CUBINS: &[Image] = &[
     image!(Wide, 8, 0, "wide_sm_80"),
     image!(Wide, 9, 0, "wide_sm_90"),
@@ -34,13 +34,13 @@ static CUBINS: &[Image] = &[
     image!(Narrow, 12, 0, "narrow_sm_120"),
 ];
 
-/// For every card of this number or a higher one.
+/// For every card of this capability or a higher one.
 static PTX: &[Image] = &[image!(Wide, 8, 0, "wide_ptx"), image!(Narrow, 8, 0, "narrow_ptx")];
 
-/// More than any image has.
+/// An upper bound of the size of an image.
 const LONGEST: usize = 1 << 26;
 
-/// The image for a card, as the driver takes it.
+/// The image for a card, in the driver's format.
 pub(crate) fn image(arithmetic: Arithmetic, capability: (i32, i32)) -> Result<Vec<u8>, Fault> {
     debug_assert!(capability >= OLDEST_CARD);
     let fits = |image: &&Image| {
@@ -55,8 +55,8 @@ pub(crate) fn image(arithmetic: Arithmetic, capability: (i32, i32)) -> Result<Ve
     Ok(bytes)
 }
 
-/// The arithmetic that suits a card: double precision where its unit has half the rate of the
-/// single-precision one (1/64 elsewhere).
+/// The best arithmetic for a card: double precision if it runs at half the rate of single precision
+/// (1/64 elsewhere).
 pub(crate) fn suited(capability: (i32, i32)) -> Arithmetic {
     match capability {
         (8, 0) | (9, 0) | (10, 0) => Arithmetic::Wide,
@@ -72,7 +72,7 @@ mod tests {
 
     const CARDS: [(i32, i32); 9] = [(8, 0), (8, 6), (8, 7), (8, 9), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1)];
 
-    /// The names of kernels that an image has.
+    /// The names of an image's kernels.
     fn names(image: &[u8], arithmetic: Arithmetic) -> HashSet<String> {
         let prefix = format!("{arithmetic}_");
         let starts = image.windows(prefix.len()).enumerate().filter(|(_, part)| *part == prefix.as_bytes());
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(CARDS.map(suited).iter().filter(|suited| **suited == Arithmetic::Wide).count(), 3);
     }
 
-    /// That they are what the sources compile to, `make gpu-kernels-check` says.
+    /// `make gpu-kernels-check` checks that they are what the sources compile to.
     #[test]
     fn images_are_of_these_sources() {
         let written = include_str!("../images/sources.sha256");
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(files, 10);
     }
 
-    /// What overwrites local memory overwrites as much as any kernel has.
+    /// The wiping kernel overwrites at least as much local memory as any kernel uses.
     #[test]
     fn local_memory_is_overwritten_whole() {
         let table = include_str!("../images/registers.tsv");
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!((wiping.len(), computing.len()), (CUBINS.len(), 23 * CUBINS.len()));
     }
 
-    /// What every program and wheel carries, and what the repository does.
+    /// The size matters for every program and wheel, and for the repository.
     #[test]
     fn images_are_small() {
         let compressed: usize = CUBINS.iter().chain(PTX).map(|image| image.bytes.len()).sum();

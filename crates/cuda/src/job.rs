@@ -1,6 +1,6 @@
 //! The arguments of a kernel: `kernels/job.h` in Rust, member by member.
 
-/// The one argument of every kernel; addresses are the card's.
+/// The one argument of every kernel. Addresses are those of the card.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Job {
@@ -20,5 +20,5 @@ pub(crate) struct Job {
     pub(crate) limbs: u32,
 }
 
-// No padding: both compilers lay it out alike.
+// There is no padding, so both compilers use the same layout.
 const _: () = assert!(size_of::<Job>() == 88);

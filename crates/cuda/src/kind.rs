@@ -1,6 +1,8 @@
 //! The cards of this machine as devices that users choose by the name `cuda`.
 
-use hearith_device::{Computes, ComputingDevice, DecryptingDevice, Decrypts, Error, Kind, State, System, Trust};
+use hearith_device::{
+    Computes, ComputingDevice, DecryptingDevice, Decrypts, DeviceProvider, Error, State, System, Trust,
+};
 use hearith_paillier::{PrivateKey, PublicKey};
 
 use crate::card::check_age;
@@ -10,7 +12,7 @@ use crate::fault::Fault;
 use crate::images::suited;
 use crate::shared::LoadedCards;
 
-/// Graphics cards, as users know them.
+/// The system of graphics cards.
 pub static CUDA: System = System { name: "cuda", does: "encrypts, adds and decrypts with Paillier keys" };
 
 const REQUIRES: &str = "an NVIDIA card of compute capability 8.0 or newer, with driver 580 or newer";
@@ -22,10 +24,10 @@ pub static CARDS: Cards = Cards(Choice::First);
 #[derive(Debug)]
 pub struct Cards(Choice);
 
-/// What there is of each card, in one line: found, no driver, or too old.
+/// A line with the state of every card: usable, or too old.
 ///
 /// # Errors
-/// Why there is no card at all.
+/// The reason why there is no card at all.
 pub fn describe() -> Result<String, Fault> {
     let driver = Driver::load()?;
     let count = driver.count()?;
@@ -42,7 +44,7 @@ pub fn describe() -> Result<String, Fault> {
     Ok((0..count).map(card).collect::<Result<Vec<_>, Fault>>()?.join("; "))
 }
 
-impl Kind for Cards {
+impl DeviceProvider for Cards {
     fn system(&self) -> &'static System {
         &CUDA
     }
@@ -53,13 +55,13 @@ impl Kind for Cards {
         State { available, description: found.unwrap_or_else(|fault| fault.to_string()), requires: REQUIRES }
     }
 
-    fn part(&self, which: &str) -> Option<&'static dyn Kind> {
+    fn part(&self, which: &str) -> Option<&'static dyn DeviceProvider> {
         let choice = Choice::part(which).ok()?;
-        // A program names its engine once.
+        // A program parses its engine name once, so the leak is small.
         Some(Box::leak(Box::new(Cards(choice))))
     }
 
-    fn automatic(&self) -> Option<&'static dyn Kind> {
+    fn automatic(&self) -> Option<&'static dyn DeviceProvider> {
         static AUTOMATIC: Cards = Cards(Choice::Auto);
         Some(&AUTOMATIC)
     }

@@ -23,8 +23,8 @@ pub use loaded::{LoadedCard, MAX_KEY_BITS};
 pub use shape::Arithmetic;
 pub use shared::LoadedCards;
 
-/// The emulated driver, for [`Driver::open`] or `HEARITH_CUDA_DRIVER`: `kernels/driver.cpp` says
-/// which cards it has.
+/// The emulated driver, for [`Driver::open`] or `HEARITH_CUDA_DRIVER`. `kernels/driver.cpp` lists
+/// its cards.
 #[cfg(feature = "emulated")]
 pub const EMULATED_DRIVER: &str = env!("HEARITH_EMULATED_DRIVER");
 

@@ -1,4 +1,4 @@
-//! Numbers of 64-bit limbs and numbers of a card's limbs.
+//! Conversion between numbers in 64-bit limbs and numbers in a card's limbs.
 
 use hearith_arith::natural::bits_at;
 use zeroize::{Zeroize, Zeroizing};
@@ -8,7 +8,7 @@ use crate::Arithmetic;
 /// Bytes for a card, wiped when dropped.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
 
-/// Overwrites bytes, by words: one by one would take eight times as long.
+/// Overwrites bytes word by word: single bytes would take eight times as long.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     // SAFETY: bytes may be read as words and words as bytes.
     let (head, words, tail) = unsafe { bytes.align_to_mut::<u128>() };
@@ -17,12 +17,13 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     tail.zeroize();
 }
 
-/// A place for so many limbs. It never grows, since a vector that grows leaves a copy behind.
+/// A buffer with capacity for `limbs` limbs. It never grows, since a growing vector leaves a copy
+/// behind.
 pub(crate) fn room(arithmetic: Arithmetic, limbs: usize) -> Bytes {
     Zeroizing::new(Vec::with_capacity(limbs * arithmetic.bytes()))
 }
 
-/// Puts a number behind `out` as `count` limbs; what is above them is dropped.
+/// Appends a number to `out` as `count` limbs. Higher limbs are dropped.
 pub(crate) fn push(out: &mut Bytes, arithmetic: Arithmetic, number: &[u64], count: usize) {
     for position in 0..count {
         let bit = position * arithmetic.bits();
@@ -30,7 +31,7 @@ pub(crate) fn push(out: &mut Bytes, arithmetic: Arithmetic, number: &[u64], coun
     }
 }
 
-/// Puts one limb behind `out`.
+/// Appends one limb to `out`.
 pub(crate) fn push_word(out: &mut Bytes, arithmetic: Arithmetic, limb: u64) {
     let bytes = limb.to_le_bytes();
     debug_assert!(bytes[arithmetic.bytes()..].iter().all(|&byte| byte == 0), "a limb fits");
@@ -39,7 +40,7 @@ pub(crate) fn push_word(out: &mut Bytes, arithmetic: Arithmetic, limb: u64) {
 }
 
 /// The number in a card's limbs, in as many 64-bit limbs as `out` has. Constant time. A limb that
-/// is too long, as only a card that errs gives it, spills into the next.
+/// is too long, which only a faulty card returns, spills into the next.
 pub(crate) fn unpack(out: &mut [u64], arithmetic: Arithmetic, limbs: &[u8]) {
     out.fill(0);
     for (position, bytes) in limbs.chunks_exact(arithmetic.bytes()).enumerate() {

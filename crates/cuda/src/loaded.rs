@@ -1,22 +1,23 @@
-//! A card with a key: what [`Decrypt`] and [`Compute`] ask of one, checked.
+//! A card with a key loaded: an implementation of [`DecryptionBackend`] and [`PublicKeyBackend`],
+//! with checks.
 //!
-//! No card is believed. Consumer cards have no error correction, and one wrong power of a
-//! ciphertext gives the private key away \[BDL97\]. So:
+//! No card is trusted. Consumer cards have no error correction, and one wrong power of a ciphertext
+//! leaks the private key \[BDL97\]. Therefore:
 //!
-//! - every batch that was decrypted passes [`PrivateKey::check`] before any of it is given out;
-//! - every batch that was encrypted or re-randomised passes
-//!   [`randomised::check`](hearith_device::randomised::check), which no wrong plaintext does but
-//!   with a probability of `2^-64`. A sample would find one wrong row of `N` with the sample's
-//!   share of `N` only;
-//! - sums and multiples, for which there is no check cheaper than computing them, are computed
-//!   twice: the second time from the other end, with everything written to the card again, by other
-//!   threads, in another order.
+//! - Every decrypted batch passes [`PrivateKey::check`] before any of it is returned.
+//! - Every encrypted or re-randomised batch passes
+//!   [`randomised::check`](hearith_device::randomised::check). A wrong plaintext passes with a
+//!   probability of at most `2^-64`. A sample would find one wrong row of `N` only with the
+//!   sample's share of `N`.
+//! - Sums and multiples have no check that is cheaper than computing them, so they are computed
+//!   twice. The second time everything is written to the card again, and other threads compute in
+//!   reverse order.
 //!
-//! The CPU turns what the card computed into results, and checks it, while the card computes the
-//! next rows (`behind.rs`); nothing is given out before all is checked.
+//! While the card computes the next rows, the CPU converts and checks the previous ones
+//! (`behind.rs`). Nothing is returned before everything is checked.
 //!
-//! A batch that fails is discarded and computed again on the CPU. From then on the card is not used
-//! any more, and [`Device::note`] says so.
+//! A batch that fails is discarded and recomputed on the CPU. From then on the card is not used,
+//! and [`Device::note`] reports it.
 
 use std::fmt;
 use std::ops::Range;
@@ -28,8 +29,8 @@ use hearith_device::mesa::{Powers, merged};
 use hearith_device::randomised::{self, Payload, Randomisers};
 use hearith_device::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Trust};
 use hearith_paillier::{
-    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey,
-    PublicKey, Variant,
+    Ciphertexts, ComputeError, DecryptError, DecryptionBackend, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey,
+    PublicKey, PublicKeyBackend, Variant,
 };
 use zeroize::Zeroizing;
 
@@ -40,58 +41,58 @@ use crate::engine::{Comb, Dual, Engine, Plain, Power, Raw};
 use crate::fault::Fault;
 use crate::shape::Arithmetic;
 
-/// The largest keys that have kernels.
+/// Bits of the largest keys that have kernels.
 pub const MAX_KEY_BITS: u32 = 4096;
 
-/// A card that computes with one key, to be shared between threads: one batch at a time has it to
-/// itself. The key is on the card while a batch is computed and overwritten after it.
+/// A card that computes with one key, to be shared between threads. It processes one batch at a
+/// time. The key is on the card only during a batch and is overwritten afterwards.
 pub struct LoadedCard {
     public: PublicKey,
     trust: Trust,
     private: Option<Private>,
-    /// Made when they are first needed.
+    /// Computed when first needed.
     constants: OnceLock<Result<Public, Error>>,
     arithmetic: Arithmetic,
     state: Mutex<State>,
 }
 
-/// What belongs to the card, and what was seen of it.
+/// The state of the card.
 struct State {
     engine: Engine,
-    /// Rows given out.
+    /// Rows processed.
     rows: u64,
-    /// Whether an answer of the card was wrong.
+    /// Whether the card returned a wrong answer.
     has_failed: bool,
 }
 
-/// For decryption: both halves of the key.
+/// The data for decryption: both halves of the key.
 struct Private {
     key: PrivateKey,
     halves: [Half; 2],
-    /// Bits of both exponents.
+    /// Bits of each exponent.
     bits: u32,
 }
 
 struct Half {
     dual: Dual,
     exponent: Zeroizing<Vec<u64>>,
-    /// Modulo the square of the prime, and the other prime modulo this one.
+    /// Arithmetic modulo the square of the prime, and the other prime modulo this one.
     squared: Modulus,
     other: Factor,
-    /// What takes the second part of a power to its part of the plaintext.
+    /// Maps the second part of a power to its part of the plaintext.
     finish: Factor,
 }
 
-/// For everything that the public key is enough for.
+/// The data for all operations with the public key.
 struct Public {
     dual: Dual,
     plain: Plain,
-    /// The powers of `h^n`, with `h^n` itself, if the key has a generator.
+    /// The comb for powers of `h^n`, and `h^n` itself, if the key has a generator.
     comb: Option<(Comb, Batch)>,
 }
 
 impl LoadedCard {
-    /// Card `number` of a driver, to compute with a public key.
+    /// Opens card `number` of a driver to compute with a public key.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
@@ -102,8 +103,8 @@ impl LoadedCard {
         Ok(Self { constants: OnceLock::from(Ok(constants)), ..loaded })
     }
 
-    /// Card `number` of a driver, to decrypt with a private key, and to compute as its owner. The
-    /// key stays in this process's memory as well.
+    /// Opens card `number` of a driver to decrypt with a private key, and to compute as its owner.
+    /// The key stays in this process's memory as well.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
@@ -119,22 +120,22 @@ impl LoadedCard {
         LoadedCard { public: key.clone(), trust, private, constants, arithmetic, state }
     }
 
-    /// Whether the card gave a wrong answer. It has not been used since.
+    /// Whether the card returned a wrong answer. It is not used after that.
     pub fn has_failed(&self) -> bool {
         self.state().has_failed
     }
 
-    /// How long the card's kernels ran since it was loaded, without copies and checks.
+    /// Total run time of the card's kernels since it was loaded, without copies and checks.
     pub fn busy(&self) -> Duration {
         self.state().engine.0.busy()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A batch that panicked left nothing but memory to be overwritten.
+        // After a panic, the only thing left to do is to overwrite memory.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the card computes or, if its answer is wrong or one was before, the CPU.
+    /// Computes on the card. If its answer is wrong, now or earlier, computes on the CPU.
     fn compute<T>(
         &self,
         rows: usize,
@@ -167,12 +168,12 @@ impl LoadedCard {
         }
     }
 
-    /// Numbers as ciphertexts. One that is none shows a card that errs.
+    /// Converts numbers to ciphertexts. A number that is no ciphertext shows a faulty card.
     fn ciphertexts(&self, numbers: Batch) -> Result<Ciphertexts, Error> {
         self.public.ciphertexts_from_batch(numbers).map_err(|_| ErrorKind::NotACiphertext.into())
     }
 
-    /// Randomisers times payloads, checked. The owner of a standard key makes them through the
+    /// Computes randomisers times payloads, and checks them. The owner of a standard key uses the
     /// primes.
     fn randomised(&self, engine: &mut Engine, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
         if let Some(private) = self.private.as_ref().filter(|_| self.public.variant() == Variant::Standard) {
@@ -217,8 +218,8 @@ impl LoadedCard {
         self.joined(behind(|hand_over| on_card(hand_over).map_err(failed), finish)?)
     }
 
-    /// The same with powers modulo the squares of both primes, checked modulo each: a ciphertext of
-    /// a wrong plaintext is wrong modulo one of them.
+    /// The same for the owner, with powers modulo the squares of both primes. They are checked
+    /// modulo each square: a ciphertext of a wrong plaintext is wrong modulo at least one.
     fn by_owner(&self, engine: &mut Engine, private: &Private, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
         let (public, key) = (&self.public, &private.key);
         let (Payload::Plaintexts(numbers) | Payload::Numbers(numbers)) = payload;
@@ -250,13 +251,13 @@ impl LoadedCard {
         self.joined(behind(on_card, finish)?)
     }
 
-    /// The results of all parts of a batch.
+    /// Joins the results of all parts of a batch.
     fn joined(&self, parts: Vec<Ciphertexts>) -> Result<Ciphertexts, Error> {
         let none = self.ciphertexts(Batch::zeros(0, self.public.squared().limbs()))?;
         Ok(Ciphertexts::concat(&none, &parts.iter().collect::<Vec<_>>())?)
     }
 
-    /// What is computed in two ways, which must agree; in one if the card is believed.
+    /// Computes in two ways and requires equal results. If checks are off, computes once.
     fn twice(&self, mut compute: impl FnMut(bool) -> Result<Batch, Fault>) -> Result<Batch, Error> {
         let found = compute(false).map_err(failed)?;
         if self.trust == Trust::Checked && compute(true).map_err(failed)? != found {
@@ -273,19 +274,19 @@ impl LoadedCard {
     }
 }
 
-/// Exponents of a comb, drawn from the operating system.
+/// Exponents for a comb, drawn from the operating system.
 fn short_exponents(key: &PublicKey, len: usize) -> Result<Batch, Error> {
     let bits = key.short_bits();
     let made = random::bits(len, natural::limbs_of(bits), bits);
     made.map_err(|error| ErrorKind::Scheme(SchemeErrorKind::Randomness(error)).into())
 }
 
-/// Whether an error says that what a card gave is wrong.
+/// Whether an error means that a card's answer is wrong.
 fn is_wrong(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotACiphertext)
 }
 
-/// A card's own failure.
+/// Wraps a card's fault.
 pub(crate) fn failed(fault: Fault) -> Error {
     ErrorKind::Transport(std::sync::Arc::new(fault)).into()
 }
@@ -294,7 +295,7 @@ fn too_large(key: &PublicKey) -> Error {
     ErrorKind::KeyTooLarge { bits: key.bits(), largest: MAX_KEY_BITS }.into()
 }
 
-/// Fails for a key of which only a part of the operations has kernels.
+/// Fails for a key that has kernels for only a part of the operations.
 fn check_size(key: &PublicKey) -> Result<(), Error> {
     if key.bits() <= MAX_KEY_BITS { Ok(()) } else { Err(too_large(key)) }
 }
@@ -308,7 +309,7 @@ impl Private {
         let half = |prime: &[u64], other: &[u64], exponent: &Zeroizing<Vec<u64>>| {
             let square = Square::new(public.engine(), prime).map_err(hearith_paillier::Error::from)?;
             let dual = Dual::new(arithmetic, &square).ok_or_else(|| too_large(public))?;
-            // Times 2^0: no Montgomery product of another radix follows.
+            // Times 2^0, since no Montgomery product of another radix follows.
             let squared = natural::product(prime, prime);
             let squared = Modulus::new(public.engine(), &squared).map_err(hearith_paillier::Error::from)?;
             let modulo_prime = square.root();
@@ -322,7 +323,7 @@ impl Private {
         Ok(Private { key: key.clone(), halves, bits })
     }
 
-    /// The plaintexts, checked part by part unless the card is believed.
+    /// Decrypts, and checks part by part unless checks are off.
     fn decrypt(&self, engine: &mut Engine, ciphertexts: &Ciphertexts, trust: Trust) -> Result<Plaintexts, Error> {
         let public = self.key.public();
         let powers = self.halves.each_ref().map(|half| Power {
@@ -354,8 +355,8 @@ impl Private {
         [self.halves[0].dual.pairs(&raw[0]), self.halves[1].dual.pairs(&raw[1])]
     }
 
-    /// The plaintexts of some rows, from their powers. A row whose power is not 1 modulo a prime is
-    /// foreign, or the card errs: the CPU decides which.
+    /// The plaintexts of some rows, from their powers. If a row's power is not 1 modulo a prime,
+    /// either the row is foreign or the card is faulty. The CPU decides which.
     fn plaintexts(
         &self,
         ciphertexts: &Ciphertexts,
@@ -365,7 +366,7 @@ impl Private {
         let public = self.key.public();
         let root: &Modulus = public.root();
         let [p, q] = &self.halves;
-        // Both halves are looked at, so that the row is the first, whichever half shows it.
+        // Both halves are searched together, to find the first row whichever half shows it.
         let mut lows = at_p.low.rows().zip(at_q.low.rows());
         if let Some(row) = lows.position(|(p, q)| natural::is_one(p) & natural::is_one(q) == 0) {
             return Err(self.refused(ciphertexts, rows.start + row));
@@ -374,7 +375,7 @@ impl Private {
         public.plaintexts_from_batch(sum).map_err(|_| ErrorKind::NotAPlaintext.into())
     }
 
-    /// Fails unless ciphertexts are what they should be modulo the square of each prime.
+    /// Fails unless ciphertexts are right modulo the square of each prime.
     fn check_halves(&self, results: &Batch, drawn: &[Batch; 2], payload: &Payload<'_>) -> Result<(), Error> {
         for ((half, prime), drawn) in self.halves.iter().zip(self.key.primes()).zip(drawn) {
             // Modulo p^2, 1 + m p q is 1 + (m q mod p) p.
@@ -416,8 +417,8 @@ impl Public {
     }
 }
 
-/// Ciphertexts, or their inverses where the scalar is negative, and the magnitudes of the scalars,
-/// in constant time.
+/// The ciphertexts, inverted where the scalar is negative, and the magnitudes of the scalars.
+/// Constant time.
 fn signed(
     key: &PublicKey,
     ciphertexts: &Ciphertexts,
@@ -429,7 +430,7 @@ fn signed(
     for (row, &scalar) in scalars.iter().enumerate() {
         let sign = (scalar >> 127) as u128;
         let magnitude = (scalar as u128 ^ sign).wrapping_sub(sign);
-        // Of a scalar that is right this tells nothing.
+        // This branch reveals nothing about a valid scalar.
         if magnitude.checked_shr(bits).unwrap_or(0) != 0 {
             return Err(SchemeErrorKind::ScalarTooLarge { bits }.at_row(row));
         }
@@ -439,12 +440,12 @@ fn signed(
     Ok((bases, magnitudes))
 }
 
-/// The rows from the other end.
+/// The rows in reverse order.
 fn reversed(batch: &Batch) -> Batch {
     batch.select(&(0..batch.len()).rev().collect::<Vec<_>>())
 }
 
-/// What is wrong with a batch, if that is what failed.
+/// The error of the batch, unless the card failed.
 fn scheme_error(error: &Error) -> Option<hearith_paillier::Error> {
     let ErrorKind::Scheme(kind) = error.kind() else { return None };
     Some(match error.row() {
@@ -460,7 +461,7 @@ fn compute_error(error: Error) -> ComputeError {
     }
 }
 
-impl Decrypt for LoadedCard {
+impl DecryptionBackend for LoadedCard {
     fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -473,7 +474,7 @@ impl Decrypt for LoadedCard {
     }
 }
 
-impl Compute for LoadedCard {
+impl PublicKeyBackend for LoadedCard {
     fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -505,7 +506,7 @@ impl Compute for LoadedCard {
 
     fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
         if a.len() != b.len() {
-            // The CPU's own error.
+            // Returns the CPU's error.
             return Ok(self.public.add(a, b)?);
         }
         let on_card = |engine: &mut Engine| {
@@ -526,7 +527,7 @@ impl Compute for LoadedCard {
 
     fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError> {
         if ciphertexts.len() != scalars.len() {
-            // The CPU's own error.
+            // Returns the CPU's error.
             return Ok(self.public.multiply_deterministic(ciphertexts, scalars, bits)?);
         }
         let on_card = |engine: &mut Engine| {
@@ -541,7 +542,7 @@ impl Compute for LoadedCard {
                         engine.multiples(dual, &bases, 2 * self.public.bits(), &exponents, length)?
                     }
                 };
-                // n^2 may have a limb less than two of n.
+                // n^2 may be one limb shorter than twice n.
                 let joined = self.public.square().join(&pairs).resize(self.public.squared().limbs());
                 Ok(if other_way { reversed(&joined) } else { joined })
             })?;
@@ -555,7 +556,7 @@ impl Compute for LoadedCard {
     fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
         let rows = ciphertexts.len();
         if groups.iter().flatten().any(|&row| row as usize >= rows) {
-            // The CPU's own error.
+            // Returns the CPU's error.
             return Ok(self.public.sum_groups(ciphertexts, groups)?);
         }
         let on_card = |engine: &mut Engine| {
@@ -585,13 +586,13 @@ impl Device for LoadedCard {
         ROWS
     }
 
-    /// A card's clock changes as it likes, so cycles would say little.
+    /// A card's clock frequency varies, so the note reports seconds instead of cycles.
     fn note(&mut self, rows: &str) -> Result<String, Error> {
-        // Each takes the lock for itself.
+        // Each call locks the state itself.
         let count = self.state().rows;
         let failed = self.has_failed();
-        let wrong = "; the card gave a wrong answer: the CPU computed that batch and all after it, and nothing wrong \
-                     was given out. Do not use this card";
+        let wrong = "; the card returned a wrong result: the CPU computed that batch and all later ones, and no wrong \
+                     result was given out. Do not use this card";
         let busy = self.busy().as_secs_f64();
         Ok(format!("{}: {busy:.3} s of kernels for {count} {rows}{}", self.describe(), if failed { wrong } else { "" }))
     }

@@ -1,8 +1,8 @@
-//! The kernel for a modulus: `kernels/sizes.h` in Rust.
+//! The choice of a kernel for a modulus: `kernels/sizes.h` in Rust.
 
 use std::fmt;
 
-/// How limbs are multiplied.
+/// The arithmetic of limbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
     /// Limbs of 52 bits in double precision.
@@ -11,31 +11,31 @@ pub enum Arithmetic {
     Narrow,
 }
 
-/// Limbs of a number, and the threads of a card that share one.
+/// The limbs of a number, and the threads of a card that share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) limbs: usize,
     pub(crate) threads: usize,
 }
 
-/// What a kernel computes.
+/// The operation of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Operation {
     /// Powers with an exponent that all rows share.
     Power,
-    /// Powers with an exponent for each row.
+    /// Powers with one exponent per row.
     Multiple,
     /// Powers of one base.
     Comb,
     /// Products of rows.
     Product,
-    /// Words to limbs.
+    /// Conversion of words to limbs.
     Unpack,
-    /// Overwrites local memory.
+    /// Overwriting of local memory.
     Wipe,
 }
 
-/// A kernel, by the size that it is compiled for: 0 where it has none.
+/// A kernel, with the size that it is compiled for; 0 if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
     pub(crate) arithmetic: Arithmetic,
@@ -44,8 +44,8 @@ pub(crate) struct Kernel {
     pub(crate) threads: usize,
 }
 
-/// How many bits Montgomery's `R` has above those of the modulus at least: no number is subtracted
-/// from while it is multiplied (`kernels/ring.cuh` has the bounds).
+/// Least number of bits by which Montgomery's `R` exceeds the modulus. It allows multiplications
+/// without subtractions (`kernels/ring.cuh` has the bounds).
 const SPARE_BITS: usize = 8;
 
 const fn sizes<const N: usize>(pairs: [(usize, usize); N]) -> [Size; N] {
@@ -64,7 +64,7 @@ const NARROW_MODULI: &[Size] = &sizes([(19, 1), (37, 1), (56, 2), (76, 4), (112,
 const NARROW_SQUARES: &[Size] = &sizes([(74, 2), (148, 4), (224, 8), (296, 8)]);
 
 impl Arithmetic {
-    /// Both.
+    /// Both arithmetic.
     pub const ALL: [Arithmetic; 2] = [Arithmetic::Wide, Arithmetic::Narrow];
 
     /// The name by which users choose it.
@@ -91,12 +91,12 @@ impl Arithmetic {
         }
     }
 
-    /// The smallest size for dual numbers modulo the square of a modulus of so many bits.
+    /// The smallest size for dual numbers modulo the square of a modulus of `bits` bits.
     pub(crate) fn modulus(self, bits: u32) -> Option<Size> {
         self.smallest(if self == Arithmetic::Wide { WIDE_MODULI } else { NARROW_MODULI }, bits)
     }
 
-    /// The smallest size for plain numbers modulo a square of so many bits.
+    /// The smallest size for ordinary numbers modulo a square of `bits` bits.
     pub(crate) fn square(self, bits: u32) -> Option<Size> {
         self.smallest(if self == Arithmetic::Wide { WIDE_SQUARES } else { NARROW_SQUARES }, bits)
     }
@@ -127,7 +127,7 @@ impl Arithmetic {
 }
 
 impl Kernel {
-    /// Blocks of a multiprocessor that its registers leave room for: `kernels/kernels.cuh`.
+    /// Blocks of a multiprocessor that fit its registers: `kernels/kernels.cuh`.
     pub(crate) fn blocks(self) -> usize {
         let combs_of_few = self.operation == Operation::Comb && self.limbs / self.threads <= 10;
         if combs_of_few { 3 } else { 2 }
@@ -166,7 +166,7 @@ mod tests {
                 for size in [arithmetic.modulus(bits / 2), arithmetic.modulus(bits), arithmetic.square(2 * bits)] {
                     let size = size.expect("a size");
                     assert_eq!(size.limbs % size.threads, 0);
-                    // What fits the registers of a thread, and for narrow limbs a column.
+                    // Limits of the registers of a thread and, for narrow limbs, of a column.
                     assert!(size.limbs / size.threads <= if arithmetic == Arithmetic::Wide { 30 } else { 37 });
                 }
             }

@@ -1,4 +1,4 @@
-//! Several cards that share the rows of a batch, or the CPU where a batch is too small for one.
+//! Several cards that share the rows of a batch, or the CPU if a batch is too small for a card.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use hearith_arith::Process;
 use hearith_device::{ComputingDevice, Counters, DecryptingDevice, Device, Error, Trust};
 use hearith_paillier::{
-    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, KeyId, Plaintexts, PrivateKey, PublicKey,
+    Ciphertexts, ComputeError, DecryptError, DecryptionBackend, KeyId, Plaintexts, PrivateKey, PublicKey,
+    PublicKeyBackend,
 };
 
 use crate::card::ROWS;
@@ -17,17 +18,18 @@ use crate::loaded::{LoadedCard, failed};
 
 /// Chunks of a batch: copies overlap with work from the second one on.
 const CHUNKS: usize = 4;
-/// Rows that a card takes at a time where several share a batch, at least and at most.
+/// Least and most rows that a card processes at a time when several share a batch.
 const SHARE: [usize; 2] = [1 << 12, CHUNKS * ROWS];
 
-/// Cards that were chosen by name, with a key: each takes the next rows of a batch as soon as it is
-/// done with the ones before.
+/// Cards selected by name, with a key. Each card processes the next rows of a batch as soon as it
+/// has finished the previous ones.
 #[derive(Debug)]
 pub struct LoadedCards {
     key: Key,
     trust: Trust,
     choice: Choice,
-    /// Under [`Choice::Auto`] opened when a batch is large enough, and none if that fails.
+    /// Under [`Choice::Auto`], the cards are opened when a batch is large enough. If that fails,
+    /// there are none.
     cards: OnceLock<Vec<LoadedCard>>,
     process: Process,
 }
@@ -39,20 +41,20 @@ enum Key {
 }
 
 impl LoadedCards {
-    /// Cards that compute with a public key.
+    /// Opens cards to compute with a public key.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`](hearith_device::ErrorKind::KeyTooLarge), or a
-    /// [`Fault`](crate::Fault): there is no such card, or it cannot be opened. None under
-    /// [`Choice::Auto`], which then means the CPU.
+    /// [`Fault`](crate::Fault): there is no such card, or it cannot be opened. [`Choice::Auto`]
+    /// never fails, because it then uses the CPU.
     pub fn with_public(choice: Choice, key: &PublicKey, trust: Trust) -> Result<Self, Error> {
         Self::of(choice, Key::Public(key.clone()), trust)
     }
 
-    /// Cards that decrypt with a private key, and compute as its owner.
+    /// Opens cards to decrypt with a private key, and to compute as its owner.
     ///
     /// # Errors
-    /// As [`LoadedCards::with_public`].
+    /// Those of [`LoadedCards::with_public`].
     pub fn with_private(choice: Choice, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         Self::of(choice, Key::Private(key.clone()), trust)
     }
@@ -66,10 +68,10 @@ impl LoadedCards {
         Ok(made)
     }
 
-    /// Cards by their numbers: for tests, since some of the emulated ones are broken on purpose.
+    /// Opens cards by their numbers, for tests: some of the emulated cards are faulty on purpose.
     ///
     /// # Errors
-    /// As [`LoadedCards::with_private`].
+    /// Those of [`LoadedCards::with_private`].
     #[cfg(feature = "emulated")]
     pub fn of_cards(numbers: &[usize], key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let driver = Driver::load().map_err(failed)?;
@@ -96,12 +98,12 @@ impl LoadedCards {
         }
     }
 
-    /// What was chosen.
+    /// The choice of cards.
     pub fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// Rows that a call should have at least, if there are so many: 0 where the CPU computes.
+    /// Least number of rows for a call, if there are that many; 0 where the CPU computes.
     pub fn rows_of(&self, rows: usize) -> usize {
         match self.choice {
             Choice::Auto if rows < AUTO_ROWS => 0,
@@ -109,7 +111,7 @@ impl LoadedCards {
         }
     }
 
-    /// The cards for a batch of so many rows; none for the CPU.
+    /// The cards for a batch of `rows` rows; empty for the CPU.
     fn cards(&self, rows: usize) -> &[LoadedCard] {
         if self.choice == Choice::Auto {
             if rows < AUTO_ROWS || !self.process.is_current() {
@@ -124,7 +126,7 @@ impl LoadedCards {
         self.cards.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Encryption on the CPU, as the key's owner if it is one.
+    /// Encryption on the CPU, as the key's owner for a private key.
     fn on_cpu(&self) -> &dyn Owned {
         match &self.key {
             Key::Public(key) => key,
@@ -133,7 +135,7 @@ impl LoadedCards {
     }
 }
 
-/// What keys randomise.
+/// The randomised operations of keys.
 trait Owned {
     fn encrypted(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, hearith_paillier::Error>;
     fn rerandomised(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, hearith_paillier::Error>;
@@ -159,8 +161,8 @@ impl Owned for PrivateKey {
     }
 }
 
-/// Pieces of a batch, which cards take in turn; the results in the order of the rows. The first
-/// error is the batch's.
+/// Distributes the pieces of a batch over the cards. Returns the results in the order of rows, or
+/// the first error.
 fn spread<T: Send, E: Send>(
     cards: &[LoadedCard],
     rows: usize,
@@ -196,8 +198,8 @@ fn spread<T: Send, E: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Rows that a card takes at a time: each comes back a few times, so that a slow one is not waited
-/// for.
+/// Rows that a card processes at a time. Each card gets several pieces, so that a slow card does
+/// not delay the batch.
 fn share(rows: usize, cards: usize) -> usize {
     rows.div_ceil(4 * cards.max(1)).clamp(SHARE[0], SHARE[1])
 }
@@ -207,7 +209,8 @@ fn joined(pieces: Vec<Ciphertexts>) -> Result<Ciphertexts, hearith_paillier::Err
     if rest.is_empty() { Ok(first.clone()) } else { Ciphertexts::concat(first, &rest.iter().collect::<Vec<_>>()) }
 }
 
-/// A batch's error, which names the row of a piece that begins at row `start`.
+/// An error of a piece that begins at row `start`, with its row counted from the start of the
+/// batch.
 fn at(error: ComputeError, start: usize) -> ComputeError {
     match error {
         ComputeError::Batch(error) => ComputeError::Batch(error.offset_rows(start)),
@@ -236,7 +239,7 @@ impl LoadedCards {
     }
 }
 
-impl Compute for LoadedCards {
+impl PublicKeyBackend for LoadedCards {
     fn public(&self) -> &PublicKey {
         self.key()
     }
@@ -244,9 +247,9 @@ impl Compute for LoadedCards {
     fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
         match self.cards(plaintexts.len()) {
             [] => Ok(self.on_cpu().encrypted(plaintexts)?),
-            cards => {
-                self.in_pieces(cards, plaintexts.len(), |card, rows| Compute::encrypt(card, &plaintexts.range(rows)?))
-            }
+            cards => self.in_pieces(cards, plaintexts.len(), |card, rows| {
+                PublicKeyBackend::encrypt(card, &plaintexts.range(rows)?)
+            }),
         }
     }
 
@@ -262,7 +265,7 @@ impl Compute for LoadedCards {
             cards if !cards.is_empty() && a.len() == b.len() => {
                 self.in_pieces(cards, a.len(), |card, rows| card.add(&a.range(rows.clone())?, &b.range(rows)?))
             }
-            // The CPU's own error, too.
+            // Also for the CPU's error.
             _ => Ok(self.key().add(a, b)?),
         }
     }
@@ -278,7 +281,7 @@ impl Compute for LoadedCards {
         }
     }
 
-    /// Each card adds up the rows that it has of every group.
+    /// Each card sums its rows of every group.
     fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
         let rows = ciphertexts.len();
         let cards = self.cards(rows.max(groups.iter().map(Vec::len).sum()));
@@ -308,7 +311,7 @@ impl Compute for LoadedCards {
     }
 }
 
-impl Decrypt for LoadedCards {
+impl DecryptionBackend for LoadedCards {
     fn public(&self) -> &PublicKey {
         self.key()
     }

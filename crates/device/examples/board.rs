@@ -1,23 +1,24 @@
 //! Decrypts a file of ciphertexts on a board that has a MESA. **This has never run on a board.**
 //!
-//! The board's files, as Xilinx's XDMA driver and the kernel's UIO call them:
+//! The board's files, with the names of Xilinx's XDMA driver and the kernel's UIO:
 //!
 //! - the registers, a window of 128 KiB: `/dev/xdma0_user`, or `/dev/uio0` (whose map number M
 //!   begins at M pages);
 //! - a stream of packets in each direction: `/dev/xdma0_h2c_0` and `/dev/xdma0_c2h_0`, on the
 //!   channels that are wired to `s_axis_*` and `m_axis_*`, where a write is a packet with TLAST at
 //!   its end;
-//! - the interrupt, if `irq_o` is wired: `/dev/uio0`, or `/dev/xdma0_events_0`. It is waited for
-//!   beside the streams and read as UIO has it: four bytes when it came, four bytes written to look
-//!   out for the next.
+//! - the interrupt, if `irq_o` is wired: `/dev/uio0`, or `/dev/xdma0_events_0`. It is awaited
+//!   together with the streams and uses UIO's protocol: reading returns four bytes after an
+//!   interrupt, and writing four bytes enables the next.
 //!
 //! ```sh
 //! cargo run -p hearith-device --example board -- \
 //!     /dev/xdma0_user /dev/xdma0_h2c_0 /dev/xdma0_c2h_0 100000000 private.json ciphertexts.bin plaintexts.bin [/dev/uio0]
 //! ```
 //!
-//! Ciphertexts and plaintexts lie in their files one after another, big-endian, in as many bytes as `n^2` and `n` have. Every batch is checked
-//! before it is written. A design whose DMA engine is programmed by registers of its own (AXI DMA, say) needs a `Transport` of its own.
+//! The files hold ciphertexts and plaintexts one after another, big-endian, in as many bytes as
+//! `n^2` and `n` have. Every batch is checked before it is written. A design whose DMA engine is
+//! programmed by registers of its own (AXI DMA, say) needs its own `Transport`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -50,8 +51,7 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
 
     /// Bytes of the register window.
     const WINDOW: usize = 0x2_0000;
-    /// Rows to decrypt at a time: enough for the filling of the pipeline and for the check not to
-    /// matter.
+    /// Rows to decrypt at a time: enough that filling the pipeline and the check cost little.
     const ROWS: usize = 1024;
 
     const USAGE: &str = "board WINDOW TO_DEVICE FROM_DEVICE CLOCK_HZ PRIVATE_KEY CIPHERTEXTS PLAINTEXTS [INTERRUPT]";
@@ -67,8 +67,7 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     let bytes = fs::read(input).map_err(|error| in_file(input, &error))?;
     let ciphertexts = private.public().ciphertexts_from_be(&bytes).map_err(|error| in_file(input, &error))?;
 
-    // Opening makes both sides agree on where packets begin; loading compares the checksum of each
-    // constant.
+    // Opening synchronises where packets begin; loading compares the checksum of each constant.
     let path = Path::new;
     let board = MemoryMapped::open(path(window), (0, WINDOW), path(to_device), path(from_device), clock)?;
     let board = match interrupt {
@@ -84,8 +83,8 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     for start in (0..ciphertexts.len()).step_by(ROWS) {
         let batch = ciphertexts.range(start..ciphertexts.len().min(start + ROWS))?;
         let mut decrypted = device.decrypt(&batch);
-        // Once more, with the key loaded again if it is gone. A device that fails twice is a matter
-        // for somebody's hands.
+        // One retry, with the key reloaded if it is gone. A device that fails twice needs an
+        // operator.
         if let Err(error) = &decrypted
             && !matches!(error.kind(), ErrorKind::Scheme(_))
         {

@@ -1,4 +1,4 @@
-//! The common part of all accelerators: the registers and the packets of
+//! The layer that all accelerators share: the registers and packets of
 //! `docs/reference/registers.md`.
 
 use std::fmt;
@@ -11,28 +11,28 @@ use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
 /// The lowest 16 bits of every packet's header.
 const PACKET_MAGIC: u64 = 0x4548;
-/// Items of a packet at most: COUNT has 16 bits.
+/// The most items of a packet: COUNT has 16 bits.
 const LARGEST_PACKET: usize = u16::MAX as usize;
-/// The parameter that every system has at this place: bits of a beat.
+/// Index of the parameter that holds the bits of a beat, in every system.
 const STREAM_BITS: usize = 3;
-/// Cycles without progress in which marks must come back: nothing is computed for them.
+/// Most cycles without progress until the marks return. The device computes nothing for them.
 const RESYNC_TIMEOUT_CYCLES: u64 = 100_000;
 const ALL_BITS: u32 = u32::MAX;
-/// What a bus reads where nothing answers.
+/// The value that a bus reads where no device answers.
 const BUS_GONE: u32 = u32::MAX;
 
-/// What a device has counted since its reset.
+/// Counts since the device's reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Clock cycles with anything in flight.
     pub busy_cycles: u64,
-    /// Ciphertexts taken in.
+    /// Ciphertexts accepted.
     pub accepted: u64,
-    /// Plaintexts given out.
+    /// Plaintexts delivered.
     pub delivered: u64,
-    /// Products started, in the unit of the device.
+    /// Products started, in the device's unit.
     pub products: u64,
-    /// Packets discarded whole.
+    /// Whole packets discarded.
     pub discarded: u64,
 }
 
@@ -40,9 +40,9 @@ pub struct Counters {
 pub(crate) struct Accelerator {
     transport: Box<dyn Transport>,
     parameters: [u32; 8],
-    /// Bytes of a packet's header.
+    /// Bytes of a packet header.
     header: usize,
-    /// The device's epoch, if both sides are known to agree where packets begin.
+    /// The device's epoch, if driver and device are known to agree on where packets begin.
     epoch: Option<u16>,
     sequence: u16,
 }
@@ -52,16 +52,17 @@ pub(crate) struct Accelerator {
 pub struct Shape {
     /// Bits of a beat.
     pub(crate) stream_bits: u32,
-    /// Bits of an item to the device.
+    /// Bits of an input item.
     pub(crate) input_bits: u32,
-    /// Bits of an item from it.
+    /// Bits of an output item.
     pub(crate) output_bits: u32,
     /// The most cycles without progress.
     pub(crate) quiet_cycles: u64,
 }
 
 impl Accelerator {
-    /// The device at the other end, which must have this identity, with nothing in flight.
+    /// Opens the device at the other end and drops everything in flight. Fails unless the device
+    /// has this identity.
     pub(crate) fn open(
         mut transport: Box<dyn Transport>,
         name: &'static str,
@@ -96,7 +97,8 @@ impl Accelerator {
         self.transport.describe()
     }
 
-    /// Reads a register. All ones may be what is in it, but not in all of them.
+    /// Reads a register. A single register may hold all ones; if IDENTITY does too, the device has
+    /// vanished.
     fn read(&mut self, address: u32) -> Result<u32, Error> {
         let value = self.transport.read(address)?;
         if value == BUS_GONE && self.transport.read(registers::IDENTITY)? == BUS_GONE {
@@ -109,9 +111,10 @@ impl Accelerator {
         self.parameters
     }
 
-    /// Writes the constants of a key, each with the number of its region and its width in bits, and
-    /// declares it complete. Each is checked by what the device says has arrived. When that fails
-    /// the device is wiped.
+    /// Writes the constants of a key and declares the key complete.
+    ///
+    /// Each constant comes with the number of its region and its width in bits, and is verified by
+    /// the device's checksum. On failure the device is wiped.
     pub(crate) fn load_key<'a>(
         &mut self,
         constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>,
@@ -124,7 +127,7 @@ impl Accelerator {
     }
 
     fn write_key<'a>(&mut self, constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>) -> Result<(), Error> {
-        // In a device that is in use the first constant would begin another epoch.
+        // On a device in use, the first constant would begin another epoch.
         if self.read(registers::STATUS)? & registers::status::READY != 0 {
             self.wipe()?;
         }
@@ -144,31 +147,31 @@ impl Accelerator {
         self.start()
     }
 
-    /// Chooses an entry of the device's table, and reads it.
+    /// Selects an entry of the device's table and reads it.
     pub(crate) fn entry(&mut self, index: u32) -> Result<u32, Error> {
         self.transport.write(registers::INDEX, index)?;
         self.read(registers::VALUE)
     }
 
-    /// Declares the constants complete: the device takes items from now on.
+    /// Declares the constants complete: the device accepts items from now on.
     pub(crate) fn start(&mut self) -> Result<(), Error> {
         self.transport.write(registers::CONTROL, registers::control::READY)?;
         self.check()
     }
 
-    /// Drops what is in flight, and makes a device that has no key take items again, whatever
-    /// befell it.
+    /// Drops everything in flight and makes a device without a key accept items again, whatever its
+    /// state.
     pub(crate) fn restart(&mut self) -> Result<(), Error> {
         self.synchronise()?;
         self.start()
     }
 
-    /// Drops what is in flight; the constants stay.
+    /// Drops everything in flight; the constants stay.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         self.synchronise().map(drop)
     }
 
-    /// Clears the constants and drops what is in flight.
+    /// Clears the constants and drops everything in flight.
     pub(crate) fn wipe(&mut self) -> Result<(), Error> {
         self.epoch = None;
         self.transport.write(registers::CONTROL, registers::control::WIPE)?;
@@ -190,8 +193,8 @@ impl Accelerator {
         Ok(Counters { busy_cycles, accepted, delivered, products, discarded })
     }
 
-    /// Sends every row of a batch, and gives the answers as rows of `limbs` limbs. When that fails
-    /// the device is flushed.
+    /// Sends every row of a batch and returns the answers as rows of `limbs` limbs. On failure the
+    /// device is flushed.
     pub(crate) fn process(&mut self, batch: &Batch, limbs: usize, shape: Shape) -> Result<Batch, Error> {
         let epoch = self.ready()?;
         let mut answers = Batch::zeros(batch.len(), limbs);
@@ -205,8 +208,8 @@ impl Accelerator {
                 for (limb, piece) in row.iter_mut().zip(kept.chunks(8)) {
                     *limb = piece.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 }
-                // A device for larger keys: what is beyond must be 0, or the number is no
-                // plaintext.
+                // The device may be built for larger keys: the excess bytes must be 0, or the
+                // number is no plaintext.
                 if beyond.iter().any(|&byte| byte != 0) {
                     row.fill(u64::MAX);
                 }
@@ -215,8 +218,7 @@ impl Accelerator {
         Ok(answers)
     }
 
-    /// Sends a packet of all rows, and gives the packet that answers it, whose header has been
-    /// checked.
+    /// Sends all rows in one packet and returns the answering packet, with its header verified.
     fn packet(&mut self, rows: &Batch, epoch: u16, shape: Shape) -> Result<Zeroizing<Vec<u8>>, Error> {
         let (input_item, output_item) = (shape.bytes(shape.input_bits), shape.bytes(shape.output_bits));
         let header = self.next_header(epoch, rows.len());
@@ -251,7 +253,7 @@ impl Accelerator {
         bytes
     }
 
-    /// The device's epoch, both sides being made to agree if they are not known to.
+    /// Returns the device's epoch. Synchronises first unless both sides are known to agree.
     fn ready(&mut self) -> Result<u16, Error> {
         match self.epoch {
             Some(epoch) => Ok(epoch),
@@ -259,9 +261,10 @@ impl Accelerator {
         }
     }
 
-    /// Drops whatever is on its way: a flush, after which packets carry another epoch; two marks,
-    /// the first of which may only end a packet that was left open; and nothing that comes before
-    /// the echo of the second is looked at.
+    /// Drops everything in flight.
+    ///
+    /// A flush gives packets a new epoch. Two marks follow, because the first may only end a packet
+    /// that was left open. Everything before the echo of the second is ignored.
     fn synchronise(&mut self) -> Result<u16, Error> {
         self.epoch = None;
         let before = self.read(registers::EPOCH)?;
@@ -281,7 +284,7 @@ impl Accelerator {
         Ok(epoch)
     }
 
-    /// Whether the device takes items and has noted nothing.
+    /// Fails unless the device accepts items and has recorded no error.
     fn check(&mut self) -> Result<(), Error> {
         self.check_causes()?;
         match self.read(registers::STATUS)? & registers::status::READY {
@@ -297,8 +300,8 @@ impl Accelerator {
         }
     }
 
-    /// Makes the device usable again if it still answers, and says what went wrong more exactly if
-    /// it knows.
+    /// Makes the device usable again if it still answers, and returns a more exact error if the
+    /// device knows one.
     fn recover(&mut self, error: Error) -> Error {
         let epoch = self.epoch.take();
         let status = self.read(registers::STATUS);
@@ -311,13 +314,13 @@ impl Accelerator {
             (_, _, Ok(causes)) if causes != 0 => fault_of(causes).into(),
             _ => error,
         };
-        // What cannot be had now is tried again before the next batch.
+        // If this fails, it is repeated before the next batch.
         let _ = self.synchronise();
         exact
     }
 }
 
-/// What the causes in ERROR mean.
+/// The meaning of the causes in ERROR.
 fn fault_of(causes: u32) -> ErrorKind {
     if causes & registers::error::BROKEN != 0 {
         return ErrorKind::Dropped;
@@ -327,7 +330,7 @@ fn fault_of(causes: u32) -> ErrorKind {
     ErrorKind::Noted { causes: if names.is_empty() { format!("{causes:#x}") } else { names.join("; ") } }
 }
 
-/// CRC-32 of words, as the device's KEY_CHECK: IEEE 802.3, bytes little end first. Time and
+/// CRC-32 of words, as the device's KEY_CHECK: IEEE 802.3, bytes in little-endian order. Time and
 /// addresses do not depend on the words.
 struct Checksum(u32);
 
@@ -352,7 +355,7 @@ impl Checksum {
 }
 
 impl Shape {
-    /// Bytes of so many bits, padded to whole beats.
+    /// Bytes of an item of `bits` bits, padded to whole beats.
     fn bytes(&self, bits: u32) -> usize {
         (bits.div_ceil(self.stream_bits) * self.stream_bits / 8) as usize
     }
@@ -365,7 +368,7 @@ impl fmt::Debug for Accelerator {
 }
 
 impl Drop for Accelerator {
-    /// Leaves no key behind on a device that still answers.
+    /// Wipes the key from a device that still answers.
     fn drop(&mut self) {
         let _ = self.wipe();
     }
@@ -375,8 +378,8 @@ impl Drop for Accelerator {
 mod tests {
     use super::Checksum;
 
-    /// The check value of CRC-32 is that of the digits 1 to 9; of four bytes, and of none, those of
-    /// zlib.
+    /// The standard check value of CRC-32 is that of the digits 1 to 9. The values for four zero
+    /// bytes and for no bytes are zlib's.
     #[test]
     fn the_checksum_is_that_of_zlib() {
         let of = |words: &[u32]| {

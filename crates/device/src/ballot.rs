@@ -1,13 +1,16 @@
-//! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote
-//! goes in; a ballot with its proofs comes out, part by part and then a receipt of it; then it is
-//! cast, or challenged. [`VotingSession`] makes and reads messages without a line: whoever has one
-//! carries them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is what a
-//! front end uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver,
-//! which counts them and gives a trustee's shares of totals.
+//! Drivers for the ballot machine's boards (`rtl/election`) from the side of a voter's terminal.
 //!
-//! Nothing that the board says is believed to be a ballot: the receipt must be that of the parts,
-//! and proofs are for the election to verify. That the ballot holds what was chosen only a
-//! challenge shows.
+//! A vote goes to the encryptor board. It returns a ballot with its proofs, part by part, and then
+//! a receipt. The ballot is then cast or challenged.
+//!
+//! - [`VotingSession`] makes and reads messages without a line. Its user carries them, and starts
+//!   over if one is lost.
+//! - [`Machine`] has a [`Line`]. Front ends use it: set up for an election, it returns ballots.
+//! - [`Tally`] drives the other board, which counts ballots and returns a trustee's shares of
+//!   totals.
+//!
+//! The driver trusts no message to be a ballot: the receipt must match the parts, and the election
+//! verifies the proofs. Only a challenge shows that the ballot holds the voter's choices.
 
 mod constants;
 mod machine;
@@ -22,7 +25,7 @@ pub use constants::Constants;
 pub use machine::{BALLOT_MACHINE, Line, Machine, MakesBallots, Rules, Setup, Size};
 pub use tally::{Counted, CountsBallots, Decline, Lengths, Order, Reply, Tally, TallySetup};
 
-/// Kinds of what the board says.
+/// Message types of the board.
 const RECEIPT: u32 = 1;
 const STORED: u32 = 2;
 const OPENED: u32 = 3;
@@ -31,12 +34,12 @@ const PART: u32 = 5;
 
 const CHALLENGE_WORDS: usize = 8;
 const RECEIPT_WORDS: usize = 8;
-/// Bits by which an answer is longer than the opening that it hides, and words as the board says
-/// it.
+/// Bits by which an answer is longer than the opening that it hides, and the same in words of the
+/// board's messages.
 const HIDING_BITS: usize = 385;
 const HIDING_WORDS: usize = 14;
 
-/// Why the board refuses.
+/// The reason why the board refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Refusal {
@@ -78,43 +81,43 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::BadForm => "it is no vote, or no decision about one",
+            Refusal::BadForm => "it is neither a vote nor a decision about one",
             Refusal::UnknownVoter => "the machine does not know the voter",
             Refusal::UnknownContest => "the machine does not know the contest",
             Refusal::TooManyChoices => "too many candidates are chosen",
             Refusal::TooFewChoices => "too few candidates are chosen",
             Refusal::OutOfRange => "there is no such candidate",
             Refusal::RepeatedChoice => "a candidate is chosen twice",
-            Refusal::RepeatedVote => "the voter's vote in this contest is in the log",
+            Refusal::RepeatedVote => "the voter's vote in this contest is already in the log",
             Refusal::NoRandomness => "the noise source failed",
-            Refusal::Unequal => "the two units came to different numbers",
+            Refusal::Unequal => "the two units computed different numbers",
             Refusal::NotStored => "the log is full, or its memory failed",
-            Refusal::Unknown => "for a reason that this driver does not know",
+            Refusal::Unknown => "the driver does not know the reason",
         })
     }
 }
 
-/// What is shown of a contest's sum.
+/// The statement that is proved about the sum of a contest's marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sum {
-    /// Nothing.
+    /// No statement.
     Free,
-    /// That it is 0 or 1.
+    /// The sum is 0 or 1.
     AtMostOne,
-    /// That it is what the contest asks for.
+    /// The sum equals the number that the contest requires.
     Known,
 }
 
-/// What the ballots of a contest look like.
+/// The form of a contest's ballots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BallotLayout {
     /// Bytes of the key's `n`: a multiple of 8.
     pub key_bytes: usize,
     /// Marks of every ballot of this board.
     pub candidates: usize,
-    /// Marks of the contest, which come first.
+    /// Marks of the contest, which come first in the ballot.
     pub marks: usize,
-    /// What is shown of their sum.
+    /// The statement that is proved about their sum.
     pub sum: Sum,
 }
 
@@ -127,13 +130,13 @@ impl BallotLayout {
         self.key_bytes / 2
     }
 
-    /// Bytes of an answer, for an opening with so many bits more than a mark's.
+    /// Bytes of an answer, for an opening that is `more` bits longer than a mark's.
     fn answer_bytes(self, more: u32) -> usize {
         (8 * self.opening_bytes() + more as usize + HIDING_BITS).div_ceil(8)
     }
 }
 
-/// A mark as it is published, big-endian.
+/// A published mark, in big-endian bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Its ciphertext.
@@ -142,21 +145,21 @@ pub struct Mark {
     pub proof: Vec<u8>,
 }
 
-/// A ballot for one contest, which is not cast.
+/// A ballot for one contest, not cast yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The contest's marks.
     pub marks: Vec<Mark>,
-    /// The proof of what they add up to.
+    /// The proof about the sum of the marks.
     pub sum: Option<Vec<u8>>,
-    /// The hash of what the board keeps.
+    /// The hash of the ballot that the board keeps.
     pub receipt: [u8; 32],
 }
 
-/// What a challenged mark was made with.
+/// The opening of a challenged mark.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Opening {
-    /// Whether it was chosen.
+    /// Whether the mark was chosen.
     pub value: bool,
     /// The short opening, big-endian.
     pub exponent: Zeroizing<Vec<u8>>,
@@ -168,35 +171,35 @@ impl fmt::Debug for Opening {
     }
 }
 
-/// What a message of the board means to a terminal.
+/// The meaning of a board's message to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A part of the ballot; there are more.
+    /// A part of the ballot; more parts follow.
     Part,
-    /// The ballot is made: it may be cast, or challenged.
+    /// The ballot is complete: it may be cast or challenged.
     Sealed(Sealed),
-    /// It is in the log, and counts.
+    /// The ballot is in the log, and counts.
     Stored,
-    /// What was in it, mark by mark; it never counts.
+    /// The contents of the ballot, mark by mark. It never counts.
     Opened(Vec<Opening>),
-    /// There is no ballot.
+    /// The board refused: there is no ballot.
     Refused(Refusal),
-    /// Another vote's ballot was dropped, and with it perhaps what this one said: it has to begin
-    /// again.
+    /// The board dropped the ballot of another vote, and possibly messages of this one. This vote
+    /// has to start over.
     Lost,
-    /// It belongs to another vote, or is of a ballot with a part missing, which must not be cast.
+    /// The message belongs to another vote, or to an incomplete ballot, which must not be cast.
     Stale,
 }
 
-/// A vote of one voter in one contest, from its beginning to its end.
+/// One voter's vote in one contest, from beginning to end.
 pub struct VotingSession {
     form: BallotLayout,
     id: u32,
     voter: u32,
     contest: u32,
-    /// The parts of the ballot so far, each after its mark.
+    /// The parts of the ballot so far, each with the number of its mark.
     parts: Vec<(u32, Vec<u32>)>,
-    /// The board's words of the ballot that is sealed: voter, contest, ciphertexts.
+    /// The board's words of the sealed ballot: voter, contest, ciphertexts.
     sealed: Vec<u32>,
 }
 
@@ -207,13 +210,13 @@ impl fmt::Debug for VotingSession {
 }
 
 impl VotingSession {
-    /// A vote that is known by identifiers from `id` on, another one each time it begins; voters
-    /// and contests count from 0.
+    /// Creates a vote with identifiers from `id` on, a new one each time it begins. Voters and
+    /// contests count from 0.
     pub fn new(form: BallotLayout, id: u32, voter: u32, contest: u16) -> Self {
         Self { form, id: id.wrapping_sub(1), voter, contest: contest.into(), parts: Vec::new(), sealed: Vec::new() }
     }
 
-    /// What begins the vote, as often as it has to.
+    /// The message that begins the vote. It can be repeated.
     pub fn vote(&mut self, choices: &[u32]) -> Zeroizing<Vec<u32>> {
         self.id = self.id.wrapping_add(1);
         self.parts.clear();
@@ -224,17 +227,17 @@ impl VotingSession {
         words
     }
 
-    /// What casts the ballot.
+    /// The message that casts the ballot.
     pub fn cast(&self) -> [u32; 2] {
         [0, self.id]
     }
 
-    /// What has it opened instead.
+    /// The message that challenges the ballot: the board opens it.
     pub fn challenge(&self) -> [u32; 2] {
         [1, self.id]
     }
 
-    /// What has it dropped.
+    /// The message that drops the ballot.
     pub fn discard(&self) -> [u32; 2] {
         [2, self.id]
     }
@@ -248,7 +251,7 @@ impl VotingSession {
         }
         match kind {
             PART => {
-                // The first mark's ciphertext begins a ballot.
+                // The first mark's ciphertext starts a ballot.
                 if code == 0 && rest.len() == self.form.ciphertext_words() {
                     self.parts.clear();
                 }
@@ -263,7 +266,7 @@ impl VotingSession {
         }
     }
 
-    /// The ballot of all parts, if they are what the receipt says.
+    /// The ballot of all parts, if they match the receipt.
     fn seal(&mut self, receipt: &[u32]) -> Option<Sealed> {
         let parts = std::mem::take(&mut self.parts);
         let form = self.form;
@@ -277,7 +280,8 @@ impl VotingSession {
             let proof = [side(form, part(mark)?, true, 0)?, side(form, part(mark)?, true, 0)?].concat();
             marks.push(Mark { ciphertext: bytes(ciphertext, 2 * form.key_bytes)?, proof });
         }
-        // The sum's opening is longer by as many bits as the number of marks less 1 has.
+        // The sum's opening is longer than a mark's, by the bit length of the number of marks less
+        // 1.
         let more = usize::BITS - form.marks.checked_sub(1)?.leading_zeros();
         let mut of_sum = |asked: bool| side(form, part(form.candidates)?, asked, more);
         let sum = match form.sum {
@@ -298,7 +302,7 @@ impl VotingSession {
         fits.then_some(Sealed { marks, sum, receipt: digest })
     }
 
-    /// What the contest's marks were made with, if the board opens the ballot that it had sealed.
+    /// The openings of the contest's marks, if the board opens the ballot that it had sealed.
     fn open(&mut self, words: &[u32]) -> Option<Vec<Opening>> {
         let form = self.form;
         let (&values, rest) = words.split_first()?;
@@ -314,8 +318,7 @@ impl VotingSession {
     }
 }
 
-/// One side of a proof, big-endian: the commitment, the challenge where one is said, and the
-/// answer.
+/// One side of a proof, big-endian: the commitment, the challenge if `asked`, and the answer.
 fn side(form: BallotLayout, words: &[u32], asked: bool, more: u32) -> Option<Vec<u8>> {
     let (commitment, rest) = words.split_at_checked(form.ciphertext_words())?;
     let (challenge, answer) = rest.split_at_checked(if asked { CHALLENGE_WORDS } else { 0 })?;
@@ -328,8 +331,8 @@ fn side(form: BallotLayout, words: &[u32], asked: bool, more: u32) -> Option<Vec
     Some(numbers.concat())
 }
 
-/// A number of words, the lowest first, in so many bytes, the highest first; none if it is longer,
-/// or has fewer words.
+/// Converts words, the lowest first, to `width` bytes, the highest first. `None` if the number does
+/// not fit or has fewer words.
 fn bytes(words: &[u32], width: usize) -> Option<Vec<u8>> {
     let mut all: Vec<u8> = words.iter().rev().flat_map(|word| word.to_be_bytes()).collect();
     let above = all.len().checked_sub(width)?;
@@ -345,7 +348,7 @@ mod tests {
 
     const FORM: BallotLayout = BallotLayout { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
 
-    /// A ballot's messages as a board would say them, of words that are no proof.
+    /// The messages of a board for a ballot. Their proofs are not valid.
     pub(super) fn said(id: u32) -> Vec<Vec<u32>> {
         let ciphertext = |mark: u32| (0..16).map(|word| 100 * mark + word).collect::<Vec<u32>>();
         // The answer has 513 bits in 18 words.
@@ -387,7 +390,7 @@ mod tests {
         let Answer::Opened(openings) = session.receive(&opened) else { panic!("openings") };
         assert_eq!(openings.iter().map(|one| one.value).collect::<Vec<_>>(), [false, true]);
         assert_eq!(openings[0].exponent[..], [0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 1]);
-        // Another ballot than the one that was sealed.
+        // The opening of a ballot other than the sealed one.
         let mut other = opened;
         *other.last_mut().unwrap() ^= 1;
         assert_eq!(session.receive(&other), Answer::Stale);
@@ -410,7 +413,7 @@ mod tests {
         }
         assert_eq!(changed(&|said| said[3][2] ^= 1), Answer::Stale, "another ciphertext than the receipt's");
         assert_eq!(changed(&|said| *said[1].last_mut().unwrap() = 1), Answer::Stale, "an answer that is too long");
-        // A ballot that was cut short, and a whole one after it.
+        // A truncated ballot, followed by a complete one.
         let twice = [&said(3)[..4], &said(3)].concat();
         assert!(matches!(hear_all(&mut begun(), &twice), Answer::Sealed(_)));
         let mut session = begun();

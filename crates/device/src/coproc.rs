@@ -1,6 +1,9 @@
-//! The Paillier co-processor of `rtl/coproc`: everything that is done with a public key, and
-//! decryption. Identify, load a key, encrypt, add, multiply, sum, re-randomise, decrypt; products
-//! and powers modulo `n^2` by themselves; count cycles, wipe.
+//! The Paillier co-processor of `rtl/coproc`, for all operations with a public key and for
+//! decryption.
+//!
+//! The driver identifies the device, loads a key, encrypts, adds, multiplies, sums, re-randomises
+//! and decrypts. It also computes single products and powers modulo `n^2`, counts cycles, and wipes
+//! the device.
 
 mod command;
 mod constants;

@@ -1,6 +1,7 @@
-//! The accelerator of encryption over the integers of `rtl/dghv`: whole encryptions by CMNT and
-//! CNT, in a memory of its own. The device makes a key's elements again from its seed; randomness
-//! is the CPU's.
+//! The accelerator of `rtl/dghv` for encryption over the integers.
+//!
+//! It carries out whole CMNT and CNT encryptions in its own memory and regenerates a key's elements
+//! from the seed. The CPU supplies the randomness.
 
 mod command;
 mod layout;
@@ -25,11 +26,11 @@ use layout::{Layout, Operand};
 pub static DGHV: System = System { name: "dghv", does: "encrypts with keys over the integers" };
 
 const NAME: &str = "dghv accelerator";
-/// Commands in a packet at most, which bounds the memory of a batch.
+/// The most commands of a packet, which bounds the memory of a batch.
 const TOGETHER: usize = 1024;
-/// Cycles of a command beside its words and the memory's silence.
+/// Cycles allowed for a command in addition to its words and the memory's timeout.
 const TIMEOUT_MARGIN_CYCLES: u64 = 20_000;
-/// How much longer than with a memory that answers at once a computation may take.
+/// Allowed slowdown of a computation compared with a memory that answers at once.
 const PATIENCE: u64 = 16;
 
 /// The accelerator behind a transport.
@@ -37,12 +38,12 @@ const PATIENCE: u64 = 16;
 pub struct Dghv {
     device: Accelerator,
     parameters: DghvParameters,
-    /// The key that the device has, and where.
+    /// The loaded key and its memory layout.
     loaded: Option<(KeyId, Layout)>,
     trust: Trust,
 }
 
-/// What an accelerator was built for.
+/// The parameters that an accelerator was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DghvParameters {
     /// Words of 64 bits of a block.
@@ -53,12 +54,12 @@ pub struct DghvParameters {
     pub memory_words: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
-    /// Circuits for a round of AES.
+    /// Circuits that compute a round of AES.
     pub rounds: u32,
-    /// Clock cycles after which it calls its memory silent.
+    /// Clock cycles without an answer after which it reports its memory as silent.
     pub timeout: u32,
-    /// Words that both factors of a reduction's product have at least where transforms make it; 0:
-    /// none do.
+    /// Least number of words of both factors for which transforms compute a reduction's product. 0:
+    /// the device has no transforms.
     pub long_words: u32,
 }
 
@@ -84,13 +85,13 @@ impl DghvParameters {
 /// Words of memory that a device without transforms needs for keys of these parameters.
 ///
 /// # Errors
-/// [`ErrorKind::CoefficientTooLong`]: as long as an eighth of the modulus.
+/// [`ErrorKind::CoefficientTooLong`]: coefficients are as long as an eighth of the modulus.
 pub fn memory_words(parameters: &Parameters) -> Result<u64, Error> {
     Ok(Layout::new(parameters, 0)?.1)
 }
 
 impl Dghv {
-    /// The device at the other end of a transport.
+    /// Opens the device at the other end of a transport.
     ///
     /// # Errors
     /// There is no such accelerator, or it does not answer.
@@ -101,22 +102,22 @@ impl Dghv {
         Ok(Self { device, parameters, loaded: None, trust: Trust::Checked })
     }
 
-    /// The same device, checked or believed: checked unless this says otherwise.
+    /// Sets whether results are checked. They are by default.
     pub fn with_trust(self, trust: Trust) -> Self {
         Self { trust, ..self }
     }
 
-    /// What the device was built for.
+    /// The parameters that the device was built with.
     pub fn parameters(&self) -> DghvParameters {
         self.parameters
     }
 
-    /// Loads a key: its seed into the device, its modulus and corrections into the memory, of which
-    /// everything that the key will take is made zero before.
+    /// Loads a key: its seed into the device, its modulus and corrections into the memory. All
+    /// memory that the key uses is zeroed first.
     ///
     /// # Errors
-    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], and whatever befalls the
-    /// device, which has no key then.
+    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], or any failure of the
+    /// device, which then has no key.
     pub fn load(&mut self, key: &PublicKey) -> Result<(), Error> {
         self.loaded = None;
         let (layout, words) = Layout::new(key.parameters(), self.parameters.long_words)?;
@@ -140,13 +141,13 @@ impl Dghv {
         Ok(())
     }
 
-    /// The numbers of the encryptions that are asked for, checked modulo a random prime. Nothing
-    /// secret stays in the device or in its memory.
+    /// Returns the numbers of the requested encryptions, checked modulo a random prime. No secret
+    /// stays in the device or its memory.
     ///
     /// # Errors
     /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`],
     /// [`ErrorKind::MemoryFailed`], [`ErrorKind::EncryptionRefused`], [`ErrorKind::FailedCheck`],
-    /// and whatever befalls the device; then no numbers are given out.
+    /// or any failure of the device. No numbers are returned then.
     pub fn encryptions(&mut self, request: &EncryptionRequest<'_>) -> Result<Vec<Secret>, Error> {
         let layout = match &self.loaded {
             Some((id, layout)) if *id == request.key().id() => layout.clone(),
@@ -160,15 +161,15 @@ impl Dghv {
         let answers = answers.inspect_err(|_| self.forget(&layout))?;
         self.device.flush()?;
         if self.trust == Trust::Checked && !request.check(&answers)? {
-            // The key in the memory may be what is wrong.
+            // The key in the memory may be damaged.
             self.forget(&layout);
             return Err(ErrorKind::FailedCheck.into());
         }
         Ok(answers.into_iter().map(|answer| answer.value).collect())
     }
 
-    /// One encryption: coefficients and noise are written, the number is computed and read, and
-    /// zeros are written over all of it.
+    /// Computes one encryption: writes coefficients and noise, computes and reads the number, and
+    /// overwrites all of it with zeros.
     fn encryption(
         &mut self,
         request: &EncryptionRequest<'_>,
@@ -190,7 +191,7 @@ impl Dghv {
             noise: layout.noise,
             scratch: layout.scratch,
         };
-        // Row after row of words, up to the end of the noise; what is between numbers stays zero.
+        // Rows of words up to the end of the noise. Gaps between numbers stay zero.
         let until = layout.noise.at + 2 * layout.noise.words - layout.coefficients.at;
         let mut secrets = Zeroizing::new(vec![0; until as usize]);
         secrets.iter_mut().zip(request.coefficients(message)).for_each(|(to, limb)| *to = limb);
@@ -200,8 +201,8 @@ impl Dghv {
         of_shift.copy_from_slice(&request.shift());
         self.write(layout.coefficients.at, &secrets)?;
         let (products, words) = layout.work(parameters, self.parameters.block);
-        // A block of rows from the seed takes as long as its circuits do, if that is longer than
-        // its products.
+        // A block of rows from the seed takes as long as its AES circuits or its products,
+        // whichever is longer.
         let seed = 8 * 10 / u64::from(self.parameters.rounds) * u64::from(self.parameters.block);
         let cycles = products * (u64::from(self.parameters.points) + seed) + words;
         self.carry_out(&[Command::Encrypt(&encryption)], cycles)?;
@@ -211,7 +212,7 @@ impl Dghv {
         Ok(Reduced { value: Zeroizing::new(value.to_vec()), quotient: Zeroizing::new(quotient.to_vec()) })
     }
 
-    /// Writes words from an address on that a row of words begins at.
+    /// Writes words from an address at the start of a row of words.
     fn write(&mut self, at: u32, words: &[u64]) -> Result<(), Error> {
         let places = (at..).step_by(DATA_WORDS);
         let commands: Vec<_> =
@@ -228,31 +229,31 @@ impl Dghv {
             let answers = self.carry_out(&reads, 0)?;
             answers.rows().for_each(|row| words.extend_from_slice(&row[1..]));
         }
-        // What lies behind the number in its last row of words is nobody's.
+        // The rest of the last row of words does not belong to the number.
         words.truncate(number.words as usize);
         Ok(words)
     }
 
-    /// Writes zeros over so much of the memory.
+    /// Overwrites a range of the memory with zeros.
     fn wipe(&mut self, words: Operand) -> Result<(), Error> {
         self.carry_out(&[Command::Wipe(words)], 4 * u64::from(words.words)).map(drop)
     }
 
-    /// After a failure: whatever the memory still does, nothing secret stays where it can be
-    /// reached. The device may have lost its key.
+    /// Erases all secrets after a failure, as far as the memory still works. The device may have
+    /// lost its key.
     fn forget(&mut self, layout: &Layout) {
         self.loaded = None;
-        // It takes commands with a seed alone, and has none if it was reset.
+        // The device accepts commands only with a seed, and has none after a reset.
         let _ = self.device.load_key([(SEED.number, &[0; 2][..], (SEED.bits)(0, 0, 0))]);
         let _ = self.wipe(layout.whole());
     }
 
-    /// Carries out commands that take so many cycles at best, each, and gives their answers.
+    /// Carries out commands of at least `cycles` cycles each and returns their answers.
     fn carry_out(&mut self, commands: &[Command<'_>], cycles: u64) -> Result<Batch, Error> {
         let mut batch = Batch::zeros(commands.len(), COMMAND_WORDS);
         batch.rows_mut().zip(commands).for_each(|(row, command)| command.write(row));
         let DghvParameters { stream_bits, timeout, long_words, .. } = self.parameters;
-        // After every computation.
+        // Added after every computation.
         let tiles = if long_words > 0 { layout::TILE_CYCLES } else { 0 };
         let shape = Shape {
             stream_bits,

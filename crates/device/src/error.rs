@@ -12,12 +12,13 @@ use crate::coproc::Refusal;
 #[cfg(feature = "dghv")]
 use crate::dghv::{MemoryFault, Unfit};
 
-/// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a
-/// batch is given out then; the device has been flushed and can be used again unless it has stopped
-/// answering.
+/// A failure of a device or its connection, with the row of the batch if there is one.
 ///
-/// Rows are counted from 0. The text names the row first:
-/// `row 4: the device returned something that is not a plaintext`.
+/// No result of the batch is returned. The device has been flushed and can be used again unless it
+/// has stopped answering.
+///
+/// Rows are counted from 0. The message begins with the row: `row 4: the device returned something
+/// that is not a plaintext`.
 ///
 /// ```
 /// use hearith_device::{Error, ErrorKind};
@@ -32,22 +33,22 @@ pub struct Error {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The row of the batch at fault, from 0, if there is one.
+    /// The row of the batch at fault, counted from 0, if there is one.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
 
-    /// The same error in this row.
+    /// Returns the same error for this row.
     pub fn at_row(self, row: usize) -> Self {
         Self { row: Some(row), ..self }
     }
 
-    /// The same error with `rows` added to its row, for a batch that starts there.
+    /// Returns the same error with `rows` added to its row, for a batch that starts there.
     pub fn offset_rows(self, rows: usize) -> Self {
         Self { row: self.row.map(|row| row.saturating_add(rows)), ..self }
     }
@@ -69,18 +70,17 @@ impl fmt::Display for Error {
 }
 
 impl Cause for Error {
-    /// What lies beneath the kind: the operating system's error, the scheme's, or that of a
-    /// transport.
+    /// The underlying error of the kind: from the operating system, the scheme or a transport.
     fn source(&self) -> Option<&(dyn Cause + 'static)> {
         self.kind.source()
     }
 }
 
-/// What is wrong. The text says nothing of the row; see [`Error`].
+/// The kind of an error. Its message does not mention the row; see [`Error`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refuses.
+    /// The operating system reports an error.
     #[error("{what}: {source}")]
     Io {
         /// The file concerned.
@@ -88,7 +88,7 @@ pub enum ErrorKind {
         /// Why it failed.
         source: Arc<io::Error>,
     },
-    /// A transport that is not this crate's failed in a way of its own.
+    /// A transport outside this crate failed with an error of its own.
     #[error("{0}")]
     Transport(#[source] Arc<dyn Cause + Send + Sync>),
     /// A register access got no answer.
@@ -97,24 +97,24 @@ pub enum ErrorKind {
         /// Byte address of the register.
         address: u32,
     },
-    /// Every register reads as all ones: nothing is there any more.
-    #[error("the device has gone: its registers read as all ones")]
+    /// Every register reads as all ones: the device is no longer there.
+    #[error("the device is gone: its registers read as all ones")]
     Vanished,
-    /// The modulus has so small a factor that the device's multipliers cannot be made ready for it.
+    /// The modulus has a factor so small that it cannot be prepared for the device's multipliers.
     #[error("the device cannot compute with this modulus: it shares a factor with the number that scales it")]
     UnsuitableModulus,
-    /// The device refused a register access: no such register, or not now.
+    /// The device refused a register access: no such register, or not allowed now.
     #[error("the device rejects access to register {address:#x}")]
     Refused {
         /// Byte address of the register.
         address: u32,
     },
-    /// The streams made no progress for longer than the device may take.
+    /// The streams made no progress for longer than the device's time limit.
     #[error("the device stopped: it accepted {sent} and returned {received} of {expected} items")]
     Stalled {
-        /// Items that it took.
+        /// Items that the device accepted.
         sent: usize,
-        /// Items that it gave.
+        /// Items that it returned.
         received: usize,
         /// Items sent to it.
         expected: usize,
@@ -122,36 +122,36 @@ pub enum ErrorKind {
     /// The packet from the device was shorter or longer than it should be.
     #[error("the device's stream was cut: the answer ended after {bytes} of {expected} bytes")]
     CutShort {
-        /// Bytes that came.
+        /// Bytes received.
         bytes: usize,
-        /// Bytes that should have come.
+        /// Bytes expected.
         expected: usize,
     },
-    /// The packet from the device answers something else than was asked.
+    /// The packet from the device answers a different request.
     #[error("the device answered another request")]
     WrongAnswer,
-    /// The device noted something that should not have happened.
+    /// The device recorded an error.
     #[error("the device reports: {causes}")]
     Noted {
-        /// What it noted, in words.
+        /// The recorded causes, in words.
         causes: String,
     },
-    /// The device was reset, or flushed by somebody else, since it was opened.
+    /// The device was reset, or flushed by another program, since it was opened.
     #[error("the device was reset while it was in use")]
     WasReset,
-    /// The device takes nothing: it has lost its constants.
+    /// The device accepts nothing: it has lost its constants.
     #[error("the device is not ready: it was reset or wiped while it was in use")]
     NotReady,
-    /// What arrived in a region of the device is not what was written there.
+    /// A region of the device does not hold what was written to it.
     #[error("the key did not reach the device: region {region} has another checksum")]
     KeyNotLoaded {
         /// Number of the region.
         region: u32,
     },
-    /// A packet to the device was shorter or longer than it should be when it arrived there.
+    /// A packet arrived at the device with the wrong length.
     #[error("the device dropped a packet of the wrong length: the stream to it was cut")]
     Dropped,
-    /// Something else answers than the device that is driven.
+    /// The device that answers is not the one that this driver drives.
     #[error("not a {expected}: its identity is {found:#010x}")]
     WrongDevice {
         /// Name of the device expected.
@@ -159,56 +159,56 @@ pub enum ErrorKind {
         /// Identity read.
         found: u32,
     },
-    /// The device's register map or parameters are not those that this driver knows.
+    /// This driver does not know the device's register map or parameters.
     #[error("{name} has parameters that this driver does not know")]
     UnknownParameters {
         /// Name of the device.
         name: &'static str,
     },
     /// The key is larger than the device was built for.
-    #[error("a key of {bits} bits does not fit: the device takes at most {largest}")]
+    #[error("a key of {bits} bits does not fit: the device supports at most {largest}")]
     KeyTooLarge {
         /// Size of the key.
         bits: u32,
         /// Size of the largest that fits.
         largest: u32,
     },
-    /// The key has not the one size that the device takes.
-    #[error("a key of {bits} bits does not fit: the device takes keys of {takes} bits")]
+    /// The device accepts keys of one size only, and this key has another.
+    #[error("a key of {bits} bits does not fit: the device supports keys of {takes} bits")]
     KeySize {
         /// Size of the key.
         bits: u32,
-        /// Size of those that fit.
+        /// Size of the keys that fit.
         takes: u32,
     },
-    /// A batch came before a key, or before one that can do this.
+    /// The device has no key, or no key that allows this operation.
     #[error("the device has no key")]
     NoKey,
-    /// The device's answers are not the right ones, though each could be one. Which rows are wrong
-    /// is not known; the device has been wiped.
+    /// The device returned wrong answers, although each has a possible value. Which rows are wrong
+    /// is not known. The device has been wiped.
     #[error("the device returned a wrong result: the batch failed the check and was discarded")]
     FailedCheck,
-    /// The device refuses a command, and says why; others of the batch were carried out, but
-    /// nothing of it is given out.
+    /// The device refuses a command, for the given reason. It may have carried out others of the
+    /// batch, but no result is returned.
     #[error("the device rejects the command: {refusal}")]
     CommandRefused {
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
-    /// The device gave a number that is no ciphertext.
+    /// The device returned a number that is not a ciphertext.
     #[error("the device returned something that is not a ciphertext")]
     NotACiphertext,
-    /// The device gave a number that is no plaintext.
+    /// The device returned a number that is not a plaintext.
     #[error("the device returned something that is not a plaintext")]
     NotAPlaintext,
-    /// No residue bank at hand has these moduli and takes numbers of this length.
+    /// No available residue bank has these moduli and accepts numbers of this length.
     #[error("no residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)")]
     NoResidueBank {
-        /// How many moduli were asked for.
+        /// Number of moduli requested.
         moduli: usize,
         /// Bits of a number.
         bits: u32,
-        /// Bits of a number that the largest bank takes.
+        /// Bits of a number that the largest bank accepts.
         largest: u32,
     },
     /// The residue bank was not built for this modulus.
@@ -217,50 +217,51 @@ pub enum ErrorKind {
         /// The modulus.
         modulus: u64,
     },
-    /// A number is longer than the residue bank takes.
+    /// A number is longer than the residue bank accepts.
     #[error("the number is longer than the {bits} bits that the residue bank takes")]
     NumberTooLong {
-        /// Bits of a number that it takes.
+        /// Most bits of a number that it accepts.
         bits: u32,
     },
-    /// The device gave a number that is not below its modulus.
+    /// The device returned a number that is not below its modulus.
     #[error("the device returned something that is not a residue modulo {modulus}")]
     NotAResidue {
         /// The modulus.
         modulus: u64,
     },
-    /// What a key over the integers takes of the accelerator's memory is more than there is.
-    #[error("the key takes {words} words of the device's memory, which has {largest}")]
+    /// A key of the scheme over the integers needs more memory than the accelerator has.
+    #[error("the key needs {words} words of the device's memory, which has {largest}")]
     MemoryTooSmall {
-        /// Words of 64 bits that it takes.
+        /// Words of 64 bits that the key needs.
         words: u64,
-        /// Those that the largest memory has.
+        /// Words of the largest memory.
         largest: u32,
     },
-    /// The coefficients of a key over the integers are longer than the accelerator takes for a
-    /// modulus of its length.
-    #[error("coefficients of {bits} bits do not fit: the device takes at most {largest} with a modulus of this length")]
+    /// The key's coefficients are longer than the accelerator accepts for a modulus of its length
+    /// (scheme over the integers).
+    #[error(
+        "coefficients of {bits} bits do not fit: the device supports at most {largest} with a modulus of this length"
+    )]
     CoefficientTooLong {
         /// Bits of a coefficient.
         bits: u32,
-        /// The most that fit.
+        /// Most bits of a coefficient that fits.
         largest: u32,
     },
-    /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given
-    /// out.
+    /// The accelerator refuses to encrypt with its input. No result of the batch is returned.
     #[cfg(feature = "dghv")]
     #[error("the device rejects the encryption: {why}")]
     EncryptionRefused {
-        /// What is wrong.
+        /// The reason.
         why: Unfit,
     },
-    /// The memory of the accelerator failed; nothing of the batch is given out.
+    /// The accelerator's memory failed. No result of the batch is returned.
     #[cfg(feature = "dghv")]
     #[error("the device's memory {fault} while the device was {}", if *.writing { "writing" } else { "reading" })]
     MemoryFailed {
-        /// What is wrong with it.
+        /// The fault of the memory.
         fault: MemoryFault,
-        /// Whether it was being written.
+        /// True if the device was writing, false if it was reading.
         writing: bool,
     },
     /// The election has more contests than the ballot machine was built for.
@@ -281,41 +282,39 @@ pub enum ErrorKind {
         /// The most that fit.
         most: usize,
     },
-    /// The ballot machine proves for voters whose names are numbers.
-    #[error(
-        "the machine knows voters by numbers of eight hexadecimal digits, from 00000000 to {last}, and this one by none"
-    )]
+    /// The ballot machine makes proofs only for voters whose names are numbers.
+    #[error("the machine accepts only voters with a number of eight hexadecimal digits, from 00000000 to {last}")]
     UnnumberedVoter {
-        /// The highest.
+        /// The highest voter number.
         last: String,
     },
-    /// A ballot machine is not to be had with these settings.
+    /// A ballot machine cannot be built with these settings.
     #[error("{what}")]
     Settings {
-        /// What is wrong with them.
+        /// The problem with the settings.
         what: String,
     },
     /// The ballot machine refuses a vote.
     #[error("the machine rejects the vote: {refusal}")]
     VoteRefused {
-        /// Why.
+        /// The reason.
         refusal: ballot::Refusal,
     },
-    /// A tally board refuses an order.
+    /// A tally board rejects a request.
     #[error("the tally board rejects the request: {decline}")]
     OrderDeclined {
-        /// Why.
+        /// The reason.
         decline: ballot::Decline,
     },
-    /// An election has more ballots than a tally board has places for.
+    /// An election has more ballots than fit a tally board.
     #[error("{ballots} ballots do not fit: the tally board counts at most {most}")]
     TooManyBallots {
-        /// How many there are, contest by contest.
+        /// Number of ballots, counted per contest.
         ballots: usize,
-        /// How many fit.
+        /// Number of ballots that fit.
         most: usize,
     },
-    /// Shares of a key are longer than those that a tally board takes.
+    /// The key's shares are longer than a tally board accepts.
     #[error("shares of {bits} bits do not fit: the tally board takes shares of {most} bits at most")]
     ShareTooLong {
         /// Bits of the longest share of the key.
@@ -323,16 +322,16 @@ pub enum ErrorKind {
         /// Bits of the longest that fits.
         most: u32,
     },
-    /// A tally board does not count what it is given.
+    /// A tally board did not count all of its ballots.
     #[error("the tally board counted {counted} ballots of {ballots}")]
     NotCounted {
-        /// How many it counted.
+        /// Ballots that it counted.
         counted: u32,
-        /// How many it was given.
+        /// Ballots that it was given.
         ballots: u32,
     },
-    /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was
-    /// sealed.
+    /// The ballot machine returned a ballot that does not match its receipt, or not the ballot that
+    /// was sealed.
     #[error("the machine returned something that is not a ballot")]
     NoBallot,
     /// The ballot machine does not answer.

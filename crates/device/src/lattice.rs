@@ -9,20 +9,20 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ConvertingDevice;
 
-/// A device that has all primes of a parameter set, between whose plaintexts and residues it
-/// stands: of [`PublicKey::with_converter`](hearith_bfv::PublicKey::with_converter) and the private
-/// key's.
+/// A device with all primes of a parameter set, which converts between plaintexts and residues for
+/// [`PublicKey::with_converter`](hearith_bfv::PublicKey::with_converter) and its counterpart of the
+/// private key.
 ///
-/// The device sees the plaintexts. One at a time is served.
+/// The device sees the plaintexts. It serves one caller at a time.
 pub struct PlaintextConverter(Mutex<Box<dyn ConvertingDevice>>);
 
 impl PlaintextConverter {
-    /// The device, whose residues are [checked](crate::Trust) as always.
+    /// Wraps the device. Its residues are [checked](crate::Trust) as always.
     pub fn new(device: Box<dyn ConvertingDevice>) -> Self {
         Self(Mutex::new(device))
     }
 
-    /// The device: what it is, and what it has counted.
+    /// Locks and returns the device, for its description and counters.
     pub fn device(&self) -> MutexGuard<'_, Box<dyn ConvertingDevice>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -23,8 +23,8 @@ pub use lattice::PlaintextConverter;
 #[cfg(unix)]
 pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{
-    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State,
-    System,
+    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, DeviceProvider, SYSTEMS,
+    State, System,
 };
 #[cfg(feature = "dghv")]
 pub use system::{EncryptsIntegers, IntegerEncryptingDevice};

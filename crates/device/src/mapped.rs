@@ -1,9 +1,11 @@
-//! A device on a board: registers mapped into memory, streams through file descriptors.
+//! A device on a board: memory-mapped registers, and streams through file descriptors.
 //!
-//! Registers are a window that the kernel maps: `/dev/uioN` (Userspace I/O) or `/dev/xdmaN_user`
-//! (Xilinx's XDMA driver). Streams are descriptors that take and give packets: `/dev/xdmaN_h2c_0`
-//! and `/dev/xdmaN_c2h_0`, where a write is one packet. An interrupt is a descriptor that gives
-//! four bytes when it came: `/dev/uioN` or `/dev/xdmaN_events_0`.
+//! - Registers are a window that the kernel maps: `/dev/uioN` (Userspace I/O) or `/dev/xdmaN_user`
+//!   (Xilinx's XDMA driver).
+//! - Streams are descriptors of packets: `/dev/xdmaN_h2c_0` and `/dev/xdmaN_c2h_0`, where a write
+//!   is one packet.
+//! - An interrupt is a descriptor that returns four bytes after each interrupt: `/dev/uioN` or
+//!   `/dev/xdmaN_events_0`.
 //!
 //! This has been tested against a device in software, files and pipes. **It has never run on
 //! silicon.**
@@ -26,27 +28,26 @@ use zeroize::Zeroizing;
 use crate::registers::{ERROR, INTERRUPT, INTERRUPT_ENABLE, interrupt};
 use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
-/// Added to the time of the cycles that the device may take: for the bus, the driver and the
-/// scheduler.
+/// Added to the time of the device's cycles, for the bus, the driver and the scheduler.
 const TIMEOUT_MARGIN: Duration = Duration::from_secs(1);
-/// How often the margin may pass in all, while there is progress.
+/// Most margins in total while there is progress.
 const MAX_MARGINS: u32 = 10;
-/// Bytes read at a time of what is dropped.
+/// Bytes per read of data that is dropped.
 const IO_CHUNK: usize = 4096;
 
-/// The registers of a board: a file that is mapped ([`Mapping`]), or another way to them.
+/// The registers of a board: a mapped file ([`Mapping`]), or another access path.
 ///
-/// Writes may be posted: they give back nothing, and whether they were refused stands in the
-/// device's register ERROR, which the drivers read.
+/// Writes may be posted, so they return no status. The device's register ERROR shows whether it
+/// refused one, and the drivers read it.
 pub trait Window: Send {
-    /// Reads the register at a byte address; `None` if that is not in the window.
+    /// Reads the register at a byte address; `None` if it is not in the window.
     fn read(&mut self, address: u32) -> Option<u32>;
 
-    /// Writes the register at a byte address; `None` if that is not in the window.
+    /// Writes the register at a byte address; `None` if it is not in the window.
     fn write(&mut self, address: u32, value: u32) -> Option<()>;
 }
 
-/// A memory-mapped device. Never run on silicon: see the module.
+/// A memory-mapped device. It has never run on silicon: see the module.
 pub struct MemoryMapped<W = Mapping> {
     name: String,
     window: W,
@@ -62,13 +63,14 @@ pub struct Mapping {
     bytes: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and may be used from any thread.
+// SAFETY: this value alone owns the mapping, which may be used from any thread.
 unsafe impl Send for Mapping {}
 
 impl MemoryMapped {
     /// Opens a device by its files: the register window of `bytes` bytes at `offset`, and the
-    /// streams to and from it. `clock_hz` is the device's clock, by which the time is measured that
-    /// it may take.
+    /// streams to and from it.
+    ///
+    /// `clock_hz` is the frequency of the device's clock, which converts limits in cycles to time.
     ///
     /// # Errors
     /// A file cannot be opened or mapped.
@@ -86,7 +88,7 @@ impl MemoryMapped {
         Self::new(name, &window, (offset, bytes), input, output, clock_hz)
     }
 
-    /// The same with files that are open.
+    /// Opens a device by files that are already open.
     ///
     /// # Errors
     /// The window cannot be mapped.
@@ -104,10 +106,10 @@ impl MemoryMapped {
 }
 
 impl<W: Window> MemoryMapped<W> {
-    /// The same with registers that are reached in another way.
+    /// Opens a device whose registers are reached through `window`.
     ///
     /// # Errors
-    /// The streams cannot be told not to wait.
+    /// The streams cannot be set to non-blocking mode.
     pub fn with_window(
         name: String,
         window: W,
@@ -121,13 +123,15 @@ impl<W: Window> MemoryMapped<W> {
         Ok(device)
     }
 
-    /// The same device with an interrupt: a descriptor that gives four bytes when there was one,
-    /// such as that of a UIO device, which is told with four bytes to look out for the next.
-    /// Without, an error that the device notes shows when nothing more has come for as long as the
-    /// device may take; with it, at once.
+    /// Adds an interrupt: a descriptor that returns four bytes after each interrupt, such as that
+    /// of a UIO device.
+    ///
+    /// Writing four bytes enables the next interrupt. With an interrupt, errors of the device are
+    /// noticed at once. Without it, they are noticed when the time limit without progress has
+    /// passed.
     ///
     /// # Errors
-    /// The descriptor cannot be told not to wait, or the registers are not in the window.
+    /// The descriptor cannot be set to non-blocking mode, or the registers are not in the window.
     pub fn with_interrupt(mut self, interrupt: OwnedFd) -> Result<Self, Error> {
         self.do_not_wait(&interrupt)?;
         self.interrupt = Some(interrupt);
@@ -139,9 +143,9 @@ impl<W: Window> MemoryMapped<W> {
     /// [`MemoryMapped::with_interrupt`] with a file that is not open yet.
     ///
     /// # Errors
-    /// The file cannot be opened, and as there.
+    /// The file cannot be opened, or as [`MemoryMapped::with_interrupt`].
     pub fn with_interrupt_at(self, path: &Path) -> Result<Self, Error> {
-        // A file of events, unlike one of UIO, cannot be written.
+        // Unlike a UIO file, an events file cannot be written.
         let both = opened(path, OpenOptions::new().read(true).write(true));
         let interrupt = both.or_else(|_| opened(path, OpenOptions::new().read(true)))?;
         self.with_interrupt(interrupt)
@@ -152,24 +156,24 @@ impl<W: Window> MemoryMapped<W> {
         fcntl_setfl(file, flags | OFlags::NONBLOCK).map_err(|error| failed(&self.name, error))
     }
 
-    /// Takes note of interrupts and looks out for the next; whether an error stands in the device's
-    /// register.
+    /// Acknowledges interrupts and enables the next. Returns whether the device's register ERROR is
+    /// set.
     fn acknowledge(&mut self) -> Result<bool, Error> {
         let Some(file) = &self.interrupt else { return Ok(false) };
-        // How many there were does not matter, nor that there were none.
+        // The number of interrupts does not matter, even if it is 0.
         let _ = read(file, &mut [0_u8; 4]);
         let happened = Transport::read(self, INTERRUPT)?;
         Transport::write(self, INTERRUPT, happened)?;
-        // Whatever comes from here on raises the line again, which is looked at again when this is
-        // written. Not every file wants it.
+        // Any later event raises the line again, and this write enables its interrupt. Not every
+        // file accepts the write.
         if let Some(file) = &self.interrupt {
             let _ = write(file, &1_u32.to_ne_bytes());
         }
         Ok(Transport::read(self, ERROR)? != 0)
     }
 
-    /// Waits until a stream can take or give something; not longer than until `end`. False if it
-    /// came to that, or if the device has noted an error meanwhile.
+    /// Waits until a stream is ready, at most until `end`. Returns false if the time is over or the
+    /// device has recorded an error.
     fn wait(&mut self, sending: bool, end: Instant) -> Result<bool, Error> {
         let left = end.saturating_duration_since(Instant::now());
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
@@ -187,21 +191,21 @@ impl<W: Window> MemoryMapped<W> {
         let alarm = files[streams..].iter().any(|file| !file.revents().is_empty());
         let moves = files[..streams].iter().any(|file| !file.revents().is_empty());
         drop(files);
-        // What has come already is looked at first: it may be all that was wanted.
+        // Received data comes first: it may be the complete answer.
         Ok(if alarm && !moves { !self.acknowledge()? } else { ready })
     }
 
-    /// The time that the device may take without progress.
+    /// The time limit without progress.
     fn allowed(&self, quiet_cycles: u64) -> Duration {
         Duration::from_secs_f64(quiet_cycles as f64 / self.clock_hz as f64) + TIMEOUT_MARGIN
     }
 
-    /// Sends what the stream takes of some bytes.
+    /// Sends as many of the bytes as the stream accepts and returns their number.
     fn put(&self, bytes: &[u8]) -> Result<usize, Error> {
         if bytes.is_empty() { Ok(0) } else { self.passed(write(&self.to_device, bytes)) }
     }
 
-    /// The bytes that passed; none if the stream has to be waited for.
+    /// The number of bytes transferred; 0 if the stream would block.
     fn passed(&self, result: Result<usize, Errno>) -> Result<usize, Error> {
         match result {
             Ok(bytes) => Ok(bytes),
@@ -237,7 +241,8 @@ impl<W: Window> Transport for MemoryMapped<W> {
                 got => self.passed(got)?,
             };
             (sent, received) = (sent + put, received + got);
-            // A device that notes an error gives no more; what it was stands in its register.
+            // A device that records an error returns nothing more; its register ERROR holds the
+            // cause.
             if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? {
                 return Err(exchange.stalled(sent, received));
             }
@@ -245,14 +250,13 @@ impl<W: Window> Transport for MemoryMapped<W> {
         Ok(())
     }
 
-    /// Bytes are all that comes here, without the ends of packets: whatever came before the echo is
-    /// dropped.
+    /// The stream shows bytes without packet boundaries: everything before the echo is dropped.
     fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
-        // Whatever comes: a device that goes on and on is given up as well.
+        // Total limit: a device that never stops sending is given up too.
         let allowed = self.allowed(marks.quiet_cycles);
         let mut time = Deadline::new(allowed, allowed);
-        // Plaintexts may be among what is dropped. Room from the start: a vector that grows leaves
-        // copies behind.
+        // Dropped data may contain plaintexts. The capacity is reserved up front, since a growing
+        // vector leaves copies behind.
         let mut piece = Zeroizing::new([0; IO_CHUNK]);
         let mut last = Zeroizing::new(Vec::with_capacity(marks.echo.len() + IO_CHUNK));
         let mut sent = 0;
@@ -269,7 +273,7 @@ impl<W: Window> Transport for MemoryMapped<W> {
             last.extend_from_slice(&piece[..got]);
             let dropped = last.len().saturating_sub(marks.echo.len());
             last.drain(..dropped);
-            // Errors are expected here: what is left of a packet that was cut is one.
+            // Errors are expected here: the rest of a truncated packet is one.
             if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? && time.is_over() {
                 return Err(marks.stalled(sent));
             }
@@ -279,20 +283,20 @@ impl<W: Window> Transport for MemoryMapped<W> {
 }
 
 impl<W: Window> MemoryMapped<W> {
-    /// The time that a packet of so many items may take in all, whatever the progress: a device
-    /// that gives a beat now and then is no better than one that gives none.
+    /// Total time limit for a packet of `items` items, whatever the progress. It stops a device
+    /// that only sends a beat now and then.
     fn most(&self, quiet_cycles: u64, items: u64) -> Duration {
         let cycles = quiet_cycles as f64 * (items + 2) as f64;
         Duration::from_secs_f64(cycles / self.clock_hz as f64) + MAX_MARGINS * TIMEOUT_MARGIN
     }
 }
 
-/// How long something may take.
+/// Time limits of an operation.
 struct Deadline {
     allowed: Duration,
-    /// When it has taken too long without progress.
+    /// Limit without progress.
     end: Instant,
-    /// When it has taken too long in all.
+    /// Limit in total.
     last: Instant,
 }
 
@@ -302,7 +306,7 @@ impl Deadline {
         Self { allowed, end: now + allowed, last: now + most }
     }
 
-    /// Whether it may go on after so many bytes have passed.
+    /// Records the transfer of `bytes` bytes and returns whether the operation may go on.
     fn goes_on(&mut self, bytes: usize) -> bool {
         if bytes > 0 {
             self.end = self.last.min(Instant::now() + self.allowed);
@@ -319,7 +323,7 @@ impl Mapping {
     /// Maps the window of `bytes` bytes at `offset` of a file.
     ///
     /// # Errors
-    /// As the operating system.
+    /// Those of the operating system.
     fn new(window: &impl AsFd, offset: u64, bytes: usize) -> rustix::io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
@@ -328,7 +332,7 @@ impl Mapping {
         Ok(Self { base, bytes })
     }
 
-    /// The register at a byte address, if it is aligned and in the window.
+    /// Pointer to the register at a byte address, if it is aligned and in the window.
     fn at(&self, address: u32) -> Option<*mut u32> {
         let address = address as usize;
         let inside = address.is_multiple_of(4) && address + 4 <= self.bytes;
@@ -338,7 +342,8 @@ impl Mapping {
 
 impl Window for Mapping {
     fn read(&mut self, address: u32) -> Option<u32> {
-        // SAFETY: `at` gives an aligned address inside the mapping, which lives as long as `self`.
+        // SAFETY: `at` returns an aligned address inside the mapping, which lives as long as
+        // `self`.
         self.at(address).map(|register| unsafe { ptr::read_volatile(register) })
     }
 
@@ -350,7 +355,7 @@ impl Window for Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: nobody uses the mapping after this.
+        // SAFETY: the mapping is not used after this.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
@@ -384,7 +389,7 @@ fn io_error(what: &str, error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// Progress gives more time, but not for ever.
+    /// Progress extends the time limit, but not for ever.
     #[test]
     fn a_beat_now_and_then_is_not_enough() {
         let mut time = Deadline::new(Duration::from_millis(40), Duration::from_millis(100));

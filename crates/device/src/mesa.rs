@@ -1,5 +1,8 @@
 //! MESA, the Paillier decryptor of `rtl/mesa`, in two forms: a pipeline that divides, and dual
-//! numbers, which do not. Identify, load a key, decrypt batches, count cycles, wipe.
+//! numbers, which need no division.
+//!
+//! The driver identifies the device, loads a key, decrypts batches, counts cycles, and wipes the
+//! device.
 
 pub(crate) mod constants;
 mod dual;

@@ -1,19 +1,19 @@
-//! Whether what a device encrypted is what it was given, for a fraction of the price of encrypting.
+//! Verifies that a device encrypted the given values, at a fraction of the cost of encryption.
 //!
-//! Of results `c_i`, which should be `rho_i^n x_i` with `x_i = 1 + m_i n` or a ciphertext, one
-//! product with random exponents `t_i` of 64 bits is made, drawn when the results are there:
-//! `prod c_i^(t_i)` must be `(prod rho_i^(t_i))^n prod x_i^(t_i)` modulo `n^2`. Only that last
-//! power is as long as one that the device was spared: a row of thousands costs some 10 products
-//! modulo `n^2`, twice as many where the randomisers are raised too, an encryption 1.25 times as
-//! many as the key has bits.
+//! Each result `c_i` should be `rho_i^n x_i`, where `x_i` is `1 + m_i n` or a ciphertext. The check
+//! draws random exponents `t_i` of 64 bits when the results have arrived. It then requires that
+//! `prod c_i^(t_i)` equals `(prod rho_i^(t_i))^n prod x_i^(t_i)` modulo `n^2`. Only the power by
+//! `n` is as long as one that the device computes per row. Among thousands of rows, a row costs
+//! some 10 products modulo `n^2`, twice as many where the randomisers are raised too. An encryption
+//! costs 1.25 times as many products as the key has bits.
 //!
-//! # How sure
-//! Let `d_i` be what `c_i` is too much by, a unit modulo `n^2`. If the plaintext of `c_i` is wrong,
-//! `d_i` to the power `(p - 1) (q - 1)` is not 1 but of an order that a prime above `2^64` divides,
-//! `p` or `q`, so among all `t_i` at most one lets the product come out right, whatever the others
-//! are: a wrong plaintext passes with a probability of at most `2^-64`. What may pass with more is
-//! a factor that is an `n`-th power of small order, such as -1: the plaintext is the right one
-//! then. (Small exponents as in \[BGR98\].)
+//! # Soundness
+//! Let the unit `d_i` modulo `n^2` be the quotient of `c_i` and its right value. If the plaintext
+//! of `c_i` is wrong, `d_i` to the power `(p - 1) (q - 1)` is not 1, and a prime above `2^64` (`p`
+//! or `q`) divides its order. At most one value of `t_i` then makes the product right, whatever the
+//! others are: a wrong plaintext passes with a probability of at most `2^-64`. A factor that is an
+//! `n`-th power of small order, such as -1, may pass with a higher probability, but leaves the
+//! plaintext right. (Small exponents as in \[BGR98\].)
 
 use hearith_arith::natural::add_multiple;
 use hearith_arith::{Batch, Exponents, Modulus, Square, natural};
@@ -23,9 +23,9 @@ use crate::{Error, ErrorKind};
 
 /// Bits of a random exponent.
 const FACTOR_BITS: u32 = 64;
-/// Rows from which they are multiplied up by the digits of their factors.
+/// Number of rows from which products are computed by the digits of the factors.
 const MANY: usize = 128;
-/// Rows that share their squarings, as many as `Square::multi_pow` lets.
+/// Rows that share their squarings, the most that `Square::multi_pow` allows.
 const TERMS: u32 = 16;
 
 /// The randomisers of a batch.
@@ -33,14 +33,14 @@ const TERMS: u32 = 16;
 pub enum Randomisers<'a> {
     /// `rho^n`.
     Units(&'a Batch),
-    /// The same where `n` is secret: a prime of the key's owner, modulo whose square the results
+    /// `rho^n` where `n` is secret: a prime of the key's owner, modulo whose square the results
     /// are.
     Residues(&'a Batch),
-    /// Powers of this number, with exponents of so many bits.
+    /// Powers of this number, with exponents of the given number of bits.
     Comb(&'a [u64], &'a Batch, u32),
 }
 
-/// What the randomisers are multiplied by.
+/// The values that the randomisers are multiplied by.
 #[derive(Clone, Copy, Debug)]
 pub enum Payload<'a> {
     /// `1 + m n`.
@@ -49,11 +49,11 @@ pub enum Payload<'a> {
     Numbers(&'a Batch),
 }
 
-/// Fails unless every result is its randomiser times its payload, modulo the square of `n`, but for
-/// what the module says.
+/// Fails unless every result is its randomiser times its payload modulo the square of `n`, up to
+/// the factors that the module documentation describes.
 ///
 /// # Errors
-/// [`ErrorKind::FailedCheck`], or if the random generator fails.
+/// [`ErrorKind::FailedCheck`], or the random generator fails.
 pub fn check(
     n: &[u64],
     squared: &Modulus,
@@ -99,7 +99,7 @@ fn product(square: &Square, squared: &Modulus, rows: &Batch, factors: &Batch) ->
     // A square may be a limb shorter than two of its root.
     let joined = |powers| square.join(&powers).resize(squared.limbs());
     if rows.len() >= MANY {
-        // The time depends on the factors, which this batch alone has and nobody needs to guess.
+        // The time depends on the factors, which are random and used for this batch only.
         return joined(square.product_of_powers(rows, factors, FACTOR_BITS));
     }
     let numbers: Vec<u32> = (0..).take(rows.len()).collect();
@@ -123,7 +123,7 @@ mod tests {
     use hearith_paillier::encoding::encode_signed;
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 
-    /// Of few rows and of many, which are multiplied up in another way.
+    /// Small and large batches, which multiply in different ways.
     #[test]
     fn one_wrong_row_is_found_among_any_number() {
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {

@@ -1,5 +1,5 @@
-//! The residue bank: long integers to their residues modulo the primes that the device was built
-//! for.
+//! The residue bank, which converts long integers to residues modulo the primes that the device was
+//! built for.
 
 mod check;
 
@@ -19,9 +19,9 @@ use check::Checker;
 pub static RESIDUE_BANK: System = System { name: "residue-bank", does: "converts integers to residues" };
 
 const NAME: &str = "residue bank";
-/// Numbers sent at a time, which bounds the memory of a batch.
+/// Numbers sent at a time, a limit on the memory of a batch.
 const CHUNK: usize = 4096;
-/// Numbers beyond which the way through the bank does not count.
+/// Batch size from which the bank's latency is negligible.
 const BATCH: usize = 1024;
 
 /// A residue bank behind a transport.
@@ -30,24 +30,24 @@ pub struct ResidueBank {
     device: Accelerator,
     parameters: ResidueBankParameters,
     moduli: Vec<u64>,
-    /// Whether it takes numbers: nothing has gone wrong since it was started.
+    /// Whether the bank accepts numbers: nothing has failed since its start.
     started: bool,
-    /// None if the device is believed.
+    /// `None` if results are not checked.
     checker: Option<Checker>,
 }
 
-/// What a residue bank was built for.
+/// The parameters that a residue bank was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidueBankParameters {
-    /// The longest number, in bits.
+    /// Bits of the longest number.
     pub bits: u32,
-    /// How many moduli it has.
+    /// Number of moduli.
     pub moduli: u32,
     /// Bits of a modulus and of a word.
     pub word_bits: u32,
-    /// Registers of a unit from end to end.
+    /// Pipeline registers of a unit.
     pub stages: u32,
-    /// The units: 0 the paper's, 1 ours, compact, 2 Roy's, 3 Tan's.
+    /// Architecture of the units: 0 the paper's, 1 ours, compact, 2 Roy's, 3 Tan's.
     pub architecture: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
@@ -58,7 +58,7 @@ pub struct ResidueBankParameters {
 }
 
 impl ResidueBank {
-    /// The device at the other end of a transport, started.
+    /// Opens and starts the device at the other end of a transport.
     ///
     /// # Errors
     /// There is no residue bank, or it does not answer.
@@ -84,13 +84,13 @@ impl ResidueBank {
         Ok(Self { device, parameters, moduli, started: true, checker })
     }
 
-    /// The same device, checked or believed: checked unless this says otherwise.
+    /// Sets whether results are checked. They are by default.
     pub fn with_trust(self, trust: Trust) -> Self {
         let checker = self.checker.filter(|_| trust == Trust::Checked);
         Self { checker, ..self }
     }
 
-    /// What the device was built for.
+    /// The parameters that the device was built with.
     pub fn parameters(&self) -> ResidueBankParameters {
         self.parameters
     }
@@ -100,19 +100,20 @@ impl ResidueBank {
         &self.moduli
     }
 
-    /// Where the device is, in words.
+    /// The location of the device, in words.
     pub fn describe(&self) -> String {
         self.device.describe()
     }
 
-    /// The residues of every number modulo some of the device's moduli, in the order asked for.
-    /// They are checked by random linear combinations, which no wrong batch passes but with a
-    /// probability of `2^-64`.
+    /// Returns the residues of every number modulo each of `moduli`, in this order.
+    ///
+    /// The device must have these moduli. Results are checked by random linear combinations: a
+    /// wrong batch passes with a probability of at most `2^-64`.
     ///
     /// # Errors
     /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`],
-    /// [`ErrorKind::FailedCheck`], and whatever befalls the device; then no residues are given out,
-    /// and the device is started anew for the next batch.
+    /// [`ErrorKind::FailedCheck`], or any failure of the device. No residues are returned then, and
+    /// the next batch restarts the device.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
@@ -132,10 +133,10 @@ impl ResidueBank {
         Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
     }
 
-    /// The residues modulo these moduli, which are those of these units, one modulus after the
-    /// other.
+    /// The residues modulo `moduli`, the moduli of `units`: all residues of one modulus, then those
+    /// of the next.
     fn converted(&mut self, moduli: &[u64], units: &[usize], numbers: &Batch) -> Result<Vec<u64>, Error> {
-        // Whoever asked may have secrets to convert: what is not given out is wiped.
+        // The numbers may be secret: residues that are not returned are wiped.
         let mut words = Zeroizing::new(vec![0; moduli.len() * numbers.len()]);
         let slot = self.parameters.residue_bits();
         let limbs = (slot * self.parameters.moduli).div_ceil(64) as usize;
@@ -162,7 +163,7 @@ impl ResidueBank {
         Ok(mem::take(&mut *words))
     }
 
-    /// What the device has counted; a product is a residue.
+    /// The device's counters. A product is a residue.
     ///
     /// # Errors
     /// The device does not answer.
@@ -208,14 +209,14 @@ impl ResidueBankParameters {
         known.then_some(read)
     }
 
-    /// Bits that a residue takes in an answer, and a modulus in the device's table.
+    /// Bits of a residue in an answer, and of a modulus in the device's table.
     fn residue_bits(&self) -> u32 {
         if self.word_bits > 31 { 64 } else { 32 }
     }
 
     fn shape(&self) -> Shape {
         let ResidueBankParameters { bits, moduli, stream_bits, interval, latency, .. } = *self;
-        // Several times what the way through the bank takes.
+        // Several times the latency of the bank.
         let quiet_cycles = 8 * u64::from(interval + latency) + 1000;
         Shape { stream_bits, input_bits: bits, output_bits: self.residue_bits() * moduli, quiet_cycles }
     }

@@ -1,15 +1,17 @@
-//! Systems that can be driven, and what is asked of those at hand: capabilities, each a trait.
+//! Systems with a driver in this crate, and the capabilities of the available devices, each a
+//! trait.
 //!
-//! A front end lets its users name a system and asks the [`Kind`] that stands for it whether it has
-//! the capability that is needed. It never matches on kinds. A new system is a module with its
-//! driver and a line in [`SYSTEMS`]; wherever there are such devices, a [`Kind`].
+//! A front end lets its users name a system and asks that system's [`DeviceProvider`] whether it
+//! has the required capability. It never matches on individual systems. To add a system, write a
+//! module with its driver, add a line to [`SYSTEMS`], and implement [`DeviceProvider`] wherever
+//! there are such devices.
 
 use std::fmt;
 
 use hearith_arith::Batch;
 #[cfg(feature = "dghv")]
 use hearith_dghv::Ciphertext;
-use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
+use hearith_paillier::{DecryptionBackend, PrivateKey, PublicKey, PublicKeyBackend};
 use hearith_rns::Residues;
 
 use crate::ballot::{CountsBallots, MakesBallots};
@@ -20,11 +22,11 @@ use crate::{Counters, Error, Trust, ballot, coproc, mesa, residue_bank};
 pub struct System {
     /// The name by which users choose it.
     pub name: &'static str,
-    /// What it does, in words: "decrypts".
+    /// What the system does, in words: "decrypts".
     pub does: &'static str,
 }
 
-/// All of them, whether or not there are such devices.
+/// All systems with a driver, whether or not such devices are available.
 pub static SYSTEMS: &[&System] = &[
     &mesa::MESA,
     &mesa::MESA_DUAL,
@@ -35,23 +37,23 @@ pub static SYSTEMS: &[&System] = &[
     &ballot::BALLOT_MACHINE,
 ];
 
-/// The devices of a system that are to be had in one way: simulated, or on a board.
-pub trait Kind: fmt::Debug + Sync {
+/// The devices of one system that can be used in one way: simulated, or on a board.
+pub trait DeviceProvider: fmt::Debug + Sync {
     /// The system.
     fn system(&self) -> &'static System;
 
-    /// Whether there are such devices now, and which.
+    /// Whether such devices are available now, and which.
     fn state(&self) -> State;
 
-    /// Some of the devices, by what stands behind the colon of a name such as `cuda:1`; none if
-    /// they have no such names.
-    fn part(&self, _which: &str) -> Option<&'static dyn Kind> {
+    /// The subset of devices named by the text after the colon of a name such as `cuda:1`. `None`
+    /// if the devices have no such names.
+    fn part(&self, _which: &str) -> Option<&'static dyn DeviceProvider> {
         None
     }
 
-    /// The devices for the batches that are large enough, with the CPU for all others; none if they
-    /// are to be named.
-    fn automatic(&self) -> Option<&'static dyn Kind> {
+    /// The devices for sufficiently large batches, with the CPU for all others. `None` if users
+    /// must name these devices explicitly.
+    fn automatic(&self) -> Option<&'static dyn DeviceProvider> {
         None
     }
 
@@ -76,7 +78,7 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// The capability of making ballots.
+    /// The capability of encrypting votes into ballots.
     fn makes_ballots(&self) -> Option<&dyn MakesBallots> {
         None
     }
@@ -87,21 +89,20 @@ pub trait Kind: fmt::Debug + Sync {
     }
 }
 
-/// Whether there are devices of a kind, and which.
+/// Whether devices of a system are available, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Whether one can be used.
+    /// Whether at least one device can be used.
     pub available: bool,
-    /// Which there are, with their parameters; empty if there is none.
+    /// The available devices with their parameters. If there are none: empty, or the reason.
     pub description: String,
-    /// What they need, in words.
+    /// The requirements for such devices, in words.
     pub requires: &'static str,
 }
 
-/// The capability of decrypting with a key that a device is loaded with.
+/// The capability of decrypting with a key loaded into a device.
 pub trait Decrypts {
-    /// The smallest device that the key fits, with the key loaded; it is wiped when the device is
-    /// dropped.
+    /// Loads the key into the smallest device that it fits. Dropping the device wipes the key.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`](crate::ErrorKind::KeyTooLarge), or the device cannot be reached
@@ -111,7 +112,7 @@ pub trait Decrypts {
 
 /// The capability of converting integers to residues.
 pub trait Converts {
-    /// The smallest device that has all these moduli and takes numbers of so many bits.
+    /// Opens the smallest device that has all these moduli and accepts numbers of `bits` bits.
     ///
     /// # Errors
     /// [`ErrorKind::NoResidueBank`](crate::ErrorKind::NoResidueBank), or the device cannot be
@@ -119,16 +120,15 @@ pub trait Converts {
     fn open(&self, moduli: &[u64], bits: u32, trust: Trust) -> Result<Box<dyn ConvertingDevice>, Error>;
 }
 
-/// The capability of computing with a public key: encrypting, and everything that is done with
-/// ciphertexts.
+/// The capability of computing with a public key: encryption and all operations on ciphertexts.
 pub trait Computes {
-    /// A device that takes keys of this size, with the key loaded.
+    /// Loads the key into a device that accepts keys of this size.
     ///
     /// # Errors
     /// [`ErrorKind::KeySize`](crate::ErrorKind::KeySize), or the device cannot be reached or fails.
     fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error>;
 
-    /// The same for the key's owner: a device may encrypt through the primes.
+    /// Loads the key on behalf of its owner: the device may use the primes to encrypt faster.
     ///
     /// # Errors
     /// As [`Computes::load_public`].
@@ -140,7 +140,7 @@ pub trait Computes {
 /// The capability of encrypting over the integers.
 #[cfg(feature = "dghv")]
 pub trait EncryptsIntegers {
-    /// The smallest device that the key fits.
+    /// Loads the key into the smallest device that it fits.
     ///
     /// # Errors
     /// [`ErrorKind::MemoryTooSmall`](crate::ErrorKind::MemoryTooSmall),
@@ -155,20 +155,20 @@ pub trait EncryptsIntegers {
 
 /// A device that is ready for batches.
 pub trait Device {
-    /// What and where the device is, in words.
+    /// The type and location of the device, in words.
     fn describe(&self) -> String;
 
-    /// What the device has counted.
+    /// The device's counters.
     ///
     /// # Errors
     /// The device does not answer.
     fn counters(&mut self) -> Result<Counters, Error>;
 
-    /// Rows that a batch should have for the filling of the device's pipeline not to matter.
+    /// Batch size from which the time to fill the device's pipeline is negligible.
     fn batch_size(&self) -> usize;
 
-    /// What and where the device is and what it did, in words, for a report of work that took
-    /// `rows` of it: "ciphertexts".
+    /// A note for a report: the device, its location and its work, in words. `rows` names the rows
+    /// that it processed: "ciphertexts".
     ///
     /// # Errors
     /// As [`Device::counters`].
@@ -179,37 +179,39 @@ pub trait Device {
     }
 }
 
-/// A device with a key in it. Its failures are
-/// [`DecryptError::Device`](hearith_paillier::DecryptError::Device)s that hold an [`Error`].
-pub trait DecryptingDevice: Device + Decrypt + Send {}
+/// A device with a key loaded. It reports failures as
+/// [`DecryptError::Device`](hearith_paillier::DecryptError::Device), which holds an [`Error`].
+pub trait DecryptingDevice: Device + DecryptionBackend + Send {}
 
 /// A device that converts integers to residues.
 pub trait ConvertingDevice: Device + Send {
-    /// The residues of every number modulo some of the device's moduli, in the order asked for.
+    /// Returns the residues of every number modulo each of `moduli`, in this order. The device must
+    /// have these moduli.
     ///
     /// # Errors
     /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus),
     /// [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
     /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue),
-    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device;
-    /// then no residues are given out.
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), or any failure of the device. No
+    /// residues are returned then.
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
 }
 
-/// A device that computes with a public key: what it offers is [`Compute`]'s, with the same results
-/// as the key's own but for what is random. Its failures are
-/// [`ComputeError::Service`](hearith_paillier::ComputeError::Service)s that hold an [`Error`].
-pub trait ComputingDevice: Device + Compute {}
+/// A device that computes with a public key, through [`PublicKeyBackend`].
+///
+/// Except for randomness, results equal those of the key itself. It reports failures as
+/// [`ComputeError::Service`](hearith_paillier::ComputeError::Service), which holds an [`Error`].
+pub trait ComputingDevice: Device + PublicKeyBackend {}
 
-/// A device that encrypts over the integers, with the same results as the key's own encryption but
-/// for what is random.
+/// A device that encrypts over the integers. Except for randomness, results equal those of the key
+/// itself.
 #[cfg(feature = "dghv")]
 pub trait IntegerEncryptingDevice: Device {
     /// Encrypts bits.
     ///
     /// # Errors
     /// [`ErrorKind::MemoryFailed`](crate::ErrorKind::MemoryFailed),
-    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device;
-    /// then no ciphertexts are given out.
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), or any failure of the device. No
+    /// ciphertexts are returned then.
     fn encrypt(&mut self, key: &hearith_dghv::PublicKey, bits: &[bool]) -> Result<Vec<Ciphertext>, Error>;
 }

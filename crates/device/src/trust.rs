@@ -1,20 +1,20 @@
-//! Whether a device's results are checked.
+//! The choice whether to check a device's results.
 
-/// Whether what a device answers is checked before anything of it is given out.
+/// Whether the driver checks a device's answers before it returns any of them.
 ///
-/// A device that errs, be it in one bit of one constant of a key, gives wrong plaintexts, and one
-/// of them with the right one beside it gives the key away (\[BDL97\]). So answers are checked
-/// unless somebody asks for the contrary.
+/// A device that errs, even in one bit of one constant of a key, returns wrong plaintexts. A wrong
+/// plaintext together with the right one leaks the key (\[BDL97\]). Answers are therefore checked
+/// by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Trust {
-    /// Every batch is checked on this CPU by random linear combinations, which no wrong batch
-    /// passes but with a probability of `2^-64`
+    /// Every batch is checked on this CPU by random linear combinations.
+    ///
+    /// A wrong batch passes with a probability of at most `2^-64`
     /// ([`PrivateKey::check`](hearith_paillier::PrivateKey::check), for plaintexts). The driver
-    /// keeps the private key for it, in this process's memory, and wipes it when it is dropped.
+    /// keeps the private key in this process's memory for the check and wipes it on drop.
     #[default]
     Checked,
-    /// Whatever is below the modulus is believed. **A faulty device then gives the private key
-    /// away** to whoever sees what it decrypts; and a device that lies decides what the plaintexts
-    /// are.
+    /// Every answer below the modulus is accepted. **A faulty device then leaks the private key**
+    /// to anyone who sees its plaintexts, and a malicious device can choose the plaintexts.
     Unchecked,
 }

@@ -5,9 +5,9 @@ use std::fmt;
 
 /// An encrypted bit.
 ///
-/// Its value `c` is a number below the modulus `A_0`. The residue of least size modulo the secret
-/// prime is the noise; the bit is its parity. The bound on the noise is public: it follows from the
-/// operations alone.
+/// Its value `c` is a number below the modulus `A_0`. The residue of `c` modulo the secret prime
+/// that is smallest in absolute value is the noise, and its parity is the bit. The noise bound is
+/// public because it depends only on the operations performed.
 #[derive(Clone, PartialEq)]
 pub struct Ciphertext {
     key: KeyId,
@@ -16,12 +16,12 @@ pub struct Ciphertext {
 }
 
 impl Ciphertext {
-    /// A ciphertext of a key from its parts: [`Parameters::limbs`] limbs, and a bound on the noise
-    /// in bits. Whether the number is below the modulus is checked where it is used.
+    /// Assembles a ciphertext from [`Parameters::limbs`] limbs and a noise bound in bits.
+    /// Operations on the ciphertext check later that the value is below the modulus.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for another length, [`ErrorKind::NoiseExhausted`] for noise that
-    /// does not decrypt or is no number.
+    /// [`ErrorKind::OutOfRange`] for a wrong number of limbs, [`ErrorKind::NoiseExhausted`] for
+    /// noise that is too large to decrypt, negative or not a number.
     pub fn from_parts(key: KeyId, parameters: &Parameters, value: Vec<u64>, noise: f64) -> Result<Self, Error> {
         if value.len() != parameters.limbs() {
             return Err(ErrorKind::OutOfRange.into());
@@ -29,18 +29,18 @@ impl Ciphertext {
         Self::checked(key, parameters, value, noise)
     }
 
-    /// The same for a value of the right length.
+    /// Assembles a ciphertext from a value of the right length.
     pub(crate) fn checked(key: KeyId, parameters: &Parameters, value: Vec<u64>, noise: f64) -> Result<Self, Error> {
         check_noise(noise, parameters)?;
         Ok(Ciphertext { key, value, noise })
     }
 
-    /// The key pair it belongs to.
+    /// The ID of its key pair.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
 
-    /// The number, in limbs, least significant first.
+    /// The value in limbs, least significant first.
     pub fn value(&self) -> &[u64] {
         &self.value
     }
@@ -50,14 +50,14 @@ impl Ciphertext {
         self.noise
     }
 
-    /// How often it can still be multiplied by a ciphertext of its own noise: the levels of
-    /// multiplications left.
+    /// How many times it can still be multiplied by a ciphertext with the same noise, that is, the
+    /// remaining multiplication levels.
     pub fn levels_left(&self, parameters: &Parameters) -> u32 {
         noise::levels(self.noise, parameters.noise_limit())
     }
 }
 
-/// Refuses noise that would not decrypt.
+/// Rejects noise that is too large to decrypt.
 pub(crate) fn check_noise(bits: f64, parameters: &Parameters) -> Result<(), Error> {
     let limit = parameters.noise_limit();
     if (0.0..=limit).contains(&bits) {

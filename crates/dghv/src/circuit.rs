@@ -1,8 +1,9 @@
 //! Boolean circuits, evaluated on encrypted bits.
 //!
-//! A [`Circuit`] comes from a text in Bristol Fashion ([`Circuit::parse`]), in which the circuits
-//! of others come, or from a [`Builder`]; a few are ready in [`library`]. It is evaluated over
-//! anything that has XOR, AND and NOT ([`Bits`]): plain truth values, or ciphertexts.
+//! A [`Circuit`] is parsed from Bristol Fashion ([`Circuit::parse`]), the usual format for
+//! published circuits, or built with a [`Builder`]. A few circuits are predefined in [`library`].
+//! Circuits are evaluated over any type with XOR, AND and NOT ([`Bits`]), such as plaintext truth
+//! values or ciphertexts.
 
 mod bristol;
 mod builder;
@@ -20,7 +21,7 @@ pub use evaluate::{Bits, Plain, Wires};
 
 use std::fmt;
 
-/// Most wires of a circuit, and most gates.
+/// Maximum number of wires in a circuit, and of gates.
 pub const MAX_WIRES: usize = 1 << 24;
 
 /// A gate. Wires are counted from 0, the inputs first.
@@ -45,7 +46,7 @@ impl Gate {
         }
     }
 
-    /// The same gate with other names for its wires.
+    /// The same gate with renumbered wires.
     pub(crate) fn renamed(self, name: impl Fn(u32) -> u32) -> Self {
         match self {
             Gate::Xor { a, b, out } => Gate::Xor { a: name(a), b: name(b), out: name(out) },
@@ -67,10 +68,10 @@ impl Gate {
     }
 }
 
-/// A circuit without loops, every wire of which is driven once: by an input or by a gate.
+/// A circuit without loops in which exactly one input or gate drives each wire.
 ///
-/// Its inputs and outputs are values of some bits each, least significant bit first. The inputs'
-/// bits are the first wires, the outputs' the last ones.
+/// Each input and output is a value of one or more bits, least significant bit first. The first
+/// wires carry the input bits, the last wires the output bits.
 ///
 /// ```
 /// use hearith_dghv::circuit::Circuit;
@@ -85,70 +86,72 @@ pub struct Circuit {
     inputs: Vec<usize>,
     outputs: Vec<usize>,
     wires: usize,
-    /// By level: none reads what a gate of its own level or of a later one drives.
+    /// Sorted by level: a gate reads only wires that inputs or gates of earlier levels drive.
     gates: Vec<Gate>,
-    /// Where each level ends in `gates`.
+    /// The end of each level in `gates`.
     ends: Vec<usize>,
     and_depth: usize,
 }
 
 impl Circuit {
-    /// Bits of each input value.
+    /// The number of bits in each input value.
     pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
-    /// Bits of each output value.
+    /// The number of bits in each output value.
     pub fn outputs(&self) -> &[usize] {
         &self.outputs
     }
 
-    /// Bits of all input values.
+    /// The total number of input bits.
     pub fn input_bits(&self) -> usize {
         self.inputs.iter().sum()
     }
 
-    /// Bits of all output values.
+    /// The total number of output bits.
     pub fn output_bits(&self) -> usize {
         self.outputs.iter().sum()
     }
 
-    /// Wires, inputs and outputs included.
+    /// The number of wires, including inputs and outputs.
     pub fn wires(&self) -> usize {
         self.wires
     }
 
-    /// Gates of all kinds.
+    /// The number of gates of all kinds.
     pub fn gates(&self) -> usize {
         self.gates.len()
     }
 
-    /// AND gates.
+    /// The number of AND gates.
     pub fn ands(&self) -> usize {
         self.gates.iter().filter(|gate| matches!(gate, Gate::And { .. })).count()
     }
 
-    /// Most gates, of any kind, on a way from an input to an output.
+    /// The largest number of gates, of any kind, on a path from an input to an output.
     pub fn depth(&self) -> usize {
         self.ends.len()
     }
 
-    /// Most AND gates on a way from an input to an output: what decides how the noise grows.
+    /// The largest number of AND gates on a path from an input to an output. It determines how the
+    /// noise grows.
     pub fn and_depth(&self) -> usize {
         self.and_depth
     }
 
-    /// The gates level by level: those of one level need only what earlier ones drive.
+    /// The gates level by level. The gates of a level read only wires driven before it.
     pub(crate) fn levels(&self) -> impl Iterator<Item = &[Gate]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.gates[start..end])
     }
 
-    /// Puts gates in order of their levels.
+    /// Sorts gates by level.
+    ///
+    /// Every wire that is read must be an input or driven by one of the gates.
     ///
     /// # Errors
-    /// The place in `gates` of one that lies on a loop. Every wire that is read must be an input or
-    /// driven by one of the gates.
+    /// The index in `gates` of a gate on a loop.
     pub(crate) fn by_level(
         inputs: Vec<usize>,
         outputs: Vec<usize>,
@@ -203,7 +206,7 @@ impl fmt::Debug for Circuit {
     }
 }
 
-/// Which gates read each wire; one that reads it twice stands there twice.
+/// The gates that read each wire. A gate that reads a wire twice is listed twice.
 struct Readers {
     starts: Vec<usize>,
     places: Vec<usize>,
@@ -234,8 +237,8 @@ impl Readers {
     }
 }
 
-/// A gate on a loop: whoever goes back from a gate that still waits, from one that waits to the
-/// next, comes to one twice.
+/// Finds a gate on a loop. Following unevaluated gates backwards from one to the next eventually
+/// reaches the same gate twice.
 fn loop_of(gates: &[Gate], driver: &[usize], waiting: &[usize]) -> usize {
     let mut seen = vec![false; gates.len()];
     let mut place = waiting.iter().position(|&count| count > 0).unwrap_or(0);

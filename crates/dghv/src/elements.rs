@@ -1,12 +1,13 @@
-//! The random parts `chi` of a compressed public key's elements, made again from its seed whenever
+//! The random parts `chi` of a compressed public key's elements, regenerated from its seed whenever
 //! they are needed.
 //!
-//! `chi_i` has `gamma` bits, `w` words of 64. It is cut in eight segments of `w / 8` words, rounded
-//! up, of which the last may be shorter or empty. Its stream is AES-128 in counter mode under the
-//! seed, with `2^64 i` as the first counter block, big-endian (FrodoKEM expands its public matrix
-//! so; \[CNT12\] leaves the generator open). Word `8 t + s` of the stream, little end first, is
-//! word `t` of segment `s`; what lies beyond the number's bits is dropped. So eight lanes work on a
-//! segment each, and read what they need side by side.
+//! `chi_i` has `gamma` bits in `w` words of 64 bits. It is divided into eight segments of `w / 8`
+//! words, rounded up. The last segments may be shorter or empty. The stream of `chi_i` is AES-128
+//! in counter mode under the seed, with the big-endian first counter block `2^64 i`. FrodoKEM
+//! expands its public matrix in this way; \[CNT12\] leaves the generator open. Word `8 t + s` of
+//! the stream, least significant byte first, is word `t` of segment `s`. Bits beyond the number's
+//! length are dropped. With this layout eight lanes can process one segment each and read their
+//! words from adjacent addresses.
 
 #[cfg(target_arch = "x86_64")]
 mod vaes;
@@ -16,20 +17,20 @@ use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use zeroize::DefaultIsZeroes;
 
-/// Segments of a number.
+/// Number of segments of a number.
 pub(crate) const SEGMENTS: usize = 8;
 
-/// Bytes of a seed.
+/// Size of a seed in bytes.
 pub const SEED_BYTES: usize = 16;
 
-/// A word of each segment, aligned as vectors are.
+/// One word of each segment, aligned like a 512-bit vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Row(pub(crate) [u64; SEGMENTS]);
 
 impl DefaultIsZeroes for Row {}
 
-/// What makes a key's elements again.
+/// Regenerates the elements of a key.
 #[derive(Clone)]
 pub(crate) struct Elements {
     seed: [u8; SEED_BYTES],
@@ -46,18 +47,18 @@ impl Elements {
         &self.seed
     }
 
-    /// Words of an element.
+    /// Number of words of an element.
     pub(crate) fn words(&self) -> usize {
         self.bits.div_ceil(64) as usize
     }
 
-    /// Words of a segment.
+    /// Number of words of a segment.
     pub(crate) fn segment(&self) -> usize {
         self.words().div_ceil(SEGMENTS)
     }
 
-    /// Words `from ..` of all segments of element `index`, a row each; zeros beyond a segment's
-    /// end.
+    /// Writes words `from..` of all segments of element `index`, one row per word. Rows beyond the
+    /// end of the segments are zero.
     pub(crate) fn rows(&self, index: usize, from: usize, out: &mut [Row]) {
         let there = self.segment().saturating_sub(from).min(out.len());
         let (drawn, beyond) = out.split_at_mut(there);
@@ -69,7 +70,7 @@ impl Elements {
     #[cfg(target_arch = "x86_64")]
     fn stream(&self, index: u64, from: u64, out: &mut [Row]) {
         if vaes::is_available() {
-            // SAFETY: the instructions are there.
+            // SAFETY: the required instructions are available.
             unsafe { vaes::stream(&self.seed, index, from, out) }
         } else {
             self.portable_stream(index, from, out);
@@ -96,11 +97,11 @@ impl Elements {
         }
     }
 
-    /// Clears what lies beyond the number's last bit.
+    /// Clears the bits beyond the end of the number.
     fn cut(&self, from: usize, rows: &mut [Row]) {
         let unused = (64 * self.words() as u32 - self.bits) as u64;
         for s in 0..SEGMENTS {
-            // The number's words of this segment, from row `from` on.
+            // The number of words left in this segment from row `from` on.
             let words = (self.words().saturating_sub(s * self.segment())).saturating_sub(from);
             rows.iter_mut().skip(words).for_each(|row| row.0[s] = 0);
             let is_top = (s * self.segment()..(s + 1) * self.segment()).contains(&(self.words() - 1));
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
 
-    /// Block `counter` of the stream of element `index`, by the definition.
+    /// Block `counter` of the stream of element `index`, straight from the definition.
     fn block(seed: &[u8; 16], index: u64, counter: u64) -> [u64; 2] {
         let mut block = (u128::from(index) << 64 | u128::from(counter)).to_be_bytes().into();
         Aes128::new(seed.into()).encrypt_block(&mut block);
@@ -159,7 +160,7 @@ mod tests {
                     let kept = (bits - 64 * position as u32).min(64);
                     assert_eq!(word, drawn & (u64::MAX >> (64 - kept)), "word {position} of {bits} bits");
                 }
-                // From anywhere, and beyond the end.
+                // Rows from the middle on, and beyond the end.
                 let from = segment / 2;
                 let mut rows = vec![Row([1; SEGMENTS]); segment + 3 - from];
                 elements.rows(index, from, &mut rows);

@@ -13,16 +13,17 @@ use hearith_ntt::{Barrett, NttError, Ring, Transformed};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-/// Messages of a batch that are encrypted together.
+/// Number of messages encrypted together.
 const TOGETHER: usize = 32;
 
-/// What encryption needs besides the key, prepared by the first that asks.
+/// Values that encryption needs besides the key, prepared on first use.
 pub(crate) enum Prepared {
     Cnt(Reduction),
     Cmnt(Box<Quadratic>),
 }
 
-/// The quadratic scheme's elements `A_{i,0}` transformed, and the reduction of sums of products.
+/// The transforms of the quadratic scheme's elements `A_{i,0}`, and the reduction for sums of
+/// products.
 pub(crate) struct Quadratic {
     ring: Ring,
     elements: Vec<Transformed>,
@@ -44,8 +45,8 @@ impl Prepared {
     }
 }
 
-/// Bits that a sum of multiples of elements has more than an element or, in the quadratic scheme,
-/// than a product of two.
+/// The number of bits by which a sum of multiples of elements exceeds an element or, in the
+/// quadratic scheme, a product of two elements.
 fn excess(parameters: &Parameters) -> usize {
     let lengths = parameters.lengths();
     let terms = lengths.elements.ilog2() + 1;
@@ -53,28 +54,28 @@ fn excess(parameters: &Parameters) -> usize {
 }
 
 impl Parameters {
-    /// Bits that `m + 2 R + 2 sum of B_i A_i` has more than the modulus, at most; of CMNT, that
-    /// with products `A_i0 A_j1`.
+    /// The largest number of bits by which `m + 2 R + 2 sum of B_i A_i` exceeds the modulus. In
+    /// CMNT the sum has products `A_i0 A_j1` in place of `A_i`.
     pub fn encryption_excess(&self) -> u32 {
         let products = if self.scheme() == Scheme::Cmnt { self.lengths().modulus } else { 0 };
         products + excess(self) as u32 + 1
     }
 }
 
-/// What some messages are encrypted with: all that is random.
+/// The random values used to encrypt a batch of messages.
 pub(crate) struct Drawn {
-    /// One of each message in CNT; in CMNT one of each of a message's elements `A_i0`, for those
-    /// `A_j1`.
+    /// One per message in CNT. In CMNT one per message and element `A_i0`, whose entries belong to
+    /// the elements `A_j1`.
     coefficients: Vec<Coefficients>,
     /// `m + 2 R + 2^(length + 1)` of each message.
     noise: Vec<Secret>,
 }
 
 impl PublicKey {
-    /// Encrypts bits, a batch over the cores.
+    /// Encrypts a batch of bits, spread over the cores.
     ///
-    /// The time depends on lengths only, except for products and reductions of super-size numbers
-    /// in CMNT, which are not constant time and leave their rooms unwiped.
+    /// The running time depends only on lengths, except for products and reductions of super-size
+    /// numbers in CMNT. These are not constant time and leave their buffers unwiped.
     ///
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
@@ -82,13 +83,15 @@ impl PublicKey {
         self.encrypt_with(bits, &mut |request| request.compute())
     }
 
-    /// The same, with all but randomness from elsewhere: an accelerator, which may be checked
-    /// ([`EncryptionRequest::check`]).
+    /// Encrypts like [`PublicKey::encrypt`], but leaves everything except the randomness to
+    /// `compute`, for example to an accelerator.
+    ///
+    /// [`EncryptionRequest::check`] can verify its results.
     ///
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random),
-    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if as many numbers do not come back,
-    /// or one that is not below the modulus, and whatever befalls the computation.
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `compute` returns a wrong number
+    /// of values or one that is not below the modulus, and the errors of `compute`.
     pub fn encrypt_with<E: From<Error>>(
         &self,
         bits: &[bool],
@@ -111,7 +114,7 @@ impl PublicKey {
         Ok(ciphertexts)
     }
 
-    /// All that is random of the encryptions of these bits.
+    /// Draws the random values for encrypting these bits.
     fn draw(&self, bits: &[bool]) -> Result<Drawn, Error> {
         let lengths = self.parameters().lengths();
         let each = self.coefficients_each();
@@ -121,12 +124,12 @@ impl PublicKey {
         Ok(Drawn { coefficients, noise })
     }
 
-    /// Rows of coefficients of a message.
+    /// Number of coefficient rows per message.
     fn coefficients_each(&self) -> usize {
         if self.parameters().scheme() == Scheme::Cmnt { self.parameters().lengths().elements as usize } else { 1 }
     }
 
-    /// What comes of it.
+    /// Computes the ciphertexts' values from the drawn randomness.
     fn encrypt_drawn(&self, drawn: &Drawn) -> Result<Vec<Secret>, Error> {
         match self.prepared()? {
             Prepared::Cnt(reduction) => self.linear(reduction, drawn),
@@ -172,7 +175,8 @@ impl PublicKey {
         Ok(value)
     }
 
-    /// The sum of the products of `A_i0` and the inner sums, less the corrections of these.
+    /// The sum of the products of `A_i0` and the inner sums, after subtracting the inner sums'
+    /// corrections.
     fn outer_sum(
         &self,
         prepared: &Quadratic,
@@ -183,7 +187,7 @@ impl PublicKey {
         let Quadratic { ring, elements, .. } = prepared;
         let (mut total, mut transform) = (ring.sum(), ring.transform(&[])?);
         for ((inner, coefficients), element) in inner.iter_mut().zip(coefficients).zip(elements) {
-            // An inner sum below zero has a probability of 2^-(gamma - eta - lambda).
+            // The probability that an inner sum is negative is 2^-(gamma - eta - lambda).
             sub_assign(inner, &self.corrections_sum(elements.len(), coefficients));
             ring.transform_into(inner, &mut transform)?;
             ring.add_product(&mut total, &transform, element)?;
@@ -202,7 +206,7 @@ impl PublicKey {
         sum
     }
 
-    /// Limbs of a sum of multiples of numbers of so many limbs.
+    /// Limbs of a sum of multiples of numbers with `limbs` limbs.
     fn sum_limbs(&self, limbs: usize) -> usize {
         limbs + excess(self.parameters()).div_ceil(64) + 1
     }
@@ -213,7 +217,7 @@ impl PublicKey {
         Ok(())
     }
 
-    /// Adds what [`draw_noise`] gave.
+    /// Adds the output of [`draw_noise`].
     fn add_drawn(&self, value: &mut Secret, noise: &[u64], length: u32) {
         let noise = resized(noise, value.len());
         let carry = add_assign(value, &noise);
@@ -242,14 +246,14 @@ fn draw_noise(bit: bool, length: u32) -> Result<Secret, Error> {
     Ok(noise)
 }
 
-/// What is above zero in that: `2^(length + 1)`, in as many limbs.
+/// The offset `2^(length + 1)` that keeps this noise non-negative, in the same number of limbs.
 fn noise_shift(length: u32) -> Vec<u64> {
     let mut shift = vec![0; (length as usize + 3).div_ceil(64)];
     shift[(length as usize + 1) / 64] = 1 << ((length + 1) % 64);
     shift
 }
 
-/// Doubles in place; returns the bit carried out.
+/// Doubles in place and returns the carry bit.
 fn double(number: &mut [u64]) -> u64 {
     number.iter_mut().fold(0, |carry, limb| {
         let out = *limb >> 63;

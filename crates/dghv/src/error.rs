@@ -1,11 +1,12 @@
-//! The error type, which names the fault in the input and its row. No error carries a plaintext or
+//! The error type, which reports the kind of error and the row. No error contains a plaintext or
 //! key material.
 
 use hearith_arith::ArithError;
 use hearith_ntt::NttError;
 use std::fmt;
 
-/// What is wrong, and in which row of a batch, from 0. The text names the row first.
+/// An error, with the row of the batch, counted from 0, if there is one. The message starts with
+/// the row.
 ///
 /// ```
 /// use hearith_dghv::{Error, ErrorKind};
@@ -23,23 +24,24 @@ struct Located {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The row of the batch at fault, from 0, if there is one.
+    /// The row of the batch, counted from 0, if the error belongs to one.
     pub fn row(&self) -> Option<usize> {
         self.0.row
     }
 
-    /// The same error in this row.
+    /// The same error, assigned to this row.
     pub fn at_row(mut self, row: usize) -> Self {
         self.0.row = Some(row);
         self
     }
 
-    /// The same error of no row: what a circuit's level computes is none of the caller's.
+    /// The same error without a row: rows inside the evaluation of a circuit mean nothing to the
+    /// caller.
     pub(crate) fn without_row(mut self) -> Self {
         self.0.row = None;
         self
@@ -68,34 +70,34 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// What lies beneath the kind: the failure of the random generator, or of the arithmetic.
+    /// The cause of the error: a failure of the random generator or of the arithmetic.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.kind.source()
     }
 }
 
-/// What is wrong. The text says nothing of the row; see [`Error`].
+/// The kinds of errors. Their messages omit the row; see [`Error`].
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A name that is none of those known.
-    #[error("unknown {what}: known are {known}")]
+    /// An unknown name.
+    #[error("unknown {what}: choose one of {known}")]
     UnknownName {
-        /// What it should name.
+        /// The kind of thing to be named.
         what: &'static str,
-        /// The names there are.
+        /// The known names.
         known: &'static str,
     },
-    /// Lengths with which the scheme would not work.
+    /// Lengths for which the scheme does not work.
     #[error("parameters: {what}")]
     Parameters {
-        /// What is wrong with them.
+        /// The violated condition.
         what: &'static str,
     },
-    /// A part of a key has not the length, or not the form, that its parameters ask for.
+    /// A part of a key has a length or form that does not match its parameters.
     #[error("the key is malformed: {what}")]
     MalformedKey {
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
     /// The parts of a key pair do not belong together.
@@ -107,69 +109,69 @@ pub enum ErrorKind {
     /// A ciphertext is not below the modulus, or not of its length.
     #[error("the ciphertext is not a number below the key's modulus")]
     OutOfRange,
-    /// The result might not decrypt, or the ciphertext given.
-    #[error("noise of up to {bits} bits where {limit} decrypt")]
+    /// The noise of the result or of the given ciphertext is too large to decrypt reliably.
+    #[error("noise of up to {bits} bits is too much: at most {limit} bits decrypt correctly")]
     NoiseExhausted {
-        /// Bits of noise, rounded up.
+        /// Noise in bits, rounded up.
         bits: u32,
-        /// Most bits that decrypt.
+        /// Largest noise in bits that decrypts.
         limit: u32,
     },
-    /// A ladder with more rungs than its parameters have room for, or with none.
-    #[error("a ladder of {rungs} rungs: these parameters allow 1 to {most}")]
+    /// A ladder with no rungs, or with more than its parameters allow.
+    #[error("a ladder of {rungs} rungs is not possible: these parameters allow 1 to {most}")]
     Ladder {
-        /// Rungs asked for.
+        /// Rungs requested.
         rungs: usize,
-        /// Rungs that there is room for.
+        /// Rungs that the parameters allow.
         most: usize,
     },
-    /// There is no room for a ladder at all.
+    /// The parameters do not allow a ladder.
     #[error("these parameters are too small for a ladder")]
     NoLadder,
-    /// Switching keys that would be too long, and a switch that would take too long.
+    /// The switching keys would be too long and a switch too slow.
     #[error("a ladder of these parameters needs {mebibytes} MiB per rung: at most {most} MiB are allowed")]
     LadderTooLarge {
-        /// MiB of the first switching key.
+        /// Size of the first switching key in MiB.
         mebibytes: u64,
-        /// Most that are made or read.
+        /// Largest size in MiB that is generated or read.
         most: u64,
     },
-    /// A level that the key's ladder does not have, or one above the ciphertext's.
-    #[error("no way from level {from} to level {to}: the key has {levels} levels below its own")]
+    /// A level that the key's ladder does not have, or one above the ciphertext's level.
+    #[error("cannot switch from level {from} to level {to}: the key has {levels} levels below its own")]
     Level {
         /// The ciphertext's level.
         from: usize,
-        /// The level asked for.
+        /// The requested level.
         to: usize,
         /// Rungs of the ladder.
         levels: usize,
     },
-    /// Not 32 lower-case hexadecimal digits.
-    #[error("not a key id: 32 lower-case hexadecimal digits")]
+    /// The text is not 32 lower-case hexadecimal digits.
+    #[error("not a key ID: expected 32 lower-case hexadecimal digits")]
     NotAKeyId,
     /// Batches of different lengths.
-    #[error("batches of {left} and {right} ciphertexts")]
+    #[error("the batches must have the same length, not {left} and {right} ciphertexts")]
     UnequalLengths {
         /// Rows of the first.
         left: usize,
         /// Rows of the second.
         right: usize,
     },
-    /// A circuit's row has another number of bits than the circuit's inputs.
-    #[error("{found} bits for a circuit of {expected}")]
+    /// A row has a different number of bits than the circuit's inputs.
+    #[error("the circuit needs {expected} input bits, not {found}")]
     Inputs {
         /// Bits of the row.
         found: usize,
         /// Bits of all inputs.
         expected: usize,
     },
-    /// The operating system gave no random numbers.
-    #[error("the operating system gives no random numbers")]
+    /// The operating system provided no random numbers.
+    #[error("the operating system's random generator failed")]
     Random(#[from] getrandom::Error),
-    /// The arithmetic layer refused.
+    /// The arithmetic layer reported an error.
     #[error(transparent)]
     Arith(#[from] ArithError),
-    /// The super-size arithmetic refused.
+    /// The super-size arithmetic reported an error.
     #[error(transparent)]
     Ntt(#[from] NttError),
 }

@@ -1,22 +1,23 @@
-//! Files of keys and ciphertexts, written and read in a stream.
+//! Files of keys and ciphertexts, written and read as streams.
 //!
 //! | bytes | what |
 //! | ---: | --- |
 //! | 8 | `HEARDGHV` |
-//! | 2 | the version of this format: 1, or 2 for a key with a ladder and for whatever lies on a rung |
+//! | 2 | the version of this format: 1, or 2 for a key with a ladder and for keys and ciphertexts on a rung |
 //! | 1 | what the file holds: 1 a public key, 2 a private key, 3 ciphertexts |
 //! | 1 | the scheme: 1 CMNT, 2 CNT |
 //! | 7 x 4 | the parameters' lengths, in the order of [`Lengths`](crate::Lengths) |
-//! | 16 | the id of the key |
+//! | 16 | the ID of the key |
 //! | 1 | in version 2: the level in a ladder, 0 for the key itself |
-//! | | the content, by what the file holds |
+//! | | the content, which depends on the kind of file |
 //! | 32 | the SHA-256 of everything before it |
 //!
-//! Integers are little-endian; a natural number of up to `n` bits takes `ceil(n / 8)` bytes. The
-//! checksum finds damage, not malice: whoever can write the file can write the checksum.
+//! Integers are little-endian. A natural number of up to `n` bits occupies `ceil(n / 8)` bytes. The
+//! checksum detects damage, not tampering: anyone who can write the file can also write the
+//! checksum.
 //!
-//! A file is read as a stream; nothing is made room for because the file claims it, beyond what
-//! parameters allow.
+//! Readers process a file as a stream. They never allocate memory from a size in the file beyond
+//! what the parameters allow.
 
 mod ciphertexts;
 mod error;

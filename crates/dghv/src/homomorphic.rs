@@ -1,5 +1,5 @@
-//! Computing with ciphertexts: sums and products modulo `A_0` are those of the bits modulo 2. All
-//! numbers are public.
+//! Computing with ciphertexts: sums and products modulo `A_0` encrypt sums and products of the bits
+//! modulo 2. All values here are public.
 
 use crate::ciphertext::check_noise;
 use crate::number::add_modulus_if_borrowed;
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use std::borrow::Borrow;
 
 impl PublicKey {
-    /// Exclusive or, row by row: `a + b`, with the noise of both.
+    /// Computes the exclusive or of each pair of rows as `a + b`. The noise of the two adds up.
     ///
     /// # Errors
     /// [`ErrorKind::UnequalLengths`]; with the row [`ErrorKind::OtherKey`],
-    /// [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the sum might not decrypt.
+    /// [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the sum may not decrypt.
     pub fn add<A, B>(&self, a: &[A], b: &[B]) -> Result<Vec<Ciphertext>, Error>
     where
         A: Borrow<Ciphertext> + Sync,
@@ -29,7 +29,8 @@ impl PublicKey {
         })
     }
 
-    /// And, row by row: `a b`, whose noise has as many bits as both together.
+    /// Computes the AND of each pair of rows as `a b`. The noise has the bits of both operands
+    /// together.
     ///
     /// # Errors
     /// As [`PublicKey::add`].
@@ -50,7 +51,7 @@ impl PublicKey {
         })
     }
 
-    /// Not, row by row: `1 - a`.
+    /// Computes the NOT of each row as `1 - a`.
     ///
     /// # Errors
     /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`],
@@ -66,7 +67,7 @@ impl PublicKey {
         })
     }
 
-    /// Bits that everybody may know as ciphertexts without noise: 0 and 1.
+    /// Converts public bits to ciphertexts without noise: 0 and 1.
     pub fn constants(&self, bits: &[bool]) -> Vec<Ciphertext> {
         let constant = |&bit: &bool| {
             let mut value = vec![0; self.modulus().len()];
@@ -92,8 +93,8 @@ impl PublicKey {
             let checked = self.check(a).and_then(|()| self.check(b));
             checked.and_then(|()| compute(a, b)).map_err(|error| error.at_row(row))
         };
-        // All rows are computed before one is judged, so that the error is the first row's,
-        // whichever core was faster.
+        // Compute all rows before looking for errors, so that the reported error is always that of
+        // the first failing row.
         pairs.map(row).collect::<Vec<_>>().into_iter().collect()
     }
 }

@@ -14,20 +14,20 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Says by name that one knows: **all parameters of these schemes are historical and broken.** A
-/// toy key falls to greatest common divisors in minutes on one core. They are for reproducing what
-/// was published, and for measuring, never for data.
+/// Acknowledges by name that **all parameters of these schemes are historical and broken.**
 ///
-/// Whatever makes a key asks for it.
+/// A greatest-common-divisor attack breaks a toy key in minutes on one core. The parameters serve
+/// to reproduce published results and to measure, never to protect data. Every function that
+/// creates a key requires this argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InsecureHistoricalParameters;
 
-/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of the public key's parts.
+/// Identifies a key pair: the first 32 hexadecimal digits of the SHA-256 of the public key's parts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; 16]);
 
 impl KeyId {
-    /// The id of the public key with these parts.
+    /// The ID of the public key with these parts.
     fn of(parameters: &Parameters, seed: &[u8], modulus: &[u64], corrections: &[u64]) -> KeyId {
         let lengths = parameters.lengths();
         let mut hash = Sha256::new();
@@ -45,12 +45,12 @@ impl KeyId {
         KeyId(id)
     }
 
-    /// The 16 bytes that the digits stand for.
+    /// The ID as 16 bytes.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0
     }
 
-    /// The id of these bytes.
+    /// The ID with these bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> KeyId {
         KeyId(bytes)
     }
@@ -89,7 +89,7 @@ pub struct KeyPair {
 }
 
 impl KeyPair {
-    /// Makes a key pair.
+    /// Generates a key pair.
     ///
     /// # Errors
     /// [`ErrorKind::Random`], and [`ErrorKind::Arith`] for an engine that this machine cannot run.
@@ -101,8 +101,8 @@ impl KeyPair {
         generate::key_pair(parameters, engine, &|_, _| ())
     }
 
-    /// The same, which tells `progress` what is done of how much, in units of its own, from any
-    /// thread.
+    /// Generates a key pair and reports progress: calls `progress` with the steps done and their
+    /// total, from any thread.
     ///
     /// # Errors
     /// As [`KeyPair::generate`].

@@ -1,17 +1,17 @@
-//! Modulus switching \[CNT12\]: a ladder of keys with ever shorter secrets, down which ciphertexts
-//! go to leave noise behind.
+//! Modulus switching \[CNT12\]: ciphertexts descend a ladder of keys with ever shorter secrets,
+//! which reduces their noise.
 //!
-//! What decides how much can be computed is the noise beside the secret's length, but a product
-//! doubles the noise, however long the secret. A [`SwitchingKey`] makes of a ciphertext under a
-//! secret `p` one of the same bit under a shorter `p'`, whose noise is shorter by as much: the room
-//! above the noise stays, and the next product costs less of it. With one secret of `eta` bits
-//! there are about `log2(eta / noise)` levels of multiplications, with a ladder about
+//! The ratio of the secret's length to the noise determines how much can be computed, but a product
+//! doubles the noise whatever the length of the secret. A [`SwitchingKey`] converts a ciphertext
+//! under a secret `p` to one of the same bit under a shorter `p'`. The noise becomes shorter by as
+//! much as the secret, so the noise budget stays the same and the next product uses less of it. One
+//! secret of `eta` bits allows about `log2(eta / noise)` levels of multiplications, a ladder about
 //! `eta / noise`.
 //!
-//! Each rung is a key of its own, with its own modulus `A_0` of the same length, so that
-//! ciphertexts at any level are added, multiplied, written and decrypted as those of any key. A
-//! switching key encrypts its `p` under `p'`, never under itself: a ladder does not rest on
-//! circular security.
+//! Each rung is an independent key with its own modulus `A_0` of the same length. Ciphertexts at
+//! any level are therefore added, multiplied, written and decrypted like those of any key. A
+//! switching key encrypts `p` under `p'`, never under itself, so a ladder does not rely on circular
+//! security.
 
 mod generate;
 mod shape;
@@ -22,16 +22,16 @@ pub use switch::SwitchingKey;
 use crate::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyId, Parameters, PublicKey};
 use std::fmt;
 
-/// A key below another one, and the way to it.
+/// A key of a ladder, with the switching key that leads to it.
 #[derive(Debug)]
 pub struct Rung {
     /// The key at this level.
     pub key: PublicKey,
-    /// What brings ciphertexts here from the level above.
+    /// Switches ciphertexts to this level from the level above.
     pub switching: SwitchingKey,
 }
 
-/// Public keys below a public key, each with the way to it from the one above.
+/// The public keys below a public key, each with the switching key from the one above.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -55,11 +55,11 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// A ladder from its rungs, the highest first.
+    /// Assembles a ladder from its rungs, the highest first.
     ///
     /// # Errors
-    /// [`ErrorKind::MalformedKey`] if there are none, or they do not follow one another from this
-    /// key on.
+    /// [`ErrorKind::MalformedKey`] if there are no rungs, or they do not form a chain that starts
+    /// at this key.
     pub fn from_rungs(top: &PublicKey, rungs: Vec<Rung>, _: InsecureHistoricalParameters) -> Result<Self, Error> {
         let mut above = top.id();
         for Rung { key, switching } in &rungs {
@@ -69,29 +69,29 @@ impl Ladder {
             above = key.id();
         }
         match rungs.is_empty() {
-            true => Err(ErrorKind::MalformedKey { what: "a ladder without rungs" }.into()),
+            true => Err(ErrorKind::MalformedKey { what: "the ladder has no rungs" }.into()),
             false => Ok(Ladder { rungs }),
         }
     }
 
-    /// The rungs, the highest first: those of levels 1, 2 and so on.
+    /// The rungs of levels 1, 2 and so on, the highest first.
     pub fn rungs(&self) -> &[Rung] {
         &self.rungs
     }
 
-    /// The parameters of the rung below a key of these. `None` where there is no room for a product
-    /// there.
+    /// The parameters of the rung below a key with the given parameters. `None` if the noise budget
+    /// there would not allow a product.
     pub fn below(parameters: &Parameters) -> Option<Parameters> {
         shape::next_level(parameters)
     }
 
-    /// Most rungs that a ladder below these parameters can have: on the last one there is room for
-    /// a product.
+    /// Maximum number of rungs of a ladder below these parameters. The last rung still allows a
+    /// product.
     pub fn most_rungs(parameters: &Parameters) -> usize {
         std::iter::successors(shape::next_level(parameters), shape::next_level).count()
     }
 
-    /// Makes sure that switching keys of these parameters are of a reasonable size.
+    /// Checks that switching keys for these parameters have a reasonable size.
     ///
     /// # Errors
     /// [`ErrorKind::NoLadder`], [`ErrorKind::LadderTooLarge`].
@@ -117,7 +117,7 @@ impl<'a> Levels<'a> {
         self.rungs.len()
     }
 
-    /// The key of a level, which there is.
+    /// The key of a level. The level must exist.
     pub(crate) fn key(&self, level: usize) -> &'a PublicKey {
         match level.checked_sub(1) {
             None => self.top,
@@ -131,17 +131,17 @@ impl<'a> Levels<'a> {
         level.ok_or_else(|| ErrorKind::OtherKey.into())
     }
 
-    /// Bits of noise one level below this one.
+    /// Noise in bits after switching from this level to the next lower one.
     pub(crate) fn noise_below(&self, level: usize, noise: f64) -> f64 {
         shape::noise(self.key(level).parameters(), self.key(level + 1).parameters(), noise)
     }
 
-    /// The ciphertexts of one level, one level below.
+    /// Switches ciphertexts of one level to the next lower one.
     pub(crate) fn switch_down(&self, level: usize, ciphertexts: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         self.rungs[level].switching.switch(self.key(level), self.key(level + 1), ciphertexts)
     }
 
-    /// Ciphertexts of any levels, at this one.
+    /// Switches ciphertexts of any levels to level `to`.
     pub(crate) fn switch(&self, ciphertexts: &[Ciphertext], to: usize) -> Result<Vec<Ciphertext>, Error> {
         let mut rows = ciphertexts.to_vec();
         let levels = rows.iter().map(|row| self.level_of(row.key_id())).enumerate();

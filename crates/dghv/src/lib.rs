@@ -1,22 +1,24 @@
 //! Fully homomorphic encryption over the integers: the schemes of Coron, Mandal, Naccache and
 //! Tibouchi (CMNT) and of Coron, Naccache and Tibouchi (CNT).
 //!
-//! **Every parameter set is historical and broken.** Whatever makes a key asks for
-//! [`InsecureHistoricalParameters`] by that name.
+//! **Every parameter set is historical and broken.** Every function that creates a key therefore
+//! requires an [`InsecureHistoricalParameters`] argument.
 //!
-//! A private key is a prime `p`, an encryption of a bit `m` a number `p q + 2 r + m` modulo a
-//! public multiple `A_0` of `p`; sums and products of ciphertexts are those of bits, as long as the
-//! noise `2 r + m` stays below `p / 2`. Every [`Ciphertext`] carries a bound on it.
+//! A private key is a prime `p`. A bit `m` is encrypted as a number `p q + 2 r + m` modulo a public
+//! multiple `A_0` of `p`. Sums and products of ciphertexts encrypt the XOR and AND of the bits
+//! while the noise `2 r + m` stays below `p / 2`. Every [`Ciphertext`] carries a bound on its
+//! noise.
 //!
 //! - [`Parameters`]: the published sets of both [schemes](Scheme), and others;
 //! - [`KeyPair`], [`PrivateKey`], [`PublicKey`]: public keys are compressed to a seed and short
 //!   corrections;
 //! - [`mod@format`]: files of keys and ciphertexts;
 //! - [`PublicKey::encrypt`], [`add`](PublicKey::add), [`multiply`](PublicKey::multiply),
-//!   [`PrivateKey::decrypt`]: on batches of bits.
-//! - [`RecryptionKey`]: ciphertexts whose noise is nearly exhausted get little noise again;
-//! - [`Ladder`]: modulus switching, by which ciphertexts leave noise behind;
-//! - [`circuit`]: boolean circuits, from texts in Bristol Fashion or built here, and the
+//!   [`PrivateKey::decrypt`]: operations on batches of bits;
+//! - [`RecryptionKey`]: replaces ciphertexts whose noise is nearly exhausted by ciphertexts with
+//!   little noise;
+//! - [`Ladder`]: modulus switching, which reduces the noise of ciphertexts;
+//! - [`circuit`]: Boolean circuits, parsed from Bristol Fashion or built in code, and the
 //!   [`Evaluator`] that runs them on ciphertexts.
 //!
 //! Numbers are slices of 64-bit limbs, least significant first.
@@ -53,7 +55,7 @@ pub use private_keys::PrivateKeys;
 pub use public_keys::PublicKeys;
 pub use squash::RecryptionKey;
 
-/// The example of this crate's page, compiled and run.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
-//! Bounds on noise, as logarithms to the base 2: for what they bound, `sum` is of two numbers, and
-//! a product's is the sum.
+//! Bounds on noise, as logarithms to base 2. [`sum`] bounds the sum of two numbers. The bound of a
+//! product is the sum of the factors' bounds.
 
-/// Bits of the sum of two numbers of so many bits.
+/// Logarithm of the sum of two numbers with these logarithms.
 pub(crate) fn sum(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2
 }
 
-/// How often a ciphertext can be multiplied by one of its own noise, which doubles the bits: from
-/// `noise` up to `limit`.
+/// How many times a ciphertext can be multiplied by one with the same noise. Each multiplication
+/// doubles the bits, from `noise` up to at most `limit`.
 pub(crate) fn levels(noise: f64, limit: f64) -> u32 {
     let mut levels = 0;
     let mut grown = noise.max(1.0) * 2.0;

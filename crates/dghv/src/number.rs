@@ -1,4 +1,5 @@
-//! Arithmetic on secret numbers, in a time that depends on lengths only; room for secrets is wiped.
+//! Arithmetic on secret numbers. Its time depends only on lengths, and buffers with secrets are
+//! wiped.
 
 use hearith_arith::natural::{
     Secret, add_assign, assign_if, inverse_word, is_zero, less, mac_row, product, reduce_once, resized, sub_assign,
@@ -6,21 +7,22 @@ use hearith_arith::natural::{
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Reduction modulo a secret odd number, by Montgomery's word by word \[Montgomery85\] from the low
-/// end of numbers of a fixed length.
+/// Reduction modulo a secret odd number for inputs of a fixed length: Montgomery's word-by-word
+/// reduction from the low end \[Montgomery85\].
 #[derive(Clone)]
 pub(crate) struct Residues {
     modulus: Secret,
     /// `-modulus^-1` modulo `2^64`.
     inverse: u64,
-    /// Limbs of the numbers that are reduced.
+    /// Number of limbs of the inputs.
     length: usize,
-    /// `2^(64 (length + 2 k))` modulo the modulus of `k` limbs: what the two reductions divide by.
+    /// `2^(64 (length + 2 k))` modulo the modulus of `k` limbs. It compensates for the divisions of
+    /// the two reductions.
     scale: Secret,
 }
 
 impl Residues {
-    /// Prepares for numbers of `length` limbs.
+    /// Prepares the reduction of numbers with `length` limbs.
     pub(crate) fn new(modulus: &[u64], length: usize) -> Self {
         let k = modulus.len();
         let inverse = inverse_word(modulus[0]).wrapping_neg();
@@ -34,13 +36,14 @@ impl Residues {
         &self.modulus
     }
 
-    /// `x` modulo the modulus, for `x` of as many limbs as were prepared for.
+    /// `x` modulo the modulus, for an `x` with exactly `length` limbs.
     pub(crate) fn reduce(&self, x: &[u64]) -> Secret {
         assert_eq!(x.len(), self.length, "numbers of the length that was prepared for");
         self.divided(&Zeroizing::new(product(&self.divided(x), &self.scale)))
     }
 
-    /// The parity of the residue of least size: negative residues are told by their size.
+    /// The parity of the residue of least absolute value. A residue above half the modulus counts
+    /// as negative.
     pub(crate) fn centred_parity(&self, x: &[u64]) -> u64 {
         let residue = self.reduce(x);
         let mut doubled = resized(&residue, residue.len() + 1);
@@ -52,8 +55,8 @@ impl Residues {
     /// `x / 2^(64 x.len())` modulo the modulus.
     fn divided(&self, x: &[u64]) -> Secret {
         let k = self.modulus.len();
-        // Limbs i .. of the rest: below 2^(64 k) + modulus before each step, below 2^(64 (k + 1))
-        // in it.
+        // Limbs i.. of the remainder. They are below 2^(64 k) + modulus before each step, and below
+        // 2^(64 (k + 1)) within it.
         let mut window = Zeroizing::new(vec![0; k + 1]);
         let first = k.min(x.len());
         window[..first].copy_from_slice(&x[..first]);
@@ -73,11 +76,11 @@ impl Residues {
         rest
     }
 
-    /// `2^exponent` modulo the modulus, for a public exponent: squarings, and a doubling where a
-    /// bit is set.
+    /// `2^exponent` modulo the modulus for a public exponent, by squaring, and doubling for each
+    /// set bit.
     fn power_of_two(&self, exponent: usize) -> Secret {
-        // Powers are kept as 2^e R with R = 2^(64 k); R modulo the modulus is made by doubling from
-        // the top bit on.
+        // Powers are stored as 2^e R with R = 2^(64 k). R modulo the modulus is computed from 1 by
+        // doubling.
         let k = self.modulus.len();
         let mut power = Zeroizing::new(vec![0; k]);
         power[0] = 1;
@@ -93,7 +96,7 @@ impl Residues {
         self.divided(&power)
     }
 
-    /// `a b / 2^(64 k)`, for which the factors' product is divided from its low half.
+    /// `a b / 2^(64 k)` modulo the modulus. The division eliminates the low half of the product.
     fn divided_product(&self, a: &[u64], b: &[u64]) -> Secret {
         let k = self.modulus.len();
         let mut full = Zeroizing::new(vec![0; 2 * k + 1]);
@@ -122,11 +125,11 @@ impl fmt::Debug for Residues {
     }
 }
 
-/// Limbs below which products are made limb by limb.
+/// Products of factors with at most this many limbs use schoolbook multiplication.
 const SHORT: usize = 48;
 
-/// `a b`, in `a.len() + b.len()` limbs: Karatsuba's algorithm, for factors of about the same
-/// length, limb by limb for others.
+/// `a b` in `a.len() + b.len()` limbs: Karatsuba's algorithm for factors of similar length,
+/// schoolbook multiplication otherwise.
 pub(crate) fn secret_product(a: &[u64], b: &[u64]) -> Secret {
     let half = a.len().max(b.len()).div_ceil(2);
     if a.len().min(b.len()) <= half.max(SHORT) {
@@ -140,20 +143,20 @@ pub(crate) fn secret_product(a: &[u64], b: &[u64]) -> Secret {
     let mut out = Zeroizing::new(vec![0; a.len() + b.len()]);
     out[..2 * half].copy_from_slice(&low);
     out[2 * half..].copy_from_slice(&high);
-    // The limbs of the middle beyond the end are zero.
+    // The limbs of `middle` beyond the end are zero.
     let kept = middle.len().min(out.len() - half);
     add_assign(&mut out[half..], &middle[..kept]);
     out
 }
 
-/// `a + b`, in a limb more than the longer one, `a`.
+/// `a + b`, in one limb more than `a`, the longer of the two.
 fn sum(a: &[u64], b: &[u64]) -> Secret {
     let mut sum = resized(a, a.len() + 1);
     add_assign(&mut sum, b);
     sum
 }
 
-/// The product of all.
+/// The product of all factors.
 pub(crate) fn product_of(factors: &[Secret]) -> Secret {
     match factors {
         [] => Zeroizing::new(vec![1]),
@@ -166,7 +169,8 @@ pub(crate) fn product_of(factors: &[Secret]) -> Secret {
     }
 }
 
-/// `x` modulo `m` of as many limbs, for `x` in `(-m, m)` whose two's complement has this borrow.
+/// `x` modulo `m` for `x` in `(-m, m)`, given as two's complement with its borrow. Both have the
+/// same number of limbs.
 pub(crate) fn add_modulus_if_borrowed(x: &mut [u64], borrow: u64, m: &[u64]) {
     let mut raised = resized(x, x.len());
     add_assign(&mut raised, m);
@@ -174,18 +178,18 @@ pub(crate) fn add_modulus_if_borrowed(x: &mut [u64], borrow: u64, m: &[u64]) {
     raised.zeroize();
 }
 
-/// Bits of a public number.
+/// Length in bits of a public number.
 pub(crate) fn bits_of(number: &[u64]) -> u64 {
     let top = number.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top as u64 + 64 - u64::from(number[top].leading_zeros()))
 }
 
-/// Whether public `a < b`, of the same length.
+/// Whether `a < b` for public numbers of the same length. False if their lengths differ.
 pub(crate) fn is_below(a: &[u64], b: &[u64]) -> bool {
     a.len() == b.len() && less(a, b) == 1
 }
 
-/// Whether the number is odd and its bits are exactly as many.
+/// Whether the number is odd and has exactly `bits` bits.
 pub(crate) fn is_odd_of_bits(number: &[u64], bits: u32) -> bool {
     number.first().is_some_and(|low| low & 1 == 1) && bits_of(number) == u64::from(bits) && is_zero(number) == 0
 }

@@ -1,24 +1,25 @@
-//! Parameter sets: the published ones, and others for tests and for reading other programs' keys.
+//! Parameter sets: the published ones, and custom ones for tests and for keys of other programs.
 
 use crate::{Error, ErrorKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of the two schemes.
+/// The two schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Coron, Mandal, Naccache and Tibouchi \[CMNT11\]: encryption is quadratic in the elements of
     /// the public key.
     Cmnt,
-    /// Coron, Naccache and Tibouchi \[CNT12\]: linear, with compressed public keys.
+    /// Coron, Naccache and Tibouchi \[CNT12\]: encryption is linear in them, and public keys are
+    /// compressed.
     Cnt,
 }
 
 impl Scheme {
-    /// Both.
+    /// Both schemes.
     pub const ALL: &[Scheme] = &[Scheme::Cmnt, Scheme::Cnt];
 
-    /// The name by which users choose it.
+    /// The name by which users select the scheme.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Cmnt => "cmnt",
@@ -27,7 +28,7 @@ impl Scheme {
     }
 }
 
-/// A published set of parameters. All are broken: see
+/// A published set of parameters. All sets are broken: see
 /// [`InsecureHistoricalParameters`](crate::InsecureHistoricalParameters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Size {
@@ -42,10 +43,10 @@ pub enum Size {
 }
 
 impl Size {
-    /// All, the smallest first.
+    /// All sizes, the smallest first.
     pub const ALL: &[Size] = &[Size::Toy, Size::Small, Size::Medium, Size::Large];
 
-    /// The name by which users choose it.
+    /// The name by which users select the size.
     pub fn name(self) -> &'static str {
         match self {
             Size::Toy => "toy",
@@ -78,13 +79,13 @@ macro_rules! named {
 named!(Scheme, "scheme", "cmnt, cnt");
 named!(Size, "parameters", "toy, small, medium, large");
 
-/// The lengths that make up a set of parameters, in bits but for [`elements`](Lengths::elements).
+/// The lengths of a set of parameters, in bits except for [`elements`](Lengths::elements).
 ///
-/// Beside each stands its name in the papers.
+/// Each field gives its name in the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lengths {
-    /// Nominal security, `lambda`: corrections of compressed keys are so many bits longer than the
-    /// secret.
+    /// Nominal security, `lambda`. The corrections of compressed keys are this many bits longer
+    /// than the secret.
     pub security: u32,
     /// Noise of the public key's elements, `rho`.
     pub key_noise: u32,
@@ -92,7 +93,8 @@ pub struct Lengths {
     pub secret: u32,
     /// Ciphertexts and the modulus `A_0`, `gamma`.
     pub modulus: u32,
-    /// CMNT: `beta`, so the key has twice as many elements, `A_{i,0}` and `A_{i,1}`. CNT: `tau`.
+    /// Number of elements. CMNT: `beta`, and the key has twice as many elements, `A_{i,0}` and
+    /// `A_{i,1}`. CNT: `tau`.
     pub elements: u32,
     /// Random coefficients of an encryption, `alpha`.
     pub coefficient: u32,
@@ -100,7 +102,7 @@ pub struct Lengths {
     pub encryption_noise: u32,
 }
 
-/// A scheme, its lengths, and the level in a ladder of keys at which they are used.
+/// A scheme, its lengths, and the level of the key in its ladder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     scheme: Scheme,
@@ -111,9 +113,9 @@ pub struct Parameters {
 impl Parameters {
     /// The published set.
     ///
-    /// CNT's published coefficients are so long that fresh ciphertexts decrypt but take no
-    /// multiplication: one encrypts with a key of
-    /// [shorter ones](Parameters::with_short_coefficients), or refreshes first.
+    /// CNT's published coefficients are so long that fresh ciphertexts decrypt but cannot be
+    /// multiplied. Use a key with [shorter coefficients](Parameters::with_short_coefficients), or
+    /// recrypt ciphertexts first.
     pub fn historical(scheme: Scheme, size: Size) -> Parameters {
         let (security, key_noise, secret, modulus, elements, coefficient) = match (scheme, size) {
             (Scheme::Cmnt, Size::Toy) => (42, 16, 1088, 160_000, 12, 42),
@@ -133,8 +135,8 @@ impl Parameters {
         Parameters { scheme, lengths, level: 0 }
     }
 
-    /// The published CNT set with coefficients and encryption noise as short as CMNT's, `lambda`
-    /// and `4 lambda` bits: fresh ciphertexts can be multiplied. CMNT's sets are as they were.
+    /// The set with coefficients and encryption noise as short as CMNT's, `lambda` and `4 lambda`
+    /// bits. Fresh CNT ciphertexts can then be multiplied. CMNT's published sets do not change.
     pub fn with_short_coefficients(mut self) -> Parameters {
         let security = self.lengths.security;
         self.lengths.coefficient = self.lengths.coefficient.min(security);
@@ -142,7 +144,7 @@ impl Parameters {
         self
     }
 
-    /// Other lengths.
+    /// A set with custom lengths.
     ///
     /// # Errors
     /// [`ErrorKind::Parameters`] if a fresh ciphertext would not decrypt, or a length is out of
@@ -154,7 +156,7 @@ impl Parameters {
             return refuse("the nominal security is not between 1 and 256 bits");
         }
         if !(64..=8192).contains(&secret) {
-            return refuse("the secret prime has not between 64 and 8192 bits");
+            return refuse("the secret prime does not have between 64 and 8192 bits");
         }
         if modulus < secret + 512 || modulus > 100_000_000 {
             return refuse("the modulus is not at least 512 bits longer than the secret, or has more than 10^8 bits");
@@ -182,8 +184,8 @@ impl Parameters {
         &self.lengths
     }
 
-    /// Rungs of a ladder between a key's own parameters and these: 0 for those of a key itself. See
-    /// [`Ladder`](crate::Ladder).
+    /// The level in a [`Ladder`](crate::Ladder): the number of rungs from a key's own parameters
+    /// down to these, 0 for the key itself.
     pub fn level(&self) -> u8 {
         self.level
     }
@@ -193,12 +195,12 @@ impl Parameters {
         Parameters { level, ..self }
     }
 
-    /// Which published set it is, if it is one.
+    /// The size of the published set that these parameters equal, if any.
     pub fn size(&self) -> Option<Size> {
         Size::ALL.iter().copied().find(|&size| Parameters::historical(self.scheme, size) == *self)
     }
 
-    /// Elements of the public key besides the modulus: `tau`, or `2 beta`.
+    /// Number of elements in the public key besides the modulus: `tau`, or `2 beta`.
     pub fn key_elements(&self) -> usize {
         match self.scheme {
             Scheme::Cmnt => 2 * self.lengths.elements as usize,
@@ -206,22 +208,22 @@ impl Parameters {
         }
     }
 
-    /// 64-bit limbs of a ciphertext.
+    /// Number of 64-bit limbs of a ciphertext.
     pub fn limbs(&self) -> usize {
         self.lengths.modulus.div_ceil(64) as usize
     }
 
-    /// 64-bit limbs of a correction in a compressed public key.
+    /// Number of 64-bit limbs of a correction in a compressed public key.
     pub fn correction_limbs(&self) -> usize {
         (self.lengths.secret + self.lengths.security + 1).div_ceil(64) as usize
     }
 
-    /// Most bits of noise that decrypt.
+    /// Largest noise in bits that decrypts.
     pub fn noise_limit(&self) -> f64 {
         f64::from(self.lengths.secret) - 2.0
     }
 
-    /// Bits of noise of a fresh ciphertext, at most.
+    /// Largest noise in bits of a fresh ciphertext.
     pub fn fresh_noise(&self) -> f64 {
         let Lengths { key_noise, elements, coefficient, encryption_noise, .. } = self.lengths;
         let (key_noise, elements, coefficient) = (f64::from(key_noise), f64::from(elements), f64::from(coefficient));

@@ -1,4 +1,4 @@
-//! A private key with those of the rungs below it.
+//! A private key with the private keys of the rungs below it.
 
 use crate::ErrorKind;
 use crate::{Ciphertext, Error, KeyId, PrivateKey, PublicKeys};
@@ -6,19 +6,19 @@ use crate::{Ciphertext, Error, KeyId, PrivateKey, PublicKeys};
 /// A private key and, if its public key has a ladder, the private keys of its rungs.
 #[derive(Clone, Debug)]
 pub struct PrivateKeys {
-    /// What decrypts the ciphertexts of the key itself.
+    /// Decrypts ciphertexts of the key itself.
     pub key: PrivateKey,
-    /// What decrypts at the levels below, the highest first.
+    /// Decrypt ciphertexts of the levels below, the highest first.
     pub rungs: Vec<PrivateKey>,
 }
 
 impl PrivateKeys {
-    /// The private key of a level, by its id.
+    /// The private key with this ID, at any level.
     pub fn of(&self, id: KeyId) -> Option<&PrivateKey> {
         std::iter::once(&self.key).chain(&self.rungs).find(|key| key.id() == id)
     }
 
-    /// Makes sure that public keys belong to these keys, level by level.
+    /// Checks that public keys belong to these keys, level by level.
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`].
@@ -31,7 +31,7 @@ impl PrivateKeys {
         self.rungs.iter().zip(rungs).try_for_each(|(private, rung)| private.check(&rung.key))
     }
 
-    /// The bits of ciphertexts of one level.
+    /// Decrypts ciphertexts that all have the same level.
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`].

@@ -1,30 +1,30 @@
-//! A public key with its ladder and its recryption key: sums and products of any depth.
+//! A public key with its ladder and recryption key, for sums and products of any depth.
 
 use crate::circuit::{Builder, Wire};
 use crate::ladder::Levels;
 use crate::{Ciphertext, Error, ErrorKind, Evaluator, Ladder, PublicKey, RecryptionKey};
 
-/// A public key and, if there are such, what recrypts its ciphertexts and the keys below it.
+/// A public key, optionally with its recryption key and a ladder of keys below it.
 #[derive(Debug)]
 pub struct PublicKeys {
-    /// What encrypts and computes.
+    /// Encrypts and computes.
     pub key: PublicKey,
-    /// What makes noisy ciphertexts fresh.
+    /// Replaces noisy ciphertexts by fresh ones.
     pub recryption: Option<RecryptionKey>,
-    /// Keys with shorter secrets, at which ciphertexts have less noise.
+    /// Keys with shorter secrets, under which ciphertexts have less noise.
     pub ladder: Option<Ladder>,
 }
 
 impl PublicKeys {
-    /// Evaluates circuits, with the ladder and with recryption where there are such.
+    /// An evaluator for circuits that uses the ladder and the recryption key, if present.
     pub fn evaluator(&self) -> Evaluator<'_> {
         let evaluator = Evaluator::new(&self.key);
         let evaluator = self.ladder.iter().fold(evaluator, |evaluator, ladder| evaluator.with_ladder(ladder));
         self.recryption.iter().fold(evaluator, |evaluator, recryption| evaluator.with_recryption(recryption))
     }
 
-    /// The key of a level: 0 is the key itself, 1 the first rung of the ladder. `None` below the
-    /// ladder.
+    /// The key of a level: 0 is the key itself, 1 the first rung of the ladder. `None` for a level
+    /// below the ladder.
     pub fn at_level(&self, level: usize) -> Option<&PublicKey> {
         let levels = self.levels();
         (level <= levels.lowest()).then(|| levels.key(level))
@@ -33,12 +33,12 @@ impl PublicKeys {
     /// The level of a ciphertext.
     ///
     /// # Errors
-    /// [`ErrorKind::OtherKey`] if it is of none of these keys.
+    /// [`ErrorKind::OtherKey`] if it belongs to none of these keys.
     pub fn level_of(&self, ciphertext: &Ciphertext) -> Result<usize, Error> {
         self.levels().level_of(ciphertext.key_id())
     }
 
-    /// Ciphertexts of any levels, brought down to this one; each rung takes noise away.
+    /// Switches ciphertexts of any levels down to this one. Each rung removes noise.
     ///
     /// # Errors
     /// With the row: [`ErrorKind::Level`] for a level above the ciphertext's or below the ladder,
@@ -51,11 +51,13 @@ impl PublicKeys {
         Levels::new(&self.key, self.ladder.as_ref())
     }
 
-    /// Exclusive or, row by row. Operands that are too noisy are recrypted first, if there is a key
-    /// for it; with a ladder, operands of different levels meet at the lower one.
+    /// Computes the exclusive or of each pair of rows.
+    ///
+    /// Operands that are too noisy are recrypted first if there is a recryption key. With a ladder,
+    /// operands of different levels meet at the lower one.
     ///
     /// # Errors
-    /// As [`PublicKey::add`]; with a ladder, noise has no row.
+    /// As [`PublicKey::add`]. With a ladder, noise errors have no row.
     pub fn add(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         match self.ladder {
             Some(_) => gate(self.evaluator(), a, b, Builder::xor),
@@ -63,12 +65,14 @@ impl PublicKeys {
         }
     }
 
-    /// And, row by row. Operands that are too noisy are recrypted first, if there is a key for it;
-    /// with a ladder, operands go down to where their product has the most room for noise, and all
-    /// rows to the lowest level that one of them needs.
+    /// Computes the AND of each pair of rows.
+    ///
+    /// Operands that are too noisy are recrypted first if there is a recryption key. With a ladder,
+    /// operands descend to the level where their product has the largest noise budget left, and all
+    /// results to the lowest level that one of them requires.
     ///
     /// # Errors
-    /// As [`PublicKey::multiply`]; with a ladder, noise has no row.
+    /// As [`PublicKey::multiply`]. With a ladder, noise errors have no row.
     pub fn multiply(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         match self.ladder {
             Some(_) => gate(self.evaluator(), a, b, Builder::and),
@@ -76,8 +80,8 @@ impl PublicKeys {
         }
     }
 
-    /// Exclusive or, row by row, at this level, to which operands go down. At the key's own,
-    /// operands that are too noisy are recrypted first, if there is a key for it.
+    /// Computes the exclusive or of each pair of rows at this level, to which operands descend. At
+    /// level 0, operands that are too noisy are recrypted first if there is a recryption key.
     ///
     /// # Errors
     /// As [`PublicKey::add`] and [`PublicKeys::switch`].
@@ -85,7 +89,7 @@ impl PublicKeys {
         self.at(level, a, b, PublicKey::add, Builder::xor)
     }
 
-    /// And, row by row, at this level, as [`PublicKeys::add_at`].
+    /// Computes the AND of each pair of rows at this level, like [`PublicKeys::add_at`].
     ///
     /// # Errors
     /// As [`PublicKey::multiply`] and [`PublicKeys::switch`].
@@ -93,8 +97,8 @@ impl PublicKeys {
         self.at(level, a, b, PublicKey::multiply, Builder::and)
     }
 
-    /// What the key of a level makes of two batches or, where their noise is too much for it, the
-    /// same gate with recryption.
+    /// Combines two batches with the key of a level. If they are too noisy at level 0, evaluates
+    /// the same gate with recryption.
     fn at(
         &self,
         level: usize,
@@ -117,7 +121,7 @@ impl PublicKeys {
     }
 }
 
-/// A circuit of one gate, row by row.
+/// Evaluates a circuit of one gate on each row.
 fn gate(
     evaluator: Evaluator<'_>,
     a: &[Ciphertext],

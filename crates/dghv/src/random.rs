@@ -10,7 +10,7 @@ use hearith_arith::natural::{Secret, clear_bits_from};
 use hearith_arith::random::fill;
 use zeroize::Zeroizing;
 
-/// A number uniform below `2^bits`, in so many limbs.
+/// A uniform number below `2^bits`, in `limbs` limbs.
 pub(crate) fn bits(limbs: usize, bits: u32) -> Result<Secret, Error> {
     let mut number = Zeroizing::new(vec![0; limbs]);
     let drawn = limbs.min(bits.div_ceil(64) as usize);
@@ -19,15 +19,15 @@ pub(crate) fn bits(limbs: usize, bits: u32) -> Result<Secret, Error> {
     Ok(number)
 }
 
-/// A random prime of exactly `bits` bits, the first one from a random start on; strengthened
-/// Baillie-PSW test.
+/// A random prime of exactly `bits` bits: the first one from a random starting point, by the
+/// strengthened Baillie-PSW test.
 pub(crate) fn prime(bits: u32) -> Secret {
     let found = Zeroizing::new(found::<BoxedUint>(bits));
     Zeroizing::new(found.as_words().to_vec())
 }
 
-/// The same of exactly 256 bits, in a fraction of the time, since such numbers need no rooms of
-/// their own.
+/// A random prime of exactly 256 bits. This is much faster than [`prime`] because such numbers need
+/// no heap allocations.
 pub(crate) fn prime_of_256_bits() -> Secret {
     let found = Zeroizing::new(found::<U256>(U256::BITS));
     Zeroizing::new(found.as_words().to_vec())

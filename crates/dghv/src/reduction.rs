@@ -1,5 +1,5 @@
-//! Reduction modulo the public `A_0` of secret numbers that are little longer, in a time that
-//! depends on lengths only.
+//! Reduction modulo the public `A_0` of slightly longer secret numbers. Its time depends only on
+//! lengths.
 
 use crate::Error;
 use hearith_arith::Engine;
@@ -7,20 +7,20 @@ use hearith_arith::natural::{Secret, add_assign, bits_at, product, reduce_once, 
 use hearith_ntt::reciprocal;
 use zeroize::Zeroizing;
 
-/// Barrett's reduction \[Barrett86\] for numbers of at most `excess` bits more than the modulus,
-/// whose quotient is short.
+/// Barrett's reduction \[Barrett86\] for numbers with at most `excess` bits more than the modulus,
+/// so that the quotient is short.
 ///
-/// With `w > excess + 65` and `t` the upper `w` of the modulus' `phi` bits,
+/// With `w > excess + 65` and `t` the upper `w` bits of the `phi`-bit modulus,
 ///
 /// ```text
 /// mu = floor(2^(2 w) / (t + 1))      q = floor(floor(x / 2^(phi - w)) mu / 2^(2 w))      r = x - q A, less A if it is not below
 /// ```
 ///
 /// # Bounds
-/// `1 / (t + 1)` is below `2^(phi - w) / A` by less than `1 / t^2 <= 2^(2 - 2 w)`, so that
-/// `X = floor(x / 2^(phi - w)) < 2^(w + excess)` times it is off by less than
-/// `2^(2 + excess - w) < 2^-63`; the floor of `mu` costs `X / 2^(2 w)`, less than that; and the
-/// floor of `X` less than `1 / t <= 2^(1 - w)`. So `q` is `floor(x / A)` or one less.
+/// `1 / (t + 1)` is less than `2^(phi - w) / A` by under `1 / t^2 <= 2^(2 - 2 w)`. Multiplied by
+/// `X = floor(x / 2^(phi - w)) < 2^(w + excess)`, this error is below `2^(2 + excess - w) < 2^-63`.
+/// The floor in `mu` adds an error below `X / 2^(2 w)`, which is smaller still, and the floor in
+/// `X` one below `1 / t <= 2^(1 - w)`. So `q` is `floor(x / A)` or one less.
 pub(crate) struct Reduction {
     modulus: Vec<u64>,
     bits: usize,
@@ -41,7 +41,7 @@ impl Reduction {
         &self.modulus
     }
 
-    /// `x` modulo the modulus, in as many limbs.
+    /// `x` modulo the modulus, in as many limbs as the modulus.
     pub(crate) fn reduce(&self, x: &[u64]) -> Secret {
         let limbs = self.modulus.len();
         let above = upper(x, self.bits - self.width, x.len() - (self.bits - self.width) / 64);
@@ -62,7 +62,7 @@ impl Reduction {
     }
 }
 
-/// `floor(number / 2^position)`, in so many limbs.
+/// `floor(number / 2^position)`, in `limbs` limbs.
 fn upper(number: &[u64], position: usize, limbs: usize) -> Secret {
     Zeroizing::new((0..limbs).map(|limb| bits_at(number, position + 64 * limb, 64)).collect())
 }

@@ -1,26 +1,26 @@
-//! Recryption: a ciphertext whose noise is nearly exhausted becomes another one of the same bit
-//! with little noise.
+//! Recryption: converts a ciphertext whose noise is nearly exhausted to one of the same bit with
+//! little noise.
 //!
 //! Decryption `(c mod p) mod 2` is `c - round(c / p)` modulo 2. The squashed scheme \[DGHV10\], in
-//! the form of \[CNT12\], makes of that a circuit so shallow that it is evaluated on ciphertexts:
-//! the recryption key has numbers `u_i` in `[0, 2)`, a sparse subset of which, one in each of
-//! [`SUBSET`] blocks of the same size, adds up to `1 / p` modulo 2, and encryptions `sigma_i` of
-//! the bits that say which. Then
+//! the form of \[CNT12\], turns this into a circuit shallow enough to evaluate on ciphertexts. The
+//! recryption key contains numbers `u_i` in `[0, 2)`. A sparse subset of them, one in each of
+//! [`SUBSET`] blocks of the same size, sums to `1 / p` modulo 2. The key also contains encryptions
+//! `sigma_i` of the bits `s_i` that select the subset. Then
 //!
 //! ```text
 //! z_i = c u_i modulo 2, rounded to 4 bits after the point           c / p = sum of s_i z_i modulo 2, less than 1/2 off
 //! ```
 //!
-//! A block's sum of `s_i z_i` is one of its `z_i`: bit by bit it is a sum of those `sigma_i` whose
-//! `z_i` has the bit set. What is left are [`SUBSET`] encrypted numbers of [`BITS`] bits, to be
-//! added up modulo 2 and rounded: [`rounding`].
+//! A block's sum of `s_i z_i` is one of its `z_i`. Each of its bits is the sum of those `sigma_i`
+//! whose `z_i` has that bit set. This leaves [`SUBSET`] encrypted numbers of [`BITS`] bits, which
+//! [`rounding`] adds modulo 2 and rounds.
 //!
 //! # Bounds
 //! The `u_i` have `kappa = 64 (limbs + 1) - 1` bits after the point, so `c` times their error is
-//! below `2^-63`; the products' lower columns are left out, which is less than `2^-40`. Each of 15
-//! terms is rounded by at most `2^-5`, together `1/2 - 2^-5`. So the nearest integer is found as
-//! long as `c / p` is less than `2^-5` less those from it: for noise of at most `eta - 7` bits, as
-//! `p` is above `2^(eta - 1)`.
+//! below `2^-63`. The products' lower columns are ignored, an error below `2^-40`. Each of 15 terms
+//! is rounded by at most `2^-5`, in total `1/2 - 2^-5`. The rounding therefore finds the right
+//! integer if `c / p` differs from it by less than `2^-5` minus the first two errors. This holds
+//! for noise of at most `eta - 7` bits, since `p` is above `2^(eta - 1)`.
 //!
 //! The `sigma_i` are elements of a compressed public key whose noise has the parity of the bit, so
 //! a block's sum of `B` of them has noise below `B 2^rho`.
@@ -41,19 +41,19 @@ use crate::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyId, P
 use std::borrow::Borrow;
 use std::fmt;
 
-/// Elements of the secret subset, `theta`; one in each block.
+/// Number of elements in the secret subset, `theta`: one in each block.
 pub const SUBSET: usize = 15;
-/// Bits of a number that recryption adds up: one before the point and four after it.
+/// Number of bits of the numbers added in recryption: one before the point and four after it.
 pub const BITS: usize = 5;
 
-/// Bytes of encrypted numbers that are worked on at a time.
+/// Size in bytes of the encrypted numbers processed at a time.
 const WORKING_BYTES: usize = 1 << 29;
 
-/// What recrypts ciphertexts of a public key. It is public, and it holds the private key, encrypted
-/// under itself.
+/// Recrypts ciphertexts of a public key. It is public and contains the private key encrypted under
+/// itself.
 ///
-/// Compressed: a seed from which all `u_i` but the first are made again and the random parts of the
-/// `sigma_i`, that first one, and the `sigma_i`'s corrections.
+/// It is compressed to a seed, the first fraction `u_i` and the corrections of the `sigma_i`. The
+/// seed regenerates the other fractions and the random parts of the `sigma_i`.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -81,9 +81,9 @@ pub struct RecryptionKey {
 }
 
 impl RecryptionKey {
-    /// A recryption key from its parts: [`Self::fraction_limbs`] limbs of the first `u_i`, and
-    /// [`Parameters::correction_limbs`] of each of [`Self::set_size`] corrections, one after
-    /// another.
+    /// Assembles a recryption key from its parts: [`Self::fraction_limbs`] limbs of the first
+    /// `u_i`, and [`Self::set_size`] corrections of [`Parameters::correction_limbs`] limbs each,
+    /// one after another.
     ///
     /// # Errors
     /// [`ErrorKind::MalformedKey`].
@@ -97,10 +97,10 @@ impl RecryptionKey {
         let parameters = public.parameters().clone();
         let refuse = |what| Err(ErrorKind::MalformedKey { what }.into());
         if first.len() != Self::fraction_limbs(&parameters) {
-            return refuse("the recryption key's fraction is not of the parameters' length");
+            return refuse("the recryption key's fraction does not have the length that the parameters state");
         }
         if corrections.len() != Self::set_size(&parameters) * parameters.correction_limbs() {
-            return refuse("the recryption key has not as many corrections as the parameters say");
+            return refuse("the number of the recryption key's corrections differs from the parameters");
         }
         let most = u64::from(parameters.lengths().secret + parameters.lengths().security) + 1;
         if corrections.chunks(parameters.correction_limbs()).any(|correction| bits_of(correction) > most) {
@@ -108,7 +108,7 @@ impl RecryptionKey {
         }
         let noise = Self::noise_of(&parameters);
         if noise > Self::noise_limit(&parameters) {
-            return refuse("recrypted ciphertexts would have as much noise as those before");
+            return refuse("recryption would not reduce the noise of ciphertexts");
         }
         let bits = parameters.lengths().modulus as usize;
         let reduction = Reduction::new(public.engine(), public.modulus(), bits, 64)?;
@@ -123,8 +123,8 @@ impl RecryptionKey {
         })
     }
 
-    /// Elements of the set that hides the subset, `Theta` of \[CNT12\] for the same security, in
-    /// blocks of the same size.
+    /// Number of elements in the set that hides the subset: `Theta` of \[CNT12\] for the same
+    /// security, in blocks of the same size.
     pub fn set_size(parameters: &Parameters) -> usize {
         match parameters.lengths().security {
             ..=42 => 150,
@@ -134,33 +134,33 @@ impl RecryptionKey {
         }
     }
 
-    /// 64-bit limbs of a fraction `u_i`, a number below `2^(kappa + 1)`.
+    /// Number of 64-bit limbs of a fraction `u_i`, a number below `2^(kappa + 1)`.
     pub fn fraction_limbs(parameters: &Parameters) -> usize {
         parameters.limbs() + 1
     }
 
-    /// Most bits of noise that are recrypted.
+    /// Largest noise in bits that can be recrypted.
     pub fn noise_limit(parameters: &Parameters) -> f64 {
         f64::from(parameters.lengths().secret) - 7.0
     }
 
-    /// Bits of noise of ciphertexts that a key of these parameters recrypts, at most.
+    /// Largest noise in bits of ciphertexts that a key with these parameters has recrypted.
     pub fn noise_of(parameters: &Parameters) -> f64 {
         rounding::noise(Self::sum_noise(parameters))
     }
 
-    /// Whether recrypted ciphertexts of these parameters can be multiplied and recrypted again:
-    /// those of the published sets can.
+    /// Whether recrypted ciphertexts with these parameters can be multiplied and recrypted again.
+    /// This holds for the published sets.
     pub fn can_recrypt(parameters: &Parameters) -> bool {
         parameters.lengths().key_noise > 0 && 2.0 * Self::noise_of(parameters) <= Self::noise_limit(parameters)
     }
 
-    /// Bits of noise of a recrypted ciphertext, at most.
+    /// Largest noise in bits of a recrypted ciphertext.
     pub fn noise(&self) -> f64 {
         self.noise
     }
 
-    /// The key pair it belongs to.
+    /// The ID of its key pair.
     pub fn key_id(&self) -> KeyId {
         self.id
     }
@@ -170,12 +170,12 @@ impl RecryptionKey {
         &self.parameters
     }
 
-    /// What fractions and elements are made from.
+    /// The seed of the fractions and elements.
     pub fn seed(&self) -> &[u8; SEED_BYTES] {
         self.stream.seed()
     }
 
-    /// The first fraction, in limbs, least significant first.
+    /// The first fraction in limbs, least significant first.
     pub fn first(&self) -> &[u64] {
         &self.first
     }
@@ -185,7 +185,8 @@ impl RecryptionKey {
         &self.corrections
     }
 
-    /// Ciphertexts of the same bits whose noise is that of recryption, a batch over the cores.
+    /// Recrypts a batch of ciphertexts, spread over the cores. The results have the noise of
+    /// recryption.
     ///
     /// # Errors
     /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`],
@@ -224,12 +225,13 @@ impl RecryptionKey {
         public.add(&rounded, &flips)
     }
 
-    /// Elements of a block.
+    /// Number of elements in a block.
     fn block(&self) -> usize {
         Self::set_size(&self.parameters) / SUBSET
     }
 
-    /// Bits of noise of a block's sum: of at most as many elements as it has, each below `2^rho`.
+    /// Noise in bits of a block's sum: at most one term per element of the block, each below
+    /// `2^rho`.
     fn sum_noise(parameters: &Parameters) -> f64 {
         f64::from(parameters.lengths().key_noise) + ((Self::set_size(parameters) / SUBSET) as f64).log2()
     }

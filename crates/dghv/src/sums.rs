@@ -1,4 +1,4 @@
-//! Sums of multiples of a key's elements, which take most of the time of encryption.
+//! Sums of multiples of a key's elements, which dominate the time of encryption.
 
 #[cfg(target_arch = "x86_64")]
 mod blocks;
@@ -14,7 +14,7 @@ use hearith_arith::natural::{Secret, clear_bits_from};
 use hearith_arith::{Available, dispatch, random};
 use zeroize::Zeroizing;
 
-/// The random coefficients of one sum, of the same number of limbs each.
+/// The random coefficients of one sum, all with the same number of limbs.
 pub(crate) struct Coefficients {
     limbs: Secret,
     each: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Coefficients {
 }
 
 impl Coefficients {
-    /// `count` numbers uniform below `2^bits`.
+    /// Draws `count` uniform numbers below `2^bits`.
     pub(crate) fn random(count: usize, bits: u32) -> Result<Self, Error> {
         let each = bits.div_ceil(64) as usize;
         let mut limbs = Zeroizing::new(vec![0; count * each]);
@@ -31,12 +31,12 @@ impl Coefficients {
         Ok(Coefficients { limbs, each, bits })
     }
 
-    /// Numbers of at most 64 bits, a word each.
+    /// Coefficients of at most 64 bits, one word each.
     pub(crate) fn of_words(words: Vec<u64>, bits: u32) -> Self {
         Coefficients { limbs: Zeroizing::new(words), each: 1, bits }
     }
 
-    /// How many there are.
+    /// The number of coefficients.
     pub(crate) fn len(&self) -> usize {
         self.limbs.len() / self.each
     }
@@ -50,14 +50,15 @@ impl Coefficients {
     }
 }
 
-/// What an engine provides. The time depends on lengths only.
+/// The operations of an engine. Their time depends only on lengths.
 trait SumKernel {
     /// See [`sums`].
     fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret>;
 }
 
-/// The sum of `b_i chi_(first + i)` for the coefficients `b` of each sum, of which all have as
-/// many, in so many limbs: at least one more than an element and a coefficient have together.
+/// The sum of `b_i chi_(first + i)` over the coefficients `b` of each sum, in `limbs` limbs. All
+/// sums have the same number of coefficients. `limbs` is at least one more than the limbs of an
+/// element and a coefficient together.
 pub(crate) fn sums(
     engine: Available,
     elements: &Elements,
@@ -85,7 +86,7 @@ mod tests {
         Coefficients { limbs, each, bits }
     }
 
-    /// Sums of so many elements on every engine, and by every way that an engine chooses between.
+    /// The sums on every engine, and by every method that an engine chooses between.
     fn all_ways(
         elements: &Elements,
         first: usize,
@@ -108,8 +109,8 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_gmp_on_every_engine() {
-        // Lengths on both sides of segments, chunks, blocks and levels; as many elements as columns
-        // and transforms take before carries, and more.
+        // Lengths just below and above segments, chunks, blocks and levels. Element counts up to
+        // the limit of columns and transforms before carries, and beyond.
         let shapes = [
             (1, 1, 1),
             (700, 3, 40),

@@ -1,21 +1,25 @@
-//! No secret is left on the heap: every block is searched when it is freed.
+//! Checks that no secret is left on the heap: every block is searched when it is freed.
 //!
-//! Searched for are, in limbs and in the vector engine's digits:
+//! The search covers these values, in limbs and in the vector engine's digits:
 //!
-//! - of private keys and those of a ladder's rungs: `p`, `q_0`, the reciprocals `2^k / p` that
-//!   recryption and switching keys hide in their fractions, the powers of two modulo `p` that
-//!   decryption divides by, and what the corrections of a switching key were before the chosen
-//!   digits' weights went into them, which would tell the subset;
+//! - of private keys, including those of a ladder's rungs: `p`, `q_0`, the reciprocals `2^k / p`
+//!   that recryption and switching keys hide in their fractions, the powers of two modulo `p` that
+//!   decryption divides by, and the corrections of a switching key before the chosen digits'
+//!   weights are subtracted, which would reveal the subset;
 //! - of ciphertexts: residues modulo `p`, and the coefficients and noise that encryption in CNT
-//!   draws, which follow from them afterwards.
+//!   draws, which the test derives afterwards.
 //!
-//! Engines are run through keys made, read, written and refused, recryption keys and ladders made,
-//! encryption by anybody and by the owner, and decryption.
+//! Each engine generates, reads, writes and rejects keys, generates recryption keys and ladders,
+//! encrypts with the public and the private key, and decrypts.
 //!
-//! Not covered: the search for primes, whose crates leave copies (SECURITY.md says so): while keys
-//! are made, what their primes are is not looked for; single bits of a message or of a subset;
-//! super-size products in CMNT's encryption, which docs/explanation/dghv.md says are not wiped; the
-//! stack and the registers; memory that is never freed.
+//! Not covered:
+//!
+//! - the prime search, whose crates leave copies (see SECURITY.md): key generation is not searched
+//!   for the primes themselves;
+//! - single bits of a message or of a subset;
+//! - super-size products in CMNT's encryption, which are not wiped according to
+//!   docs/explanation/dghv.md;
+//! - the stack, registers, and memory that is never freed.
 
 #[path = "all/reference/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -38,7 +42,7 @@ static RECORDER: Recorder = Recorder;
 
 const INSECURE: InsecureHistoricalParameters = InsecureHistoricalParameters;
 
-/// Lengths at which every part is long enough to be told from chance.
+/// Lengths at which every part is too long to be found by chance.
 const LENGTHS: Lengths = Lengths {
     security: 42,
     key_noise: 30,
@@ -53,7 +57,7 @@ fn parameters(scheme: Scheme, lengths: Lengths) -> Parameters {
     Parameters::custom(scheme, lengths).unwrap()
 }
 
-/// What must not be found, and a way to add numbers of GMP.
+/// The values to search for, with a method that adds GMP numbers.
 #[derive(Default)]
 struct Hidden(Secrets);
 
@@ -62,7 +66,8 @@ impl Hidden {
         self.0.number(name, &number.to_digits(Order::Lsf));
     }
 
-    /// What follows from a private key, but for its prime and what the search for it computes with.
+    /// Adds values derived from a private key, except the prime itself and intermediate values of
+    /// the search for it.
     fn around(&mut self, prime: &Integer, modulus: &Integer, limbs: usize) {
         self.number("q_0", &Integer::from(modulus / prime));
         let k = prime.significant_digits::<u64>();
@@ -71,7 +76,7 @@ impl Hidden {
         }
         for length in [limbs + 1, limbs + 1 + k, limbs + 2 + k, limbs + k] {
             let reciprocal = (Integer::from(1) << (64 * length as u32 - 1)) / prime;
-            // Its top words are those of every such number.
+            // The top words are the same for every such number.
             self.number("a reciprocal of p", &reciprocal.keep_bits(64 * (limbs - k) as u32));
         }
     }
@@ -86,7 +91,7 @@ impl Hidden {
         self.around(&prime, &integer(public.modulus()), key.parameters().limbs());
     }
 
-    /// The residues of ciphertexts modulo `p`.
+    /// Adds the residues of ciphertexts modulo `p`.
     fn residues(&mut self, key: &PrivateKey, ciphertexts: &[Ciphertext]) {
         let prime = integer(key.expose_prime());
         for ciphertext in ciphertexts {
@@ -96,7 +101,7 @@ impl Hidden {
         }
     }
 
-    /// Runs something and searches what it freed.
+    /// Runs `work` and searches the memory that it frees.
     fn scan<T>(&self, what: &str, leaks: &mut Vec<String>, work: impl FnOnce() -> T) -> T {
         let (result, freed) = freed_by(work);
         assert!(!freed.is_empty(), "{what} frees nothing: the recorder does not work");
@@ -122,7 +127,7 @@ fn no_secret_is_left_on_the_heap() {
     assert!(leaks.is_empty(), "left on the heap:\n{}", leaks.join("\n"));
 }
 
-/// In a test of its own, this would run beside the other.
+/// Not a test of its own, because it would run concurrently with the other test.
 fn the_search_finds_what_is_not_wiped() {
     let mut hidden = Hidden::default();
     let number = Integer::from(0x5d3a_91c7_e04b_26f8_8c15_7ae9_b36d_f042_u128);
@@ -132,7 +137,7 @@ fn the_search_finds_what_is_not_wiped() {
     assert_eq!(leaks, ["test: number, 2 times"]);
 }
 
-/// Keys made, written, read and used.
+/// Generates, writes, reads and uses keys.
 fn keys(scheme: Scheme, engine: Engine, leaks: &mut Vec<String>) {
     let name = |what: &str| format!("{scheme}, {engine}: {what}");
     let parameters = parameters(scheme, LENGTHS);
@@ -186,7 +191,7 @@ fn keys(scheme: Scheme, engine: Engine, leaks: &mut Vec<String>) {
     drop((prime, file));
 }
 
-/// A switching key's corrections before the weights of digits went into them, where there are such.
+/// Adds a switching key's corrections before the weights of chosen digits were subtracted.
 fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
     let (parameters, prime) = (secret.parameters(), integer(secret.expose_prime()));
     let set = RecryptionKey::set_size(parameters);
@@ -202,8 +207,8 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
         if noise.significant_bits() > parameters.lengths().key_noise {
             chosen += 1;
             let before: Integer = correction + &weight;
-            // Where the correction was below the weight, `p` was added. Above the weight's limbs
-            // all is as in the correction itself.
+            // `p` was added where the correction was below the weight. Above the weight's limbs,
+            // the number equals the correction.
             let low = |number: Integer| number.keep_bits(weight.significant_bits() / 64 * 64);
             hidden.number("a correction without its weight", &low(before.clone()));
             hidden.number("a correction without its weight", &low(before - &prime));
@@ -212,8 +217,8 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
     assert_eq!(chosen, 15, "one of each block");
 }
 
-/// Coefficients and noise of an encryption in CNT, where a single element's noise, or its lack,
-/// gives them away to the key's owner.
+/// Searches for the coefficients and noise of an encryption in CNT. The key's owner can derive them
+/// because there is only a single element, with much or very little noise.
 fn drawn_by_encryption(engine: Engine, leaks: &mut Vec<String>) {
     let lengths = Lengths { elements: 1, secret: 1600, ..LENGTHS };
     for coefficient in [64, 200, 700] {
@@ -247,7 +252,7 @@ fn drawn_by_encryption(engine: Engine, leaks: &mut Vec<String>) {
     hidden.search(&format!("{engine}: encrypting with noise"), leaks, &freed);
 }
 
-/// The residue of least size modulo the secret.
+/// The residue of least absolute value modulo the secret.
 fn noise(key: &PrivateKey, value: &[u64]) -> Integer {
     centred(integer(value), &integer(key.expose_prime()))
 }

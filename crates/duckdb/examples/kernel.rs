@@ -1,10 +1,10 @@
-//! The kernel under `he_sum` alone: sums of ciphertexts by groups, in memory.
+//! The kernel of `he_sum` alone: sums of ciphertexts by groups, in memory.
 //! `bench/python/duckdb_sum.py` runs it.
 //!
-//! Usage: `kernel KEY FILE GROUPS`, with the key's JSON Web Key and a file of ciphertexts one after
-//! another, row `i` of which is in group `i mod GROUPS`. For each line on standard input it sums
-//! once and answers with two times in seconds: with the ciphertexts in memory as numbers, and with
-//! reading them from their bytes.
+//! Usage: `kernel KEY FILE GROUPS`, with the key's JSON Web Key and a file of consecutive
+//! ciphertexts, of which row `i` is in group `i mod GROUPS`. For each line on standard input, it
+//! sums once and prints two times in seconds: with the ciphertexts in memory as numbers, and
+//! including reading them from bytes.
 
 use std::error::Error;
 use std::io::{BufRead, Write};

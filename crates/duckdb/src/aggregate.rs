@@ -1,7 +1,6 @@
-//! The aggregates as DuckDB gets them: `he_sum`, and `he_avg`, which counts besides.
+//! The aggregates registered with DuckDB: `he_sum`, and `he_avg`, which also counts.
 //!
-//! Both keep the same state, a total with its number of rows, and differ in what they write in the
-//! end.
+//! Both keep the same state, a total with its number of rows, and differ only in their results.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -13,26 +12,26 @@ use crate::chunk::{Chunk, Output};
 use crate::fault::Fault;
 use crate::functions::key_argument;
 use crate::keys::Keys;
-use crate::register::{Registrar, Type, guarded, owned, succeeded};
+use crate::register::{Registrar, Type, catch_panic, owned, succeeded};
 use crate::sum::{Addends, Total, check_coprime};
 
-/// What an aggregate gives in the end.
+/// The result of an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The ciphertext of the sum, null if nothing was added up.
+    /// The ciphertext of the sum, null if nothing was added.
     Sum,
-    /// A structure of that, `sum`, and of the number of rows that went in, `count`.
+    /// A structure of that ciphertext, `sum`, and the number of summed rows, `count`.
     SumAndCount,
 }
 
-/// What an aggregate's callbacks get to see of it.
+/// The extra information that an aggregate's callbacks receive.
 struct Aggregate {
     name: &'static CStr,
     keys: Keys,
     outcome: Outcome,
 }
 
-/// The memory of an aggregate's state: nothing, or the total so far.
+/// The memory of an aggregate's state: empty, or the total so far.
 type Slot = Option<Box<Total>>;
 
 impl Registrar {
@@ -75,15 +74,15 @@ impl Registrar {
 }
 
 impl Outcome {
-    /// A handle of the result's type that the caller gives back.
+    /// Creates a handle of the result's type, which the caller must destroy.
     fn create(self) -> ffi::duckdb_logical_type {
         if self == Self::Sum {
             return Type::Blob.create();
         }
         let mut names = [c"sum".as_ptr(), c"count".as_ptr()];
         let mut kinds = [Type::Blob.create(), Type::BigInt.create()];
-        // SAFETY: both arrays have two members and live; DuckDB copies them, and the members' types
-        // are given back.
+        // SAFETY: both arrays have two members and are alive. DuckDB copies them, and the members'
+        // types are destroyed here.
         unsafe {
             let kind = ffi::duckdb_create_struct_type(kinds.as_mut_ptr(), names.as_mut_ptr(), 2);
             kinds.iter_mut().for_each(|kind| ffi::duckdb_destroy_logical_type(kind));
@@ -92,18 +91,17 @@ impl Outcome {
     }
 }
 
-/// The aggregate that a callback is called for.
+/// The aggregate of a callback.
 ///
 /// # Safety
-/// `info` must be what DuckDB gives to a callback of a function registered above; the result lives
-/// as long as it.
+/// `info` must come from DuckDB's call of a function registered above. It must outlive the result.
 unsafe fn aggregate<'a>(info: ffi::duckdb_function_info) -> &'a Aggregate {
     // SAFETY: that is the function's extra information.
     unsafe { &*ffi::duckdb_aggregate_function_get_extra_info(info).cast::<Aggregate>() }
 }
 
 /// # Safety
-/// None is needed.
+/// No requirements.
 unsafe extern "C" fn state_size(_: ffi::duckdb_function_info) -> ffi::idx_t {
     size_of::<Slot>() as ffi::idx_t
 }
@@ -111,11 +109,11 @@ unsafe extern "C" fn state_size(_: ffi::duckdb_function_info) -> ffi::idx_t {
 /// # Safety
 /// DuckDB calls this with memory for one state.
 unsafe extern "C" fn state_init(_: ffi::duckdb_function_info, state: ffi::duckdb_aggregate_state) {
-    // SAFETY: the memory has room for a slot.
+    // SAFETY: the memory can hold a slot.
     unsafe { state.cast::<Slot>().write(None) }
 }
 
-/// The different slots among states, and for each state the number of its slot.
+/// The distinct slots among states, and for each state the index of its slot.
 struct Slots {
     slots: Vec<*mut Slot>,
     groups: Vec<usize>,
@@ -135,20 +133,20 @@ impl Slots {
         Self { slots, groups }
     }
 
-    /// Adds the totals so far to the addends and keeps the new ones.
+    /// Adds the previous totals to the addends, and stores the new totals.
     ///
     /// # Safety
-    /// The slots must live, and nobody else use them meanwhile.
+    /// The slots must be alive, and nobody else may access them during the call.
     unsafe fn add(&self, mut addends: Addends<'_>) -> Result<(), Fault> {
         for (group, &slot) in self.slots.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             if let Some(total) = unsafe { &*slot } {
                 addends.push_total(group, total)?;
             }
         }
         for (&slot, total) in self.slots.iter().zip(addends.totals()?) {
-            // SAFETY: the caller's promise; the slots differ, and nothing borrows from them any
-            // more.
+            // SAFETY: guaranteed by the caller. The slots are distinct, and nothing borrows from
+            // them any more.
             unsafe { *slot = total.map(Box::new) };
         }
         Ok(())
@@ -158,13 +156,13 @@ impl Slots {
 /// Adds rows to the totals of their groups.
 ///
 /// # Safety
-/// DuckDB calls this with the rows' chunk and one state a row.
+/// DuckDB calls this with the rows' chunk and one state per row.
 unsafe extern "C" fn update(
     info: ffi::duckdb_function_info,
     chunk: ffi::duckdb_data_chunk,
     states: *mut ffi::duckdb_aggregate_state,
 ) {
-    // SAFETY: the states are this thread's alone.
+    // SAFETY: only this thread accesses the states.
     unsafe {
         let function = aggregate(info);
         let run = || {
@@ -182,7 +180,7 @@ unsafe extern "C" fn update(
             }
             slots.add(addends)
         };
-        guarded(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
+        catch_panic(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
     }
 }
 
@@ -196,7 +194,7 @@ unsafe extern "C" fn combine(
     targets: *mut ffi::duckdb_aggregate_state,
     count: ffi::idx_t,
 ) {
-    // SAFETY: the states are this thread's alone; sources are only read.
+    // SAFETY: only this thread accesses the states, and sources are only read.
     unsafe {
         let function = aggregate(info);
         let run = || {
@@ -210,14 +208,14 @@ unsafe extern "C" fn combine(
             }
             slots.add(addends)
         };
-        guarded(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
+        catch_panic(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
     }
 }
 
-/// Writes totals to the rows of a result, null for one that nothing was added to.
+/// Writes totals to the rows of a result, null for totals without addends.
 ///
 /// # Safety
-/// DuckDB calls this with `count` states and a vector with room for them from `offset` on.
+/// DuckDB calls this with `count` states, and a vector with that many rows from `offset` on.
 unsafe extern "C" fn finalize(
     info: ffi::duckdb_function_info,
     states: *mut ffi::duckdb_aggregate_state,
@@ -225,8 +223,7 @@ unsafe extern "C" fn finalize(
     count: ffi::idx_t,
     offset: ffi::idx_t,
 ) {
-    // SAFETY: the states live and are only read; the vector has the type that the function is
-    // registered with.
+    // SAFETY: the states are alive and only read. The vector has the registered result type.
     unsafe {
         let function = aggregate(info);
         let run = || {
@@ -254,7 +251,7 @@ unsafe extern "C" fn finalize(
             }
             Ok(())
         };
-        guarded(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
+        catch_panic(function.name, run, |text| ffi::duckdb_aggregate_function_set_error(info, text.as_ptr()));
     }
 }
 
@@ -263,7 +260,7 @@ unsafe extern "C" fn finalize(
 /// # Safety
 /// DuckDB calls this once for each state.
 unsafe extern "C" fn destroy(states: *mut ffi::duckdb_aggregate_state, count: ffi::idx_t) {
-    // SAFETY: the states are slots, and not used again.
+    // SAFETY: the states are slots that are not used again.
     unsafe {
         for index in 0..count as usize {
             let slot = (*states.add(index)).cast::<Slot>();

@@ -1,14 +1,14 @@
-//! DuckDB's vectors: the columns of a chunk of rows, read and written.
+//! DuckDB's vectors: reads and writes the columns of a chunk of rows.
 
 use std::ffi::c_char;
 use std::marker::PhantomData;
 
 use libduckdb_sys as ffi;
 
-/// Most bytes of a value that stands in the vector itself.
+/// Largest size in bytes of a value stored inline in the vector.
 const INLINED: u32 = 12;
 
-/// The arguments of a function for some rows.
+/// A function's arguments for a chunk of rows.
 pub(crate) struct Chunk<'a> {
     raw: ffi::duckdb_data_chunk,
     rows: usize,
@@ -35,16 +35,16 @@ pub(crate) struct Output<'a> {
 
 impl Chunk<'_> {
     /// # Safety
-    /// `raw` must be a chunk of flat vectors, as DuckDB hands to functions, that outlives the
+    /// `raw` must be a chunk of flat vectors, as DuckDB passes to functions, and must outlive the
     /// result.
     pub(crate) unsafe fn new(raw: ffi::duckdb_data_chunk) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (rows, columns) =
             unsafe { (ffi::duckdb_data_chunk_get_size(raw), ffi::duckdb_data_chunk_get_column_count(raw)) };
         Self { raw, rows: rows as usize, columns: columns as usize, borrowed: PhantomData }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -54,7 +54,7 @@ impl Chunk<'_> {
         if index >= self.columns {
             return None;
         }
-        // SAFETY: the chunk lives, and has this column; the type asked for is given back.
+        // SAFETY: the chunk is alive and has this column. The type is destroyed after use.
         unsafe {
             let vector = ffi::duckdb_data_chunk_get_vector(self.raw, index as ffi::idx_t);
             let mut kind = ffi::duckdb_vector_get_column_type(vector);
@@ -75,7 +75,7 @@ impl<'a> Column<'a> {
     /// Whether a row is not null.
     pub(crate) fn is_valid(&self, row: usize) -> bool {
         assert!(row < self.rows, "a row of the chunk");
-        // SAFETY: a validity mask has a bit for each row; without one all rows are valid.
+        // SAFETY: a validity mask has one bit per row. Without a mask, all rows are valid.
         self.validity.is_null() || unsafe { *self.validity.add(row / 64) } >> (row % 64) & 1 == 1
     }
 
@@ -85,9 +85,8 @@ impl<'a> Column<'a> {
         if !self.is_valid(row) {
             return None;
         }
-        // SAFETY: the column is one of such values, of which `row` is one that is valid: its union
-        // holds the bytes themselves if they are few, or else points at them, and they live as long
-        // as the chunk.
+        // SAFETY: the column has such values, and `row` is valid. The union holds the bytes inline
+        // if they are few, and a pointer to them otherwise. They live as long as the chunk.
         unsafe {
             let value = &*self.data.cast::<ffi::duckdb_string_t>().add(row);
             let length = value.value.inlined.length;
@@ -117,7 +116,7 @@ impl<'a> Column<'a> {
     /// Bits of the column's signed integers, `None` if it holds something else.
     pub(crate) fn integer_bits(&self) -> Option<u32> {
         match self.kind {
-            // A byte that is 0 or 1.
+            // A byte of value 0 or 1.
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN => Some(1),
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => Some(8),
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_SMALLINT => Some(16),
@@ -134,7 +133,7 @@ impl<'a> Column<'a> {
         if !self.is_valid(row) {
             return None;
         }
-        // SAFETY: the column is an array of integers of so many bits, of which `row` is one.
+        // SAFETY: the column is an array of integers of this size, and `row` is within it.
         Some(unsafe {
             match bits {
                 1 => (*self.data.cast::<u8>().add(row) & 1).into(),
@@ -155,14 +154,15 @@ impl Output<'_> {
     /// The rows of a vector from `offset` on.
     ///
     /// # Safety
-    /// `raw` must be a vector that outlives the result, as DuckDB hands to a function to be filled.
+    /// `raw` must be a vector that DuckDB passes to a function to fill, and must outlive the
+    /// result.
     pub(crate) unsafe fn new(raw: ffi::duckdb_vector, offset: usize) -> Self {
         Self { raw, offset, borrowed: PhantomData }
     }
 
     /// Makes a row null.
     pub(crate) fn set_null(&mut self, row: usize) {
-        // SAFETY: the vector lives; its mask has a bit for each row once it is asked for.
+        // SAFETY: the vector is alive. Once requested, its mask has one bit per row.
         unsafe {
             ffi::duckdb_vector_ensure_validity_writable(self.raw);
             let validity = ffi::duckdb_vector_get_validity(self.raw);
@@ -173,35 +173,35 @@ impl Output<'_> {
     /// Writes a row of a vector of `BLOB` or `VARCHAR`.
     pub(crate) fn set_bytes(&mut self, row: usize, bytes: &[u8]) {
         let (index, length) = ((self.offset + row) as ffi::idx_t, bytes.len() as ffi::idx_t);
-        // SAFETY: the vector lives and holds such values; DuckDB copies the bytes.
+        // SAFETY: the vector is alive and holds such values. DuckDB copies the bytes.
         unsafe { ffi::duckdb_vector_assign_string_element_len(self.raw, index, bytes.as_ptr().cast(), length) }
     }
 
     /// Writes a row of a vector of `BIGINT`.
     ///
     /// # Safety
-    /// The vector must be of that type and have that row.
+    /// The vector must have that type and that row.
     pub(crate) unsafe fn set_long(&mut self, row: usize, value: i64) {
-        // SAFETY: the caller's promise: the vector's data is an array of such numbers.
+        // SAFETY: guaranteed by the caller; the vector's data is an array of such numbers.
         unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<i64>().add(self.offset + row) = value }
     }
 
     /// Writes a row of a vector of `HUGEINT`.
     ///
     /// # Safety
-    /// The vector must be of that type and have that row.
+    /// The vector must have that type and that row.
     pub(crate) unsafe fn set_integer(&mut self, row: usize, value: i128) {
         let value = ffi::duckdb_hugeint { lower: value as u64, upper: (value >> 64) as i64 };
-        // SAFETY: the caller's promise: the vector's data is an array of such numbers.
+        // SAFETY: guaranteed by the caller; the vector's data is an array of such numbers.
         unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<ffi::duckdb_hugeint>().add(self.offset + row) = value }
     }
 
-    /// Writes a row of a vector of `BIGINT`.
+    /// Writes a count to a row of a vector of `BIGINT`.
     ///
     /// # Safety
-    /// The vector must be of that type and have that row.
+    /// The vector must have that type and that row.
     pub(crate) unsafe fn set_count(&mut self, row: usize, count: u64) {
-        // SAFETY: the caller's promise: the vector's data is an array of such numbers.
+        // SAFETY: guaranteed by the caller; the vector's data is an array of such numbers.
         unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<i64>().add(self.offset + row) = count as i64 }
     }
 }

@@ -6,22 +6,22 @@ use std::sync::Arc;
 use libduckdb_sys as ffi;
 
 use crate::aggregate::Outcome;
+use crate::bfv_sum::bfv_decrypt;
 use crate::fault::Fault;
 use crate::functions::{
     ANY_RANDOMISER, INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise,
     unload_key,
 };
 use crate::keys::Keys;
-use crate::register::{Body, Registrar, Scalar, Type, guarded};
-use crate::whole::bfv_decrypt;
+use crate::register::{Body, Registrar, Scalar, Type, catch_panic};
 
-/// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load
-/// the extension.
+/// The version of the C API whose stable functions are used. Older DuckDB versions reject the
+/// extension.
 const API_VERSION: &str = "v1.5.6";
 
 use Type::{BigInt, Blob, Boolean, Double, HugeInt, Integer, SmallInt, TinyInt, Varchar};
 
-/// A ciphertext and an integer, and perhaps a key.
+/// Signatures with a ciphertext, an integer and an optional key.
 const WITH_INTEGERS: [&[Type]; 10] = [
     &[Blob, TinyInt],
     &[Blob, SmallInt],
@@ -35,7 +35,7 @@ const WITH_INTEGERS: [&[Type]; 10] = [
     &[Blob, HugeInt, Varchar],
 ];
 
-/// Two ciphertexts, or a ciphertext and an integer.
+/// Signatures with two ciphertexts, or a ciphertext and an integer.
 const SUMS: [&[Type]; 12] = {
     let mut all: [&[Type]; 12] = [&[Blob, Blob, Varchar]; 12];
     all[0] = &[Blob, Blob];
@@ -47,8 +47,8 @@ const SUMS: [&[Type]; 12] = {
     all
 };
 
-/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL, FLOAT, UHUGEINT and
-/// BIGNUM as well, is there to be rejected by name.
+/// Signatures with a ciphertext and a factor. DuckDB also converts DECIMAL, FLOAT, UHUGEINT and
+/// BIGNUM to DOUBLE; that overload exists to reject them by name.
 const PRODUCTS: [&[Type]; 14] = {
     let mut all: [&[Type]; 14] = [&[Blob, Boolean]; 14];
     all[1] = &[Blob, Boolean, Varchar];
@@ -62,7 +62,7 @@ const PRODUCTS: [&[Type]; 14] = {
     all
 };
 
-/// A function from ciphertexts and keys.
+/// A scalar function of ciphertexts and keys.
 const fn function<'a>(
     names: &'a [&'static CStr],
     overloads: &'a [&'a [Type]],
@@ -85,7 +85,7 @@ const SCALARS: [Scalar<'static>; 8] = [
         Body::Keys(rerandomise),
         true,
     ),
-    // What is loaded may change between two calls.
+    // The loaded keys may change between two calls.
     function(&[c"he_key_id"], &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
     function(&[c"he_bfv_decrypt"], &[&[Blob]], HugeInt, Body::Context(bfv_decrypt), false),
     function(&[c"he_decrypt"], &[&[Blob]], HugeInt, Body::Private(decrypt), false),
@@ -97,16 +97,16 @@ const AGGREGATES: [(&CStr, Outcome); 3] =
 fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     let (engine, cards) = hearith_cuda::engine(None).map_err(|error| Fault::Card(Arc::new(error)))?;
     let keys = Keys::new(engine, cards);
-    // SAFETY: DuckDB gave this database to be extended.
+    // SAFETY: DuckDB passed this open database to be extended.
     let registrar = unsafe { Registrar::connect(database)? };
-    registrar.setting(PRIVATE_KEY, Varchar, c"the file of the private key with which he_decrypt decrypts")?;
+    registrar.setting(PRIVATE_KEY, Varchar, c"the private key file that he_decrypt uses")?;
     registrar.setting(
         PASSPHRASE,
         Varchar,
         c"the file whose first line is the passphrase of an encrypted private key",
     )?;
-    registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys that protect nothing")?;
-    let any = c"whether he_decrypt takes rows of any origin under a subgroup key, which is several times slower";
+    registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt accept insecure keys, for tests")?;
+    let any = c"whether he_decrypt accepts foreign rows under a subgroup key, which is several times slower";
     registrar.setting(ANY_RANDOMISER, Boolean, any)?;
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
     AGGREGATES.iter().try_for_each(|&(name, outcome)| registrar.aggregate(name, &keys, outcome))?;
@@ -114,7 +114,7 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     registrar.manual()
 }
 
-/// Registers functions and settings; whether that succeeded.
+/// Registers functions and settings. Returns whether this succeeded.
 ///
 /// # Safety
 /// DuckDB calls this when it loads the extension, with its own structures.
@@ -124,13 +124,13 @@ pub unsafe extern "C" fn hearith_init_c_api(
     access: *const ffi::duckdb_extension_access,
 ) -> bool {
     let mut done = false;
-    // SAFETY: DuckDB's promise; the table of functions is filled before the first of them is
+    // SAFETY: guaranteed by DuckDB. The function table is filled before any of its functions is
     // called.
     unsafe {
         let set_error = (*access).set_error;
         let run = || {
             let ready = ffi::duckdb_rs_extension_api_init(info, access, API_VERSION);
-            // Without a table, DuckDB has noted the reason.
+            // If the table is missing, DuckDB has recorded the reason.
             if ready != Ok(true) {
                 return Ok(());
             }
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn hearith_init_c_api(
             done = true;
             Ok(())
         };
-        guarded(c"hearith", run, |text| {
+        catch_panic(c"hearith", run, |text| {
             if let Some(set_error) = set_error {
                 set_error(info, text.as_ptr());
             }

@@ -4,29 +4,31 @@ use std::sync::Arc;
 
 use hearith_paillier::{Error, ErrorKind, KeyId};
 
-/// Why a function cannot give its result.
+/// Why a function has no result.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// No public key is loaded.
     #[error("no key is loaded: SELECT he_load_key('public.json') first")]
     NoKey,
-    /// Several are, and none is named.
+    /// Several keys are loaded and none is named.
     #[error("{} keys are loaded: name one as the last argument: {}", .0.len(), list(.0))]
     SeveralKeys(Vec<KeyId>),
-    /// The key named is not loaded.
+    /// The named key is not loaded.
     #[error("no key with the id \"{}\" is loaded{}", .name.escape_debug(), also(.loaded))]
     UnknownKey { name: String, loaded: Vec<KeyId> },
-    /// The key is named by an argument that is null.
+    /// The argument that names the key is null.
     #[error("the key's id is NULL")]
     NullKey,
     /// Different rows name different keys.
     #[error("the key's id must be the same in all rows")]
     DifferentKeys,
-    /// The parts of a sum were made with different keys.
+    /// The partial sums have different keys.
     #[error("the key changed while the query ran: from {0} to {1}")]
     KeyChanged(KeyId, KeyId),
-    /// A value has not the length of a ciphertext.
-    #[error("a value of {bytes} bytes is not a ciphertext of key {key}, which have {expected} bytes; {FIND}")]
+    /// A value does not have the length of a ciphertext.
+    #[error(
+        "a value of {bytes} bytes is not a ciphertext of key {key}, whose ciphertexts have {expected} bytes; {FIND}"
+    )]
     Width { bytes: usize, key: KeyId, expected: usize },
     /// A value is not a ciphertext.
     #[error("a value is not a ciphertext of key {key}: {fault}; {FIND}")]
@@ -34,76 +36,76 @@ pub(crate) enum Fault {
     /// A total is not a ciphertext.
     #[error("a summed value is not a ciphertext of key {0}: it shares a factor with n; {FIND}")]
     NotCoprime(KeyId),
-    /// A number decrypted is longer than SQL's longest integers.
+    /// A decrypted number exceeds SQL's longest integers.
     #[error(
-        "a number decrypted has more than 127 bits: a packed or phe column, or a total that is wrong; decrypt the \
-         table with its description instead, with PrivateKey.decrypt_columns of the Python package or with the \
-         command line"
+        "a decrypted number has more than 127 bits: the column is packed or from phe, or the total is wrong; decrypt \
+         the table with its description instead, with PrivateKey.decrypt_columns in Python or on the command line"
     )]
     TooLong,
-    /// The scheme refuses.
+    /// The scheme reports an error.
     #[error(transparent)]
     Operation(#[from] Error),
-    /// A card, or its driver, fails.
+    /// A GPU or its driver fails.
     #[error("{0}")]
     Card(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// A key file cannot be read.
     #[error("cannot read the key file {path}: {reason}")]
     File { path: String, reason: String },
-    /// A key file holds no key that may be used.
+    /// A key file holds no usable key.
     #[error("{path}: {error}{}", hint(.error))]
     Key {
         path: String,
         #[source]
         error: Error,
     },
-    /// A private key's file where a public key belongs.
+    /// A private key's file was given instead of a public key's.
     #[error(
-        "{path}: this is a private key, of which {function} takes none; it has been read into this process, and wiped. \
-         Whoever can run queries here can SET hearith_private_key to the same file and decrypt with it, if it is not \
-         encrypted: keep it where this process cannot read it, and load the public key"
+        "{path}: this is a private key, which {function} does not accept; it was read into this process and wiped. \
+         If it is not encrypted, anyone who can run queries here can SET hearith_private_key to this file and decrypt \
+         with it: keep it where this process cannot read it, and load the public key"
     )]
     PrivateFile { function: &'static str, path: String },
-    /// A private key's text in a query.
+    /// A private key's text is in a query.
     #[error(
-        "this is a private key, of which he_load_key takes none, and it stands in the query: logs, histories and \
-         profiles of this session may hold it. Take it as exposed: make another, and load its public key"
+        "this is a private key, which he_load_key does not accept, and it is part of the query: logs, histories and \
+         profiles of this session may contain it. Consider it exposed: generate a new key pair and load its public \
+         key"
     )]
     PrivateText,
-    /// A factor of a type that DuckDB converts to DOUBLE, which may lose digits.
+    /// A factor has a type that DuckDB converts to DOUBLE, which may lose digits.
     #[error(
-        "a ciphertext is multiplied by whole numbers of at most 128 bits with their sign (HUGEINT) or BOOLEAN, not by \
-         a DECIMAL, FLOAT or DOUBLE, nor by a UHUGEINT or BIGNUM: CAST(k AS HUGEINT) keeps whole numbers and rounds \
-         others; CAST(k * 100 AS HUGEINT) keeps two digits, and decrypted totals are then to be divided by 100"
+        "a ciphertext can be multiplied by integers of at most 128 bits with sign (HUGEINT) or by BOOLEAN, not by a \
+         DECIMAL, FLOAT or DOUBLE, nor by a UHUGEINT or BIGNUM: CAST(k AS HUGEINT) keeps integers and rounds others; \
+         CAST(k * 100 AS HUGEINT) keeps two digits, and decrypted totals must then be divided by 100"
     )]
     Fraction,
-    /// The same of a key of BFV.
+    /// A BFV key file holds no usable key.
     #[error("{path}: {error}")]
     LatticeKey {
         path: String,
         #[source]
         error: hearith_bfv::Error,
     },
-    /// BFV refuses.
+    /// BFV reports an error.
     #[error(transparent)]
     Lattice(#[from] hearith_bfv::Error),
-    /// A file cannot be added up.
+    /// A file cannot be summed.
     #[error("{path}: {reason}")]
     Table { path: String, reason: String },
     /// An argument is missing or null.
     #[error("{0} is missing")]
     NoArgument(&'static str),
-    /// A key is encrypted, and nobody said under which passphrase.
-    #[error("{path}: the private key is encrypted: SET hearith_passphrase_file to the file of its passphrase first")]
+    /// A key is encrypted, and no passphrase is set.
+    #[error("{path}: the private key is encrypted: SET hearith_passphrase_file to its passphrase file first")]
     NoPassphrase { path: String },
-    /// Decryption without a key.
-    #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
+    /// Decryption without a private key.
+    #[error("SET hearith_private_key = 'private.json' (the private key file) first")]
     NoPrivateKey,
-    /// DuckDB refuses something.
+    /// DuckDB rejects an operation.
     #[error("DuckDB rejects {0}")]
     Host(&'static str),
-    /// A defect.
-    #[error("an internal error, which is a defect of Hearith: {0}")]
+    /// A defect of Hearith.
+    #[error("internal error, a bug in Hearith: {0}")]
     Panic(String),
 }
 
@@ -113,9 +115,9 @@ impl Fault {
     }
 }
 
-/// How to find values that are no ciphertexts. Errors show none of them: what is no ciphertext may
-/// be a plaintext.
-const FIND: &str = "rows with he_key_id(...) IS NULL hold no ciphertext";
+/// How to find values that are not ciphertexts. Errors do not show such values, because they may be
+/// plaintexts.
+const FIND: &str = "rows where he_key_id(...) IS NULL contain no ciphertext";
 
 fn list(keys: &[KeyId]) -> String {
     keys.iter().map(KeyId::to_string).collect::<Vec<_>>().join(", ")

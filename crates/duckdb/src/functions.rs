@@ -1,4 +1,4 @@
-//! The scalar functions, each on a chunk of rows.
+//! The scalar functions, each applied to a chunk of rows.
 
 use std::ffi::CStr;
 
@@ -7,19 +7,19 @@ use hearith_paillier::{Ciphertexts, DecryptError, Error, KeyKind, KeyPolicy, Pri
 use zeroize::Zeroizing;
 
 use crate::chunk::{Chunk, Column, Output};
+use crate::duckdb_api::Context;
 use crate::fault::Fault;
-use crate::host::Context;
-use crate::keys::{Holder, Keys};
+use crate::keys::{DecryptionKey, Keys};
 use crate::sum::{computed, operation};
 
 /// The setting that names the private key's file.
 pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
 /// The setting that names the file whose first line is the passphrase of an encrypted private key.
 pub(crate) const PASSPHRASE: &CStr = c"hearith_passphrase_file";
-/// The setting that allows keys that protect nothing.
+/// The setting that allows insecure keys.
 pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
 
-/// The setting that decrypts rows of any origin under a subgroup key.
+/// The setting that allows decryption of rows of any origin under a subgroup key.
 pub(crate) const ANY_RANDOMISER: &CStr = c"hearith_any_randomiser";
 
 /// The ciphertexts of a column in the rows where no argument is null.
@@ -40,13 +40,13 @@ impl Values {
         Ok(Self { key: key.clone(), ciphertexts })
     }
 
-    /// An operation's error about these values.
+    /// Converts an operation's error to an error about these values.
     fn fault(&self, error: Error) -> Fault {
         operation(&self.key, error)
     }
 }
 
-/// The key that the argument after the others names, or the only one.
+/// The key that the optional last argument names, or the only loaded key.
 pub(crate) fn key_argument(keys: &Keys, chunk: &Chunk<'_>, column: usize) -> Result<PublicKey, Fault> {
     let Some(names) = chunk.column(column) else { return keys.choose(None) };
     let first = match chunk.rows() {
@@ -59,7 +59,7 @@ pub(crate) fn key_argument(keys: &Keys, chunk: &Chunk<'_>, column: usize) -> Res
     }
 }
 
-/// The rows where none of the first `columns` arguments is null; the others become null.
+/// The rows in which none of the first `columns` arguments is null. The other rows become null.
 pub(crate) fn present(chunk: &Chunk<'_>, columns: usize, output: &mut Output<'_>) -> Vec<usize> {
     let columns: Vec<_> = (0..columns).filter_map(|index| chunk.column(index)).collect();
     let (rows, nulls): (Vec<usize>, Vec<usize>) =
@@ -75,8 +75,8 @@ fn write(ciphertexts: &Ciphertexts, rows: &[usize], output: &mut Output<'_>) {
     }
 }
 
-/// `he_add(a, b [, key])`, where `b` is a ciphertext or an integer. Not randomised anew: whoever
-/// has both `a` and its sum with an integer can read that.
+/// `he_add(a, b [, key])`, where `b` is a ciphertext or an integer. The result is not
+/// re-randomised: anyone with both `a` and its sum with an integer can read that integer.
 pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -95,15 +95,15 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
 
 /// The integers of a column in rows where it is not null.
 fn integers(column: &Column<'_>, rows: &[usize]) -> Zeroizing<Vec<i128>> {
-    // Of its full size at once: a growing vector leaves copies behind.
+    // Allocated in full, because a growing vector leaves copies in memory.
     let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
     found.extend(rows.iter().filter_map(|&row| column.integer(row)));
     found
 }
 
-/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not
-/// randomised anew: queries add up products, and say themselves what leaves the database. `k` is a
-/// whole number or a BOOLEAN; others are named in an error.
+/// `he_multiply(c, k [, key])`. The time depends on the type of `k`, not on its values. The result
+/// is not re-randomised: queries sum products, and re-randomise explicitly what leaves the
+/// database. `k` is an integer or a BOOLEAN. Errors name other types.
 pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -153,8 +153,8 @@ pub(crate) fn key_id(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) ->
     Ok(())
 }
 
-/// `he_load_key(path)`, or the JSON Web Key itself. A private key is rejected: nothing here needs
-/// one.
+/// `he_load_key(path)`, or with the JSON Web Key itself. Private keys are rejected, because no
+/// function needs one here.
 pub(crate) fn load_key(
     keys: &Keys,
     context: &Context,
@@ -165,7 +165,7 @@ pub(crate) fn load_key(
     let paths = chunk.column(0).ok_or(Fault::Host("the number of arguments"))?;
     for row in rows {
         let path = paths.text(row).unwrap_or_default();
-        // The key itself, where somebody has it at hand and no file of it.
+        // The argument may be the key itself instead of a file.
         let is_key = path.trim_start().starts_with('{');
         let (path, text) =
             if is_key { ("the key", SecretText::from(path.to_owned())) } else { (path, context.read(path)?) };
@@ -198,8 +198,8 @@ pub(crate) fn unload_key(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>
     Ok(())
 }
 
-/// The private key whose file the session's setting names.
-pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<Holder, Fault> {
+/// The private key from the file that the session's setting names.
+pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<DecryptionKey, Fault> {
     let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
     let text = opened(context, &path, context.read(&path)?)?;
     let key = PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine());
@@ -207,7 +207,7 @@ pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<Holder, Faul
     keys.holder(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
 }
 
-/// The key in the clear, with the passphrase from the file that the session's setting names.
+/// Decrypts an encrypted key, with the passphrase from the file that the session's setting names.
 pub(crate) fn opened(context: &Context, path: &str, text: SecretText) -> Result<SecretText, Fault> {
     if text.kind() != KeyKind::Encrypted {
         return Ok(text);
@@ -218,7 +218,7 @@ pub(crate) fn opened(context: &Context, path: &str, text: SecretText) -> Result<
 }
 
 /// `he_decrypt(c)`: fills a column of `HUGEINT`.
-pub(crate) fn decrypt(holder: &Holder, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+pub(crate) fn decrypt(holder: &DecryptionKey, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let public = holder.key.public();
     let rows = present(chunk, 1, output);
     let values = Values::read(public, chunk, 0, &rows)?;
@@ -228,7 +228,7 @@ pub(crate) fn decrypt(holder: &Holder, chunk: &Chunk<'_>, output: &mut Output<'_
         DecryptError::Device(cause) => Fault::Card(cause.into()),
     })?;
     for (&row, number) in rows.iter().zip(decode_signed(public, &plaintexts)?) {
-        // SAFETY: the function is registered with this result type, and has these rows.
+        // SAFETY: the function is registered with this result type, and the output has these rows.
         unsafe { output.set_integer(row, number.to_i128().ok_or(Fault::TooLong)?) }
     }
     Ok(())

@@ -1,10 +1,12 @@
-//! The public keys that a database has loaded, and computation with them.
+//! The public keys loaded in a database, and computation with them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hearith_cuda::{Choice, LoadedCards};
 use hearith_device::Trust;
-use hearith_paillier::{Compute, Decrypt, DecryptError, Engine, KeyId, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{
+    DecryptError, DecryptionBackend, Engine, KeyId, Plaintexts, PrivateKey, PublicKey, PublicKeyBackend,
+};
 
 use crate::fault::Fault;
 
@@ -14,21 +16,21 @@ pub(crate) struct Keys {
     engine: Engine,
     cards: Option<Choice>,
     loaded: Arc<RwLock<Vec<PublicKey>>>,
-    /// Cards with the keys that were computed with.
+    /// GPUs, one entry for each key used for computation.
     computing: Arc<RwLock<Vec<Arc<LoadedCards>>>>,
 }
 
-/// A private key, and the cards that decrypt with it.
-pub(crate) struct Holder {
+/// A private key, and the GPUs that decrypt with it.
+pub(crate) struct DecryptionKey {
     pub(crate) key: PrivateKey,
     cards: Option<LoadedCards>,
 }
 
-impl Holder {
-    /// What decrypts; a card's plaintexts are checked.
+impl DecryptionKey {
+    /// Decrypts ciphertexts. Plaintexts from a GPU are checked.
     pub(crate) fn decrypt(&self, ciphertexts: &hearith_paillier::Ciphertexts) -> Result<Plaintexts, DecryptError> {
         match &self.cards {
-            Some(cards) => Decrypt::decrypt(cards, ciphertexts),
+            Some(cards) => DecryptionBackend::decrypt(cards, ciphertexts),
             None => Ok(self.key.decrypt(ciphertexts)?),
         }
     }
@@ -39,10 +41,10 @@ impl Keys {
         Self { engine, cards, loaded: Arc::default(), computing: Arc::default() }
     }
 
-    /// What computes with a key: this CPU, or cards.
-    pub(crate) fn computing(&self, key: &PublicKey) -> Result<Arc<dyn Compute>, Fault> {
+    /// The backend that computes with a key: this CPU, or GPUs.
+    pub(crate) fn computing(&self, key: &PublicKey) -> Result<Arc<dyn PublicKeyBackend>, Fault> {
         let Some(choice) = self.cards else { return Ok(Arc::new(key.clone())) };
-        let of_key = |cards: &&Arc<LoadedCards>| Compute::public(&***cards).id() == key.id();
+        let of_key = |cards: &&Arc<LoadedCards>| PublicKeyBackend::public(&***cards).id() == key.id();
         let known = self.computing.read().unwrap_or_else(PoisonError::into_inner).iter().find(of_key).cloned();
         if let Some(cards) = known {
             return Ok(cards);
@@ -52,40 +54,40 @@ impl Keys {
         Ok(cards)
     }
 
-    /// A private key with what decrypts.
-    pub(crate) fn holder(&self, key: PrivateKey) -> Result<Holder, Fault> {
+    /// A private key with its decryption backend.
+    pub(crate) fn holder(&self, key: PrivateKey) -> Result<DecryptionKey, Fault> {
         let cards = self.cards.map(|choice| LoadedCards::with_private(choice, &key, Trust::Checked));
-        Ok(Holder { cards: cards.transpose().map_err(Fault::card)?, key })
+        Ok(DecryptionKey { cards: cards.transpose().map_err(Fault::card)?, key })
     }
 
-    /// The engine that carries the arithmetic out.
+    /// The engine that performs the arithmetic.
     pub(crate) fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// All keys that are loaded.
+    /// All loaded keys.
     pub(crate) fn all(&self) -> Vec<PublicKey> {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds a key, or puts it in the place of the one with the same id.
+    /// Adds a key, replacing any key with the same id.
     pub(crate) fn load(&self, key: PublicKey) {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         loaded.retain(|other| other.id() != key.id());
         loaded.push(key);
     }
 
-    /// Forgets a key; whether it was loaded.
+    /// Removes a key. Returns whether it was loaded.
     pub(crate) fn unload(&self, name: &str) -> bool {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         let before = loaded.len();
         loaded.retain(|key| key.id().as_str() != name);
-        let of_other = |cards: &Arc<LoadedCards>| Compute::public(&**cards).id().as_str() != name;
+        let of_other = |cards: &Arc<LoadedCards>| PublicKeyBackend::public(&**cards).id().as_str() != name;
         self.computing.write().unwrap_or_else(PoisonError::into_inner).retain(of_other);
         loaded.len() < before
     }
 
-    /// The key of this id; without a name, the only key.
+    /// The key with this id, or without a name the only loaded key.
     pub(crate) fn choose(&self, name: Option<&str>) -> Result<PublicKey, Fault> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         let ids = || loaded.iter().map(PublicKey::id).collect::<Vec<KeyId>>();

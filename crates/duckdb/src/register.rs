@@ -1,7 +1,6 @@
-//! Functions and settings as DuckDB gets them: registration, and the callbacks that lead to the
-//! functions.
+//! Registration of functions and settings with DuckDB, and the callbacks that call the functions.
 //!
-//! Every callback catches panics: none unwinds into DuckDB.
+//! Every callback catches panics, so none unwinds into DuckDB.
 
 use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
@@ -11,13 +10,13 @@ use std::sync::Arc;
 use libduckdb_sys as ffi;
 
 use crate::chunk::{Chunk, Output};
+use crate::duckdb_api::Context;
 use crate::fault::Fault;
 use crate::functions::private_key;
-use crate::host::Context;
-use crate::keys::{Holder, Keys};
+use crate::keys::{DecryptionKey, Keys};
 use crate::threads::spread;
 
-/// A type of an argument or a result.
+/// The type of an argument or result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type {
     Blob,
@@ -31,21 +30,21 @@ pub(crate) enum Type {
     Boolean,
 }
 
-/// What a scalar function does.
+/// The implementation of a scalar function.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
-    /// It computes with the loaded keys.
+    /// Computes with the loaded keys.
     Keys(fn(&Keys, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
-    /// It asks the session for files and settings.
+    /// Reads files and settings through the session.
     Context(fn(&Keys, &Context, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
-    /// It computes with the session's private key, read when the query is bound.
-    Private(fn(&Holder, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
+    /// Computes with the session's private key, which is read when the query is bound.
+    Private(fn(&DecryptionKey, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
 }
 
 /// A scalar function.
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar<'a> {
-    /// Its name, and others for it.
+    /// Its name and aliases.
     pub(crate) names: &'a [&'static CStr],
     pub(crate) overloads: &'a [&'a [Type]],
     pub(crate) result: Type,
@@ -54,7 +53,7 @@ pub(crate) struct Scalar<'a> {
     pub(crate) volatile: bool,
 }
 
-/// What a scalar function's callbacks get to see of it.
+/// The extra information that a scalar function's callbacks receive.
 struct Function {
     name: &'static CStr,
     keys: Keys,
@@ -66,19 +65,19 @@ pub(crate) struct Registrar(pub(crate) ffi::duckdb_connection);
 
 impl Registrar {
     /// # Safety
-    /// `database` must be one that is open.
+    /// `database` must be open.
     pub(crate) unsafe fn connect(database: ffi::duckdb_database) -> Result<Self, Fault> {
         let mut connection = std::ptr::null_mut();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         match unsafe { ffi::duckdb_connect(database, &mut connection) } {
             ffi::duckdb_state_DuckDBSuccess => Ok(Self(connection)),
             _ => Err(Fault::Host("a connection")),
         }
     }
 
-    /// Registers a setting of sessions, which is the empty text or false until it is set.
+    /// Registers a session setting. Its default is the empty text or false.
     pub(crate) fn setting(&self, name: &CStr, kind: Type, description: &CStr) -> Result<(), Fault> {
-        // SAFETY: every handle is made here and given back once; DuckDB copies the texts.
+        // SAFETY: every handle is created here and destroyed once. DuckDB copies the texts.
         let state = unsafe {
             let mut option = ffi::duckdb_create_config_option();
             let mut default = match kind {
@@ -107,8 +106,8 @@ impl Registrar {
     }
 
     fn named_scalar(&self, name: &'static CStr, keys: &Keys, scalar: Scalar<'_>) -> Result<(), Fault> {
-        // SAFETY: every handle is made here and given back once; a boxed function goes to each
-        // overload, which drops it.
+        // SAFETY: every handle is created here and destroyed once. Each overload receives its own
+        // boxed function and drops it.
         let state = unsafe {
             let mut set = ffi::duckdb_create_scalar_function_set(name.as_ptr());
             for parameters in scalar.overloads {
@@ -122,7 +121,7 @@ impl Registrar {
                 let mut kind = scalar.result.create();
                 ffi::duckdb_scalar_function_set_return_type(function, kind);
                 ffi::duckdb_destroy_logical_type(&mut kind);
-                // Nulls are told apart by the functions, row by row.
+                // The functions handle nulls themselves, row by row.
                 ffi::duckdb_scalar_function_set_special_handling(function);
                 if scalar.volatile {
                     ffi::duckdb_scalar_function_set_volatile(function);
@@ -149,13 +148,13 @@ impl Registrar {
 
 impl Drop for Registrar {
     fn drop(&mut self) {
-        // SAFETY: owned by this, and not used again.
+        // SAFETY: owned by `self`, and not used again.
         unsafe { ffi::duckdb_disconnect(&mut self.0) }
     }
 }
 
 impl Type {
-    /// A handle that the caller gives back.
+    /// Creates a handle, which the caller must destroy.
     pub(crate) fn create(self) -> ffi::duckdb_logical_type {
         let id = match self {
             Self::Blob => ffi::DUCKDB_TYPE_DUCKDB_TYPE_BLOB,
@@ -168,7 +167,7 @@ impl Type {
             Self::Double => ffi::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE,
             Self::Boolean => ffi::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN,
         };
-        // SAFETY: an id of DuckDB's.
+        // SAFETY: this is a DuckDB type id.
         unsafe { ffi::duckdb_create_logical_type(id) }
     }
 }
@@ -180,20 +179,20 @@ pub(crate) fn succeeded(state: ffi::duckdb_state, what: &'static str) -> Result<
     }
 }
 
-/// A value that DuckDB keeps, and how it is dropped.
+/// Moves a value to DuckDB. Returns its pointer and the callback that drops it.
 pub(crate) fn owned<T>(value: T) -> (*mut c_void, ffi::duckdb_delete_callback_t) {
     /// # Safety
-    /// DuckDB calls this once, with the value that it was given.
+    /// DuckDB calls this once, with the value that it received.
     unsafe extern "C" fn dropper<T>(value: *mut c_void) {
-        // SAFETY: made by `Box::into_raw` below, and not used again.
+        // SAFETY: created by `Box::into_raw` below, and not used again.
         let value = unsafe { Box::from_raw(value.cast::<T>()) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
     }
     (Box::into_raw(Box::new(value)).cast(), Some(dropper::<T>))
 }
 
-/// Runs a function and tells `report` of an error, be it a panic.
-pub(crate) fn guarded(name: &CStr, function: impl FnOnce() -> Result<(), Fault>, report: impl FnOnce(&CStr)) {
+/// Runs a function, and reports an error or panic through `report`.
+pub(crate) fn catch_panic(name: &CStr, function: impl FnOnce() -> Result<(), Fault>, report: impl FnOnce(&CStr)) {
     let result = catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|panic| Err(Fault::Panic(reason(&*panic))));
     if let Err(fault) = result {
         let text = format!("{}: {fault}", name.to_string_lossy()).replace('\0', " ");
@@ -206,14 +205,14 @@ fn reason(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// A scalar function on a chunk.
+/// Applies a scalar function to a chunk.
 ///
 /// # Safety
-/// DuckDB calls this with what belongs to one call of a function registered above.
+/// DuckDB calls this with the data of one call of a function registered above.
 unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_data_chunk, output: ffi::duckdb_vector) {
-    // SAFETY: the extra information is a `Function`, a context's function has an initial state that
-    // is a `Context`, a private one's bind data are an `Arc<Holder>`; chunk and output live as
-    // long as the call.
+    // SAFETY: the extra information is a `Function`. The initial state of a context's function is a
+    // `Context`, and the bind data of a private one is an `Arc<DecryptionKey>`. Chunk and output
+    // outlive the call.
     unsafe {
         let function = &*ffi::duckdb_scalar_function_get_extra_info(info).cast::<Function>();
         let run = || {
@@ -225,22 +224,23 @@ unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_da
                     body(&function.keys, context, &chunk, &mut output)
                 }
                 Body::Private(body) => {
-                    let key = &*ffi::duckdb_scalar_function_get_bind_data(info).cast::<Arc<Holder>>();
+                    let key = &*ffi::duckdb_scalar_function_get_bind_data(info).cast::<Arc<DecryptionKey>>();
                     body(key, &chunk, &mut output)
                 }
             }
         };
         let run = || spread(run);
-        guarded(function.name, run, |text| ffi::duckdb_scalar_function_set_error(info, text.as_ptr()));
+        catch_panic(function.name, run, |text| ffi::duckdb_scalar_function_set_error(info, text.as_ptr()));
     }
 }
 
-/// Keeps the session's context for the calls of one thread of a query.
+/// Stores the session's context for the calls of one thread of a query.
 ///
 /// # Safety
 /// As [`call`].
 unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
-    // SAFETY: the context is made for us, and outlived by the query whose state keeps it.
+    // SAFETY: the context is created for this call. The query outlives it, because the query's
+    // state holds it.
     unsafe {
         let mut raw = std::ptr::null_mut();
         ffi::duckdb_scalar_function_init_get_client_context(info, &mut raw);
@@ -257,10 +257,11 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
     /// # Safety
     /// DuckDB calls this with the bind data.
     unsafe extern "C" fn copy(data: *mut c_void) -> *mut c_void {
-        // SAFETY: what was set below.
-        owned(unsafe { &*data.cast::<Arc<Holder>>() }.clone()).0
+        // SAFETY: this is the value set below.
+        owned(unsafe { &*data.cast::<Arc<DecryptionKey>>() }.clone()).0
     }
-    // SAFETY: the extra information is a `Function`; the context is made for us and dropped here.
+    // SAFETY: the extra information is a `Function`. The context is created for this call and
+    // dropped here.
     unsafe {
         let function = &*ffi::duckdb_scalar_function_bind_get_extra_info(info).cast::<Function>();
         let run = || {
@@ -273,6 +274,6 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
             ffi::duckdb_scalar_function_set_bind_data_copy(info, Some(copy));
             Ok(())
         };
-        guarded(function.name, run, |text| ffi::duckdb_scalar_function_bind_set_error(info, text.as_ptr()));
+        catch_panic(function.name, run, |text| ffi::duckdb_scalar_function_bind_set_error(info, text.as_ptr()));
     }
 }

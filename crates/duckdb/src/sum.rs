@@ -1,14 +1,14 @@
-//! Totals of groups in an aggregate: one ciphertext for each group, without its rows.
+//! Totals of groups in an aggregate: one ciphertext per group, without its rows.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use hearith_paillier::{Ciphertexts, Compute, ComputeError, Error, PublicKey};
+use hearith_paillier::{Ciphertexts, ComputeError, Error, PublicKey, PublicKeyBackend};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::Fault;
 
-/// A running total: the ciphertext of a sum, as big-endian bytes, and how many rows went into it.
+/// A running total: the ciphertext of a sum as big-endian bytes, and its number of rows.
 #[derive(Debug)]
 pub(crate) struct Total {
     pub(crate) key: PublicKey,
@@ -16,32 +16,32 @@ pub(crate) struct Total {
     pub(crate) ciphertext: Box<[u8]>,
 }
 
-/// Ciphertexts to be added to the totals of groups.
+/// Ciphertexts to add to the totals of groups.
 pub(crate) struct Addends<'a> {
     key: PublicKey,
-    computing: Arc<dyn Compute>,
+    computing: Arc<dyn PublicKeyBackend>,
     rows: Vec<&'a [u8]>,
-    /// For each group, its rows among them.
+    /// For each group, the indices of its rows in `rows`.
     members: Vec<Vec<u32>>,
-    /// For each group, how many rows of a table they stand for.
+    /// For each group, the number of table rows that its ciphertexts represent.
     counts: Vec<u64>,
 }
 
 impl<'a> Addends<'a> {
-    /// Room for about `rows` ciphertexts of `groups` groups.
+    /// Allocates capacity for about `rows` ciphertexts of `groups` groups.
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
-        // Twice the mean, so that few groups need more.
+        // Twice the mean, so that few groups need to grow.
         let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
         let (key, computing) = (key.clone(), Arc::new(key.clone()));
         Self { key, computing, rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
     }
 
-    /// The same, which others add up.
-    pub(crate) fn by(self, computing: Arc<dyn Compute>) -> Self {
+    /// The same addends, summed by another backend.
+    pub(crate) fn by(self, computing: Arc<dyn PublicKeyBackend>) -> Self {
         Self { computing, ..self }
     }
 
-    /// Notes one ciphertext of a group.
+    /// Adds one ciphertext to a group.
     pub(crate) fn push(&mut self, group: usize, ciphertext: &'a [u8]) -> Result<(), Fault> {
         self.push_rows(group, ciphertext, 1)
     }
@@ -57,7 +57,7 @@ impl<'a> Addends<'a> {
         Ok(())
     }
 
-    /// Notes a total of a group, which must be of the same key.
+    /// Adds a total to a group. It must have the same key.
     pub(crate) fn push_total(&mut self, group: usize, total: &'a Total) -> Result<(), Fault> {
         match total.key.id() == self.key.id() {
             true => self.push_rows(group, &total.ciphertext, total.rows),
@@ -65,9 +65,9 @@ impl<'a> Addends<'a> {
         }
     }
 
-    /// The totals of the groups, `None` for one without ciphertexts.
+    /// Computes the totals of the groups, `None` for a group without ciphertexts.
     ///
-    /// The ciphertexts are checked to lie in `[1, n^2)`.
+    /// Checks that the ciphertexts lie in `[1, n^2)`.
     pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
         let Self { key, computing, rows, members, counts } = self;
         let width = key.ciphertext_bytes();
@@ -80,7 +80,7 @@ impl<'a> Addends<'a> {
     }
 }
 
-/// Checks that totals, and so all ciphertexts in them, are coprime to `n`.
+/// Checks that totals, and therefore all of their ciphertexts, are coprime to `n`.
 pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
     let Some(first) = totals.first() else { return Ok(()) };
     let key = &first.key;
@@ -95,7 +95,7 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
     }
 }
 
-/// The ciphertexts, or the fault, of whatever computes with a key.
+/// Converts a backend's result to ciphertexts or a fault.
 pub(crate) fn computed(key: &PublicKey, result: Result<Ciphertexts, ComputeError>) -> Result<Ciphertexts, Fault> {
     result.map_err(|error| match error {
         ComputeError::Batch(error) => operation(key, error),
@@ -103,7 +103,7 @@ pub(crate) fn computed(key: &PublicKey, result: Result<Ciphertexts, ComputeError
     })
 }
 
-/// An operation's error about values of a column.
+/// Converts an operation's error to an error about values of a column.
 pub(crate) fn operation(key: &PublicKey, error: Error) -> Fault {
     match error.kind().is_bad_ciphertext() {
         true => Fault::Ciphertext { key: key.id(), fault: error.kind().clone() },
@@ -111,15 +111,15 @@ pub(crate) fn operation(key: &PublicKey, error: Error) -> Fault {
     }
 }
 
-/// Runs a batch operation on this thread alone: DuckDB calls an aggregate on as many threads as it
-/// is meant to use.
+/// Runs a batch operation on this thread alone, because DuckDB already calls an aggregate on all
+/// the threads that it may use.
 fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     thread_local! {
         static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
     }
     POOL.with(|pool| {
-        // A thread that belongs to another pool cannot be one of its own; that pool does the work
-        // then.
+        // A thread of another pool cannot start a pool of its own. That other pool then does the
+        // work.
         let pool = pool.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok());
         match pool {
             Some(pool) => pool.install(operation),
@@ -189,7 +189,7 @@ mod tests {
             let fault = addends.totals().unwrap_err();
             assert!(matches!(&fault, Fault::Ciphertext { fault, .. } if *fault == wrong), "{fault}");
         }
-        // n itself is in [1, n^2), yet no unit.
+        // n itself is in [1, n^2), but is not a unit.
         let mut n = vec![0; width - public.modulus_be().len()];
         n.extend(public.modulus_be());
         let mut addends = Addends::new(public, 2, 1);

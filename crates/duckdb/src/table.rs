@@ -1,18 +1,18 @@
-//! The table function `he_bfv_sum` as DuckDB gets it: its registration, and the callbacks that lead
-//! to [`Sum`].
+//! Registration of the table function `he_bfv_sum` with DuckDB, and the callbacks that call
+//! [`Sum`].
 
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, PoisonError};
 
 use libduckdb_sys as ffi;
 
+use crate::bfv_sum::{Request, Rows, Sum};
 use crate::chunk::Output;
+use crate::duckdb_api::{Context, Value};
 use crate::fault::Fault;
-use crate::host::{Context, Value};
 use crate::keys::Keys;
-use crate::register::{Registrar, Type, guarded, owned, succeeded};
+use crate::register::{Registrar, Type, catch_panic, owned, succeeded};
 use crate::threads::spread;
-use crate::whole::{Request, Rows, Sum};
 
 const NAME: &CStr = c"he_bfv_sum";
 const KEY: &CStr = c"key";
@@ -20,13 +20,13 @@ const BY: &CStr = c"by";
 const WEIGHT: &CStr = c"weight";
 const CONDITION: &CStr = c"condition";
 
-/// What the callbacks keep: the request until the query runs, then its rows.
+/// The state of the callbacks: the request until the query runs, then its rows.
 struct State(Mutex<Option<Sum>>);
 
 impl Registrar {
     /// Registers `he_bfv_sum`.
     pub(crate) fn bfv_sum(&self, keys: &Keys) -> Result<(), Fault> {
-        // SAFETY: every handle is made here and given back once.
+        // SAFETY: every handle is created here and destroyed once.
         let state = unsafe {
             let mut function = ffi::duckdb_create_table_function();
             ffi::duckdb_table_function_set_name(function, NAME.as_ptr());
@@ -54,10 +54,10 @@ impl Registrar {
 /// Reads the arguments and the file's description.
 ///
 /// # Safety
-/// DuckDB calls this with what belongs to one query of the function registered above.
+/// DuckDB calls this with the data of one query of the function registered above.
 unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
-    // SAFETY: the extra information are `Keys`; the context, the arguments and the types are ours
-    // to give back.
+    // SAFETY: the extra information is `Keys`. The context, the arguments and the types are owned
+    // here and destroyed.
     unsafe {
         let run = || {
             let keys = &*ffi::duckdb_bind_get_extra_info(info).cast::<Keys>();
@@ -88,16 +88,16 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
             ffi::duckdb_bind_set_bind_data(info, state, dropper);
             Ok(())
         };
-        guarded(NAME, run, |text| ffi::duckdb_bind_set_error(info, text.as_ptr()));
+        catch_panic(NAME, run, |text| ffi::duckdb_bind_set_error(info, text.as_ptr()));
     }
 }
 
 /// Computes the sums.
 ///
 /// # Safety
-/// DuckDB calls this once a query, after [`bind`].
+/// DuckDB calls this once per query, after [`bind`].
 unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
-    // SAFETY: the bind data are a `State`.
+    // SAFETY: the bind data is a `State`.
     unsafe {
         let run = || {
             let state = &*ffi::duckdb_init_get_bind_data(info).cast::<State>();
@@ -109,16 +109,16 @@ unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
             ffi::duckdb_init_set_init_data(info, rows, dropper);
             Ok(())
         };
-        guarded(NAME, run, |text| ffi::duckdb_init_set_error(info, text.as_ptr()));
+        catch_panic(NAME, run, |text| ffi::duckdb_init_set_error(info, text.as_ptr()));
     }
 }
 
-/// Gives out the next rows; none when there are no more.
+/// Returns the next rows, or none at the end.
 ///
 /// # Safety
-/// DuckDB calls this after [`init`], with a chunk of the columns that [`bind`] named.
+/// DuckDB calls this after [`init`], with a chunk of the columns that [`bind`] declared.
 unsafe extern "C" fn fill(info: ffi::duckdb_function_info, chunk: ffi::duckdb_data_chunk) {
-    // SAFETY: the initial state is a `Mutex<Rows>`; the chunk's vectors live as long as the call.
+    // SAFETY: the initial state is a `Mutex<Rows>`. The chunk's vectors outlive the call.
     unsafe {
         let run = || {
             let rows = &*ffi::duckdb_function_get_init_data(info).cast::<Mutex<Rows>>();
@@ -130,6 +130,6 @@ unsafe extern "C" fn fill(info: ffi::duckdb_function_info, chunk: ffi::duckdb_da
             ffi::duckdb_data_chunk_set_size(chunk, count as ffi::idx_t);
             Ok(())
         };
-        guarded(NAME, run, |text| ffi::duckdb_function_set_error(info, text.as_ptr()));
+        catch_panic(NAME, run, |text| ffi::duckdb_function_set_error(info, text.as_ptr()));
     }
 }

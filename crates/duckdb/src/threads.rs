@@ -1,8 +1,8 @@
-//! The pool of threads that scalar and table functions run on.
+//! The thread pool on which scalar and table functions run.
 //!
 //! A pool does not survive `fork`: the child has its memory but none of its threads, and would wait
-//! for them for ever. So each process has its own. No lock guards it: one that another thread held
-//! at the time of the fork would stay closed.
+//! for them forever. Each process therefore has its own pool. No lock guards it, because a lock
+//! that another thread held during the fork would stay locked.
 
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
@@ -17,15 +17,15 @@ struct Pool {
     threads: ThreadPool,
 }
 
-/// The pool of this process, of the one that it was forked from, or none yet. Never freed.
+/// The pool of this process or of its parent before a fork, or null. Never freed.
 static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Runs what a callback does on the pool, while the callback's own thread waits.
+/// Runs the body of a callback on the pool, while the callback's own thread waits.
 pub(crate) fn spread<T: Send>(function: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    /// What DuckDB lends for the time of a callback: handles and vectors of no particular thread.
+    /// What DuckDB lends during a callback: handles and vectors that are not bound to a thread.
     struct Lent<F>(F);
-    // SAFETY: DuckDB's C interface keeps nothing by thread, and the thread that it lent them to
-    // does not use them meanwhile.
+    // SAFETY: DuckDB's C interface stores nothing per thread. The thread that borrowed them does
+    // not use them during the call.
     unsafe impl<F> Send for Lent<F> {}
     impl<T, F: FnOnce() -> T> Lent<F> {
         fn run(self) -> T {
@@ -47,10 +47,10 @@ fn pool() -> Result<&'static ThreadPool, Fault> {
         let threads = threads.map_err(|_| Fault::Host("threads"))?;
         let new = Box::into_raw(Box::new(Pool { process: Process::current(), threads }));
         match POOL.compare_exchange(there, new, AcqRel, Acquire) {
-            // SAFETY: as above. The parent's pool is left as it is: there are no threads here to
-            // end.
+            // SAFETY: as above. The parent's pool is left unchanged, since its threads do not exist
+            // here.
             Ok(_) => return Ok(unsafe { &(*new).threads }),
-            // SAFETY: made above, and seen by nobody.
+            // SAFETY: created above, and never shared.
             Err(_) => drop(unsafe { Box::from_raw(new) }),
         }
     }

@@ -1,12 +1,16 @@
 //! Load on an election's server, for `bench/python/election_server.py`.
 //!
-//! `load prepare FOLDER VOTERS`: an election of ten candidates under a key of 2048 bits, and a
-//! ballot of every voter, into a new folder. `load serve FOLDER STORE`: a server of that election,
-//! until its input ends; says where. `load begin FOLDER URL`: all that comes before ballots.
-//! `load cast FOLDER URL CLIENTS FIRST COUNT`: ballots from number FIRST on, by clients that each
-//! wait for their receipt. `load read URL CLIENTS SECONDS`: clients that ask without pause for the
-//! overview, the voters, and what was added to the board. What it prints are names and numbers, a
-//! line each; latencies in milliseconds.
+//! - `load prepare FOLDER VOTERS`: makes an election with ten candidates under a 2048-bit key, and
+//!   a ballot for every voter, in a new folder.
+//! - `load serve FOLDER STORE`: runs a server of that election until its input ends, and prints its
+//!   address.
+//! - `load begin FOLDER URL`: sends all entries that precede ballots.
+//! - `load cast FOLDER URL CLIENTS FIRST COUNT`: casts ballots from number FIRST on, by clients
+//!   that each wait for their receipt.
+//! - `load read URL CLIENTS SECONDS`: runs clients that continuously request the overview, the
+//!   voters, and new entries of the board.
+//!
+//! It prints names and numbers, one per line, with latencies in milliseconds.
 
 use std::error::Error;
 use std::fs;
@@ -29,7 +33,7 @@ use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const POLICY: KeyPolicy = KeyPolicy::Secure;
-/// Ballots that are made at a time.
+/// Ballots made in one batch.
 const BATCH: usize = 1000;
 
 fn main() -> Outcome<()> {
@@ -174,7 +178,7 @@ fn read(url: &str, clients: usize, span: Duration) -> Outcome<()> {
             .map(|_| {
                 scope.spawn(|| -> Outcome<()> {
                     let mut connection = BufReader::new(TcpStream::connect(address)?);
-                    // Which file of the board was read last, and how much of it.
+                    // The file of the board that was read last, and how much of it.
                     let mut have = (0, 0);
                     while Instant::now() < until {
                         let overview = get(&mut connection, address, "/api/election", None)?;
@@ -201,7 +205,7 @@ fn read(url: &str, clients: usize, span: Duration) -> Outcome<()> {
     Ok(())
 }
 
-/// One request on an open connection: what came, whatever the status.
+/// Sends one request on an open connection and returns the answer, whatever its status.
 fn get(connection: &mut BufReader<TcpStream>, host: &str, path: &str, from: Option<usize>) -> Outcome<Vec<u8>> {
     let range = from.map_or(String::new(), |from| format!("Range: bytes={from}-\r\n"));
     write!(connection.get_mut(), "GET {path} HTTP/1.1\r\nHost: {host}\r\n{range}\r\n")?;

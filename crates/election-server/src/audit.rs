@@ -1,9 +1,9 @@
-//! The audit log: what the server did and when, a line of JSON for each event, and nothing of what
-//! anybody voted.
+//! The audit log: the server's actions with their time, one line of JSON per event, without the
+//! content of any vote.
 //!
-//! It names entries by their index, refusals by their code, and voters who signed what was refused.
-//! It holds no ciphertext, no proof, no tracker and no address of a client, so that it tells nobody
-//! more than the board does, but for refusals.
+//! It identifies entries by index, refusals by code, and refused submissions by the voter who
+//! signed them. It contains no ciphertexts, proofs, trackers or client addresses. Apart from
+//! refusals, it reveals nothing beyond the public board.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,21 +15,20 @@ use serde_json::{Map, Value};
 
 use hearith_election::now;
 
-/// A log, or none.
+/// An audit log, which may be disabled.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     file: Option<Mutex<File>>,
 }
 
 impl Audit {
-    /// A log in a file, which is made when it is missing and read by its owner alone; what is there
-    /// is kept.
+    /// Opens a log file for appending. A new file is readable only by its owner.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         Ok(Self { file: Some(Mutex::new(file)) })
     }
 
-    /// Notes events of one kind, in one write.
+    /// Logs events of one kind in a single write.
     pub(crate) fn note<const N: usize>(
         &self,
         events: impl IntoIterator<Item = (&'static str, [(&'static str, Value); N])>,

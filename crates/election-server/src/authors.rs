@@ -2,7 +2,7 @@
 
 use hearith_election::{Body, Notice};
 
-/// Whose proofs an entry has.
+/// The author of an entry with proofs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Author {
     Voter(String),
@@ -10,7 +10,8 @@ pub(crate) enum Author {
 }
 
 impl Author {
-    /// The author of a notice with proofs; organisers' have none of this kind.
+    /// The author of a notice with proofs. `None` for an organiser's notice, which has none of this
+    /// kind.
     pub(crate) fn of(notice: &Notice) -> Option<Self> {
         match notice.body() {
             Body::Ballot(ballot) => Some(Self::Voter(ballot.voter.clone())),

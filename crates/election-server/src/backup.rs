@@ -1,11 +1,13 @@
-//! Backups: the record itself, out of a store and into one. Nothing else in a store is worth
-//! keeping, since it is made from the record.
+//! Backups: exporting the record from a store and restoring it. Everything else in a store is
+//! derived from the record.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use hearith_election::{Board, ErrorKind, HEADS, Head, Lines, Report, Signer, Source, State, board_file, verify};
+use hearith_election::{
+    Board, ErrorKind, HEADS, Lines, Report, SignedTreeHead, Signer, Source, State, board_file, verify,
+};
 use hearith_paillier::{Engine, KeyPolicy};
 
 use crate::last_head::LastHead;
@@ -13,29 +15,29 @@ use crate::ledger::{self, Ledger, insert, standing};
 use crate::record::LINES;
 use crate::store::{self, Location, Store};
 
-/// Why a backup is not made, or not restored.
+/// Why a backup was not made or not restored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// There is nothing to keep.
+    /// The store is empty.
     #[error("the store {0} is empty")]
     Empty(Location),
-    /// There is something already.
+    /// The store is not empty.
     #[error("the store {0} is not empty: restore the backup into an empty store")]
     NotEmpty(Location),
     /// A file cannot be written.
     #[error("{0}: cannot write")]
     Write(PathBuf, #[source] io::Error),
-    /// A file of the folder is that of another board.
+    /// A file in the folder belongs to another board.
     #[error("{0}: belongs to another board")]
     Other(PathBuf),
-    /// The store is not one of the board's.
+    /// The store does not contain a valid board.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
-    /// The record is not right.
+    /// The record is invalid.
     #[error("the record is invalid: {0}")]
     Wrong(String),
     /// The record cannot be read.
@@ -43,16 +45,16 @@ pub enum Error {
     Record(#[from] hearith_election::Error),
 }
 
-/// Writes the record of a store into a folder, and says how many entries it has. What an earlier
-/// backup of the same board left there is gone on with; files appear when they are complete and on
-/// disk.
+/// Writes the record of a store into a folder and returns its number of entries. Continues an
+/// earlier backup of the same board. Files appear only when they are complete and on disk.
 ///
 /// # Errors
-/// The store fails or is empty; a file cannot be written, or is of another board.
+/// The store fails or is empty, a file cannot be written, or a file belongs to another board.
 pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
-    // As far as the newest head goes: what comes meanwhile is the next backup's.
+    // Up to the newest head. Later entries belong to the next backup.
     let heads = store.heads(0).await?;
-    let newest = heads.last().map(|line| Head::from_line(line)).transpose().map_err(hearith_election::Error::from)?;
+    let newest =
+        heads.last().map(|line| SignedTreeHead::from_line(line)).transpose().map_err(hearith_election::Error::from)?;
     let size = newest.map_or(0, |head| head.size);
     if size == 0 {
         return Err(Error::Empty(store.location().clone()));
@@ -70,12 +72,12 @@ pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
     Ok(size)
 }
 
-/// Removes the heads of a store that go back in time, as few as possible, and signs a head of all
-/// entries if the last was among them. Earlier versions signed what the clock showed. Returns how
-/// many it removed. No server may run over the store.
+/// Removes as few heads of a store as possible so that none goes back in time, and signs a head of
+/// all entries if the last head was removed. Earlier versions signed the time of the clock without
+/// a check. Returns the number of removed heads. No server may use the store at the same time.
 ///
 /// # Errors
-/// The store fails, is empty, or has another board than this key's.
+/// The store fails, is empty, or contains the board of another key.
 pub async fn repair_heads(store: &Store, board: Signer, policy: KeyPolicy, engine: Engine) -> Result<u64, Error> {
     let ledger = Ledger::open(store.clone(), board, None, policy, engine).await?;
     if ledger.view().size == 0 {
@@ -88,7 +90,7 @@ fn text(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Writes a file under another name, and gives it its own when it is on disk.
+/// Writes a file under a temporary name and renames it when it is on disk.
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     let written = || -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -103,12 +105,12 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     written().map_err(|error| Error::Write(path.to_owned(), error))
 }
 
-/// Puts a record into an empty store, all of it or nothing, after everything in it was verified.
-/// `progress` is told how many bytes were.
+/// Verifies a record and copies it into an empty store, completely or not at all. Calls `progress`
+/// with the number of bytes verified.
 ///
 /// # Errors
-/// The record is not right or cannot be read, or lacks what the head beside the store is of; the
-/// store fails, or has a board.
+/// The record is invalid, cannot be read, or lacks entries of the head stored next to the store.
+/// The store fails, or is not empty.
 pub async fn restore(
     store: &Store,
     record: &dyn Source,
@@ -150,11 +152,11 @@ pub async fn restore(
     Ok(board.size())
 }
 
-/// The head that was kept beside the store which is restored, until the record has come so far.
+/// The head stored next to the restored store, until the record has reached it.
 struct Shown {
     location: Location,
     file: Option<LastHead>,
-    head: Option<Head>,
+    head: Option<SignedTreeHead>,
 }
 
 impl Shown {
@@ -188,12 +190,12 @@ impl Shown {
 
 fn first_fault(report: &Report) -> String {
     let fault = report.checks.values().flat_map(|check| &check.faults).next();
-    fault.map_or_else(|| "something is".to_owned(), ToString::to_string)
+    fault.map_or_else(|| "the verification names no fault".to_owned(), ToString::to_string)
 }
 
-fn heads(record: &dyn Source) -> Result<Vec<Head>, hearith_election::Error> {
+fn heads(record: &dyn Source) -> Result<Vec<SignedTreeHead>, hearith_election::Error> {
     let Some(mut file) = record.open(HEADS)? else { return Ok(Vec::new()) };
     let mut text = String::new();
     file.read_to_string(&mut text)?;
-    text.lines().map(|line| Ok(Head::from_line(line)?)).collect()
+    text.lines().map(|line| Ok(SignedTreeHead::from_line(line)?)).collect()
 }

@@ -1,11 +1,11 @@
-//! The client of a server: it fetches public data and sends signed entries.
+//! The client of a server, which fetches public data and sends signed entries.
 
 use std::io::{self, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hearith_election::{FILE_ENTRIES, HEADS, Hash, Head, Kind, Notice, Source};
+use hearith_election::{FILE_ENTRIES, HEADS, Hash, Kind, Notice, SignedTreeHead, Source};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -14,14 +14,14 @@ use ureq::{Agent, Body, http};
 
 use crate::tls;
 
-/// How long a connection may take to come.
+/// Maximum time to establish a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long the server may take to answer: the store may be restarting.
+/// Maximum time to wait for the server's answer. The store may be restarting.
 const ANSWER: Duration = Duration::from_secs(90);
-/// Bytes of an answer that is no file of the record.
+/// Maximum length in bytes of an answer other than a file of the record.
 const MOST: u64 = 16 << 20;
 
-/// Why a server did not do what it was asked for.
+/// Why a request to a server failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{url}: {kind}")]
 pub struct Error {
@@ -30,74 +30,74 @@ pub struct Error {
 }
 
 impl Error {
-    /// What went wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 }
 
-/// What went wrong.
+/// The kind of an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Not the URL of a server.
-    #[error("not the URL of a server: http://HOST:PORT or https://HOST")]
+    /// The URL is not that of a server.
+    #[error("not the URL of a server: expected http://HOST:PORT or https://HOST")]
     Url,
-    /// Ballots would go over the network with nothing that tells the server from another.
-    #[error("http is for servers on this machine: use https")]
+    /// An `http` URL of another machine, over which nothing would authenticate the server.
+    #[error("http is only for servers on this machine: use https")]
     Unprotected,
-    /// The roots of certificates are not usable.
-    #[error("roots of certificates: {0}")]
+    /// The root certificates are unusable.
+    #[error("root certificates: {0}")]
     Roots(String),
-    /// The server cannot be reached, or broke off.
+    /// The server is unreachable or closed the connection.
     #[error("cannot connect: {0}")]
     Connection(String),
-    /// The server refuses.
+    /// The server refused the request.
     #[error("{message}")]
     Refused {
         /// The code of the refusal.
         code: String,
-        /// In words.
+        /// The message.
         message: String,
     },
-    /// The answer is none of such a server.
-    #[error("the answer is not that of an election server")]
+    /// The answer is not that of an election server.
+    #[error("the answer does not come from an election server")]
     Answer,
 }
 
-/// What a server says of its election.
+/// A server's description of its election.
 #[derive(Debug, Deserialize)]
 pub struct Election {
     /// The board's public key.
     pub board: String,
-    /// The election's id, if there is one yet.
+    /// The election's id, if an election has begun.
     pub id: Option<Hash>,
     /// The body of the first entry.
     pub manifest: Option<Box<RawValue>>,
-    /// What the election is at.
+    /// The phase of the election.
     pub phase: String,
-    /// How many entries the board has.
+    /// The number of entries on the board.
     pub size: u64,
-    /// Voters who have voted.
+    /// The number of voters who have voted.
     pub voted: u64,
-    /// Voters.
+    /// The number of voters.
     pub voters: u64,
 }
 
-/// An entry that a tracker leads to.
+/// The entry of a tracker.
 #[derive(Debug, Deserialize)]
 pub struct Tracked {
-    /// Whether it is a ballot that counts: the server's word, which a verifier of the record
-    /// computes and nobody should believe.
+    /// Whether it is a ballot that counts, according to the server. Do not trust this: a verifier
+    /// computes it from the record.
     pub counts: bool,
     /// The line of the board.
     pub entry: Box<RawValue>,
 }
 
-/// Bytes of all heads.
+/// Maximum total length of the heads in bytes.
 const MOST_HEADS: u64 = 1 << 30;
 
-/// A server.
+/// A connection to a server.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -111,11 +111,11 @@ struct Refused {
 }
 
 impl Client {
-    /// A server at a URL, believed if its certificate leads to a root in `ca` (PEM), else to one of
-    /// the system's.
+    /// A client for the server at a URL. The server's certificate must have a root in `ca` (PEM),
+    /// or in the system's store if `ca` is `None`.
     ///
     /// # Errors
-    /// The URL or the roots are not usable.
+    /// The URL or the root certificates are unusable.
     pub fn new(url: &str, ca: Option<&str>) -> Result<Self, Error> {
         let wrong = |kind| Error { url: url.to_owned(), kind };
         let uri: http::Uri = url.parse().map_err(|_| wrong(ErrorKind::Url))?;
@@ -143,27 +143,28 @@ impl Client {
         Ok(Self { agent: config.build().new_agent(), url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// What the server says of its election.
+    /// Fetches the server's description of its election.
     ///
     /// # Errors
-    /// The server is not to be had, or refuses.
+    /// The server is unreachable or refuses the request.
     pub fn election(&self) -> Result<Election, Error> {
         self.get_json("api/election")
     }
 
-    /// The entry that a tracker, in its 26 characters, leads to.
+    /// Fetches the entry of a tracker, given as 26 characters.
     ///
     /// # Errors
-    /// The server is not to be had, or refuses: there is none.
+    /// The server is unreachable or refuses the request, for example because there is no such
+    /// entry.
     pub fn tracked(&self, tracker: &str) -> Result<Tracked, Error> {
         self.get_json(&format!("api/ballots/{tracker}"))
     }
 
-    /// Sends what somebody signed, and gives the server's receipt: its text. What is on the board
-    /// already gives its receipt again.
+    /// Sends a signed notice and returns the text of the server's receipt. A notice that is already
+    /// on the board gets its receipt again.
     ///
     /// # Errors
-    /// The server is not to be had, or refuses.
+    /// The server is unreachable or refuses the notice.
     pub fn send(&self, notice: &Notice) -> Result<String, Error> {
         let path = match notice.kind() {
             Kind::Ballot => "api/ballots",
@@ -174,17 +175,17 @@ impl Client {
         self.text(self.answered(request.send(notice.to_json()))?)
     }
 
-    /// The record as it is now.
+    /// The current record.
     ///
     /// # Errors
-    /// The server is not to be had, or its heads are none.
+    /// The server is unreachable, or its heads are invalid.
     pub fn record(&self) -> Result<Record, Error> {
-        // As it is now: whoever tallies must miss no ballot.
+        // Bypasses caches, because a tally must not miss a ballot.
         let request = self.agent.get(format!("{}/record/{HEADS}", self.url));
         let answer = self.answered(request.header("Cache-Control", "no-cache").call())?;
         let read = answer.into_body().into_with_config().limit(MOST_HEADS).read_to_string();
         let heads = read.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))?;
-        let size = match heads.lines().next_back().map(Head::from_line) {
+        let size = match heads.lines().next_back().map(SignedTreeHead::from_line) {
             None => 0,
             Some(Ok(head)) => head.size,
             Some(Err(_)) => return Err(self.wrong(ErrorKind::Answer)),
@@ -210,7 +211,7 @@ impl Client {
         read.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))
     }
 
-    /// The answer, if it is no refusal.
+    /// The answer, unless it is a refusal.
     fn answered(&self, answer: Result<http::Response<Body>, ureq::Error>) -> Result<http::Response<Body>, Error> {
         let answer = answer.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))?;
         if answer.status().is_success() {
@@ -222,8 +223,8 @@ impl Client {
     }
 }
 
-/// The record as a server shows it at a time, to be verified without being kept: as far as the
-/// newest head goes that was there then.
+/// A server's record at a point in time, for verification without a local copy. It ends at the
+/// newest head of that time.
 #[derive(Debug)]
 pub struct Record {
     client: Client,
@@ -247,7 +248,7 @@ impl Source for Record {
     }
 }
 
-/// So many lines of a file that may have grown.
+/// The first lines of a file that may have grown.
 struct FirstLines<R> {
     reader: R,
     lines: u64,
@@ -280,7 +281,7 @@ fn is_here(host: &str) -> bool {
 
 fn roots(ca: Option<&str>) -> Result<Vec<Certificate<'static>>, String> {
     let found = match ca {
-        Some(pem) => tls::certificates(pem).ok_or("no certificate in PEM")?,
+        Some(pem) => tls::certificates(pem).ok_or("no PEM certificate found")?,
         None => rustls_native_certs::load_native_certs().certs,
     };
     if found.is_empty() {

@@ -1,16 +1,16 @@
-//! The address of a client: that of the connection, or the one that a trusted proxy names.
+//! The address of a client: that of the connection, or the one that a trusted proxy reports.
 //!
-//! Every proxy adds the address that it was asked from at the end of a header. What a client says
-//! of itself comes before, so names are believed from the end on, as far as trusted proxies gave
-//! them. Only one header is read: proxies pass on what they do not know, and a client could fill
-//! the other one in.
+//! Every proxy appends the address of its peer to a header. Entries that a client made up precede
+//! those, so the header is read from the end, as long as the entries come from trusted proxies.
+//! Only one of the two headers is read: proxies forward unknown headers, so a client could fill in
+//! the other one.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::{HeaderMap, HeaderName, header};
 use hearith_serving::networks::Networks;
 
-/// Where proxies name their clients.
+/// The header in which proxies report the addresses of their clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProxyHeader {
     /// `X-Forwarded-For: 192.0.2.7, 198.51.100.1`.
@@ -20,18 +20,18 @@ pub enum ProxyHeader {
     Forwarded,
 }
 
-/// The proxies that are trusted to name their clients; none by default.
+/// The proxies that are trusted to report the addresses of their clients. None by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies {
-    /// Their addresses.
+    /// The addresses of the proxies.
     pub networks: Networks,
-    /// What they write names into.
+    /// The header that the proxies write.
     pub header: ProxyHeader,
 }
 
 impl Proxies {
-    /// Who asks, given the address at the other end. A name that cannot be read counts as the proxy
-    /// that gave it.
+    /// The client's address, given the address of the peer. An unreadable entry counts as the
+    /// address of the proxy that added it.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let mut names = self.names(headers).into_iter().rev();
@@ -44,7 +44,8 @@ impl Proxies {
         client
     }
 
-    /// All names in the order in which they were added; `None` for those that are no addresses.
+    /// All entries in the order in which they were added. `None` for entries that are not
+    /// addresses.
     fn names(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
         let name = match self.header {
             ProxyHeader::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
@@ -59,13 +60,13 @@ impl Proxies {
     }
 }
 
-/// The addresses of a line of `X-Forwarded-For`.
+/// The addresses in a line of `X-Forwarded-For`.
 fn listed(line: &str) -> Vec<Option<IpAddr>> {
     line.split(',').map(|name| address(name.trim())).collect()
 }
 
-/// The addresses of a line of `Forwarded`. Quotes that do not end are a client's, around what a
-/// proxy added.
+/// The addresses in a line of `Forwarded`. An unterminated quote comes from a client that tries to
+/// enclose what a proxy appended.
 fn elements(line: &str) -> Vec<Option<IpAddr>> {
     match split(line, ',') {
         Some(elements) => elements.into_iter().map(of_forwarded).collect(),
@@ -73,8 +74,7 @@ fn elements(line: &str) -> Vec<Option<IpAddr>> {
     }
 }
 
-/// The parts of a text between separators that stand outside of quotes; none if a quote does not
-/// end.
+/// Splits a text at separators outside quotes. `None` if a quote is unterminated.
 fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|character: char| {
@@ -97,7 +97,7 @@ fn address(text: &str) -> Option<IpAddr> {
     address.map(|address| address.to_canonical())
 }
 
-/// The address after `for=` of one element of `Forwarded`.
+/// The address after `for=` in an element of `Forwarded`.
 fn of_forwarded(element: &str) -> Option<IpAddr> {
     let mut pairs = split(element, ';')?.into_iter().filter_map(|pair| pair.split_once('='));
     let (_, node) = pairs.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
@@ -116,7 +116,7 @@ mod tests {
         Proxies { networks, header }.client(peer.parse().unwrap(), &headers).to_string()
     }
 
-    /// Peer, header lines, and who asks, with 10.0.0.0/8 and one address of IPv6 trusted.
+    /// Peer, header lines and expected client, with 10.0.0.0/8 and one IPv6 address trusted.
     const NAMED: [(&str, &[&str], &str); 16] = [
         ("10.0.0.1", &["192.0.2.7"], "192.0.2.7"),
         ("10.0.0.1", &[], "10.0.0.1"),
@@ -141,7 +141,7 @@ mod tests {
         for (peer, values, expected) in NAMED {
             let found = client(ProxyHeader::XForwardedFor, &["10.0.0.0/8", "2001:db8::1"], peer, values);
             assert_eq!(found, expected, "{peer} {values:?}");
-            // The same in the other header.
+            // The same entries in the other header.
             let element = |name: &str| match name.trim() {
                 "" => String::new(),
                 name if name.contains(':') => format!("proto=https;For=\"{name}\""),
@@ -156,13 +156,13 @@ mod tests {
         assert_eq!(client(ProxyHeader::XForwardedFor, &[], "10.0.0.1", &["192.0.2.7"]), "10.0.0.1");
     }
 
-    /// A client that writes quotes cannot take what the proxy adds into them.
+    /// A client that writes quotes cannot hide what the proxy appends.
     #[test]
     fn quotes_of_a_client_hide_nothing() {
         let forwarded = |values: &[&str]| client(ProxyHeader::Forwarded, &["10.0.0.1"], "10.0.0.1", values);
         assert_eq!(forwarded(&["for=192.0.2.6;x=\"a, for=192.0.2.5\", for=192.0.2.7"]), "192.0.2.7");
         assert_eq!(forwarded(&["for=\"192.0.2.6", "for=192.0.2.7"]), "192.0.2.7");
-        // What a client wrote before the proxy added to the same line.
+        // Text that a client wrote before the proxy appended to the same line.
         for begun in ["for=\"192.0.2.6", "for=192.0.2.6;x=\"", "for=192.0.2.6;x=\"\\", "for=192.0.2.6;x=\"a\"\""] {
             for added in ["for=192.0.2.7", "for=\"[2001:db8::2]:4711\";by=\"_x\""] {
                 assert_eq!(forwarded(&[&format!("{begun}, {added}")]), "10.0.0.1", "{begun}, {added}");

@@ -1,15 +1,15 @@
-//! Groups of entries for one transaction, none of which depends on another.
+//! Groups of independent entries that share a transaction.
 
 use std::collections::HashSet;
 
 use hearith_election::{Ballot, Body, Notice};
 
-/// Parts a batch, in its order, into groups of notices that can stand side by side: ballots and
-/// challenges of different voters with different ciphertexts, or one notice of another kind. So
-/// each can be checked against what was entered before its group.
+/// Splits a batch, in order, into groups of independent notices: ballots and challenges of
+/// different voters with different ciphertexts, or one notice of another kind. Each notice can then
+/// be checked against the board before its group.
 pub(crate) fn groups<T>(batch: Vec<T>, notice: impl Fn(&T) -> &Notice) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
-    // What is in the last group; nothing may join one of another kind.
+    // The claims of the last group. `None` for a group that nothing may join.
     let mut taken: Option<HashSet<Vec<u8>>> = None;
     for one in batch {
         let claims = ballot(notice(&one)).map(claims);
@@ -37,7 +37,7 @@ fn ballot(notice: &Notice) -> Option<&Ballot> {
     }
 }
 
-/// What only one of a group may have: the voter, and each ciphertext.
+/// The claims that must be unique in a group: the voter and each ciphertext.
 fn claims(ballot: &Ballot) -> Vec<Vec<u8>> {
     let marks = ballot.contests.iter().flat_map(|contest| &contest.marks);
     let ciphertexts = marks.map(|mark| [b"c", &mark.ciphertext.0[..]].concat());

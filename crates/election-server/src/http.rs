@@ -1,4 +1,4 @@
-//! The addresses of the server: what is asked for, and what is sent.
+//! The HTTP routes of the server.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -35,12 +35,12 @@ use crate::refusal::{Reason, Refusal};
 use crate::security;
 use crate::store::Error;
 
-/// Voters of an answer.
+/// Maximum number of voters in an answer.
 const VOTERS: u64 = 1000;
-/// Entries of an answer that list voters, a thousand each.
+/// Maximum number of entries in an answer that list voters. Each has up to a thousand voters.
 const LISTS: u64 = 10;
 
-/// What the addresses are answered from.
+/// The shared state of the routes.
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) ledger: Arc<Ledger>,
@@ -48,17 +48,18 @@ pub(crate) struct AppState {
     pub(crate) files: RecordCache,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
-    /// Those of all elections of the server.
+    /// The request rates across all elections of the server.
     pub(crate) rates: Option<Arc<RateLimiter<IpAddr>>>,
-    /// Requests in work of clients behind proxies, whose connections are not theirs.
+    /// Requests in progress by client behind a proxy, since a connection of the proxy serves many
+    /// clients.
     pub(crate) requests: Arc<Permits<IpAddr>>,
-    /// The proxies that name clients.
+    /// The trusted proxies.
     pub(crate) proxies: Proxies,
 }
 
 type Answer = Result<Response, Refusal>;
 
-/// All addresses. Whatever is none of these is a file of the pages, if there are any.
+/// All routes. Other paths are files of the web pages, if there are any.
 pub(crate) fn router(app: Arc<AppState>, pages: Option<PathBuf>, policy: HeaderValue, tls: bool) -> Router {
     let routes = Router::new()
         .route("/api/election", get(election))
@@ -71,12 +72,14 @@ pub(crate) fn router(app: Arc<AppState>, pages: Option<PathBuf>, policy: HeaderV
         .route("/record/board/{file}", get(board_file))
         .route("/record/heads.jsonl", get(heads))
         .route("/health", get(health))
-        .method_not_allowed_fallback(async || Refusal::new(Reason::Method, "this address takes other methods"));
-    let missing = async || Refusal::new(Reason::NotFound, "there is no such thing here");
+        .method_not_allowed_fallback(async || {
+            Refusal::new(Reason::Method, "this address does not support the request's method")
+        });
+    let missing = async || Refusal::new(Reason::NotFound, "this address does not exist");
     let routes = match pages {
         None => routes.fallback(missing),
         Some(folder) => {
-            // Addresses of the pages themselves are the first page's to understand.
+            // Unknown paths get the start page, whose script interprets them.
             let first = ServeFile::new(folder.join("index.html"));
             let files = ServeDir::new(folder).append_index_html_on_directories(true).fallback(first);
             let files = Router::new().fallback_service(files).layer(middleware::map_response(revalidated));
@@ -92,10 +95,10 @@ pub(crate) fn router(app: Arc<AppState>, pages: Option<PathBuf>, policy: HeaderV
         .with_state(app)
 }
 
-/// First parts of the server's own addresses. Another port serves the metrics.
+/// First path segments reserved by the server. Metrics have a separate port.
 pub(crate) const OWN: [&str; 4] = ["api", "health", "metrics", "record"];
 
-/// The addresses of several elections: below `/NAME/` those of the others, and all else of the
+/// The routes of several elections: those of the others below `/NAME/`, and the rest belongs to the
 /// first.
 pub(crate) fn all(first: Router, others: HashMap<String, Router>) -> Router {
     if others.is_empty() {
@@ -105,7 +108,7 @@ pub(crate) fn all(first: Router, others: HashMap<String, Router>) -> Router {
     Router::new().fallback(async move |request: Request| {
         let (name, rest) = parts(request.uri().path());
         let Some(other) = others.get(name) else { return first.clone().oneshot(request).await };
-        // Without the slash a page would take its address for the first election's.
+        // Without the slash, a page would take its path for that of the first election.
         if rest.is_empty() {
             let to = format!("/{name}/");
             return Ok((StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, to)]).into_response());
@@ -115,36 +118,36 @@ pub(crate) fn all(first: Router, others: HashMap<String, Router>) -> Router {
         let (mut head, body) = request.into_parts();
         match address {
             Ok(address) => head.uri = address,
-            Err(_) => return Ok(Refusal::new(Reason::NotFound, "there is no such thing here").into_response()),
+            Err(_) => return Ok(Refusal::new(Reason::NotFound, "this address does not exist").into_response()),
         }
         other.clone().oneshot(Request::from_parts(head, body)).await
     })
 }
 
-/// The first part of a path, and what follows it, slash included.
+/// The first segment of a path, and the rest with its slash.
 fn parts(path: &str) -> (&str, &str) {
     let path = path.strip_prefix('/').unwrap_or(path);
     path.find('/').map_or((path, ""), |slash| path.split_at(slash))
 }
 
-/// Rejects unknown addresses that begin as the server's own do: programs must not get a page as the
+/// Rejects unknown paths with a reserved first segment, so that programs do not get a page as the
 /// answer.
 async fn not_a_page(request: Request, next: Next) -> Response {
     let first = request.uri().path().split('/').find(|part| !part.is_empty()).unwrap_or_default();
     if OWN.iter().any(|own| own.eq_ignore_ascii_case(first)) {
-        return Refusal::new(Reason::NotFound, "there is no such thing here").into_response();
+        return Refusal::new(Reason::NotFound, "this address does not exist").into_response();
     }
     next.run(request).await
 }
 
-/// Pages are asked for anew each time, so that nobody votes with an old one.
+/// Makes browsers revalidate pages each time, so that nobody votes with an outdated page.
 async fn revalidated(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
 
-/// Whose request it is, and whether there are not too many; a body must come in time. A request is
-/// in work until its answer was taken.
+/// Determines the client, enforces its limits, and reads the body within the time limit. A request
+/// is in progress until its answer has been received.
 async fn admit(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
     let whose = client_prefix(app.proxies.client(peer, request.headers()));
@@ -152,12 +155,13 @@ async fn admit(State(app): State<Arc<AppState>>, request: Request, next: Next) -
         app.metrics.refuse(Reason::TooMany.code());
         return Refusal::new(Reason::TooMany, "too many requests from one address").after(wait).into_response();
     }
-    // Of other clients the connections are counted, which have one request each.
+    // For clients without a proxy, connections are limited instead, and each has one request at a
+    // time.
     let named = app.proxies.networks.contains(peer);
     let place = named.then(|| app.requests.acquire(whose, usize::MAX, app.limits.clients_an_address));
     if matches!(place, Some(None)) {
         app.metrics.refuse(Reason::TooMany.code());
-        let refusal = Refusal::new(Reason::TooMany, "too many requests from one address at a time");
+        let refusal = Refusal::new(Reason::TooMany, "too many simultaneous requests from one address");
         return refusal.after(Duration::from_secs(1)).into_response();
     }
     let request = match whole(request, &app.limits).await {
@@ -170,26 +174,27 @@ async fn admit(State(app): State<Arc<AppState>>, request: Request, next: Next) -
     next.run(request).await.map(|body| Body::new(Kept::new(body, place)))
 }
 
-/// The request with all of its body, which is no longer than allowed and came in time.
+/// Reads the whole body of a request, within the limits of length and time.
 async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(request);
     }
     let (head, body) = request.into_parts();
     let read = tokio::time::timeout(limits.request_timeout, axum::body::to_bytes(body, limits.body_bytes)).await;
-    let read = read.map_err(|_| Refusal::new(Reason::TooSlow, "the request did not come in time"))?;
-    let body = read
-        .map_err(|_| Refusal::new(Reason::TooLarge, format!("more than {} bytes, or broken off", limits.body_bytes)))?;
+    let read = read.map_err(|_| Refusal::new(Reason::TooSlow, "the request did not arrive in time"))?;
+    let body = read.map_err(|_| {
+        Refusal::new(Reason::TooLarge, format!("the request has more than {} bytes or was cut off", limits.body_bytes))
+    })?;
     Ok(Request::from_parts(head, Body::from(body)))
 }
 
 fn store_failed(app: &AppState, error: &Error) -> Refusal {
     app.metrics.store_failures.inc();
-    tracing::warn!(error = %crate::said(error), "the store fails");
+    tracing::warn!(error = %crate::said(error), "the store failed");
     Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
 }
 
-/// JSON that is as new as can be.
+/// A JSON answer that must not be cached.
 fn fresh(status: StatusCode, text: String) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (status, headers, text).into_response()
@@ -229,7 +234,7 @@ async fn election(State(app): State<Arc<AppState>>) -> Answer {
 }
 
 fn json_text(value: &impl Serialize) -> String {
-    // Structs of texts and numbers always have a JSON form.
+    // Structs of strings and numbers always have a JSON form.
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -241,7 +246,7 @@ async fn challenge(State(app): State<Arc<AppState>>, body: Bytes) -> Answer {
     send(&app, Kind::Challenge, body).await
 }
 
-/// What organisers and trustees send says what it is.
+/// The kind in a request of an organiser or trustee.
 #[derive(Deserialize)]
 struct Tagged {
     kind: Kind,
@@ -249,9 +254,10 @@ struct Tagged {
 
 async fn entry(State(app): State<Arc<AppState>>, body: Bytes) -> Answer {
     let tagged: Result<Tagged, _> = serde_json::from_slice(&body);
-    let kind = tagged.map_err(|_| Refusal::new(Reason::BadRequest, "no JSON with body, kind and signature"))?.kind;
+    let kind =
+        tagged.map_err(|_| Refusal::new(Reason::BadRequest, "expected JSON with body, kind and signature"))?.kind;
     if matches!(kind, Kind::Ballot | Kind::Challenge) {
-        return Err(Refusal::new(Reason::BadRequest, "ballots and challenges have addresses of their own"));
+        return Err(Refusal::new(Reason::BadRequest, "ballots and challenges have their own addresses"));
     }
     send(&app, kind, body).await
 }
@@ -275,7 +281,8 @@ async fn tracked(State(app): State<Arc<AppState>>, Path(tracker): Path<String>) 
     let (position, line) =
         found.ok_or_else(|| Refusal::new(Reason::NotFound, "no ballot on the board has this tracker"))?;
     let counts = store.counts(position).await.map_err(|error| store_failed(&app, &error))?;
-    let entry = serde_json::from_str(&line).map_err(|_| Refusal::new(Reason::Internal, "a line is no JSON"))?;
+    let entry =
+        serde_json::from_str(&line).map_err(|_| Refusal::new(Reason::Internal, "a line of the store is not JSON"))?;
     Ok(fresh(StatusCode::OK, json_text(&Tracked { counts, entry })))
 }
 
@@ -287,7 +294,7 @@ struct From {
 
 async fn voters(State(app): State<Arc<AppState>>, query: Result<Query<From>, QueryRejection>) -> Answer {
     let Ok(Query(From { from })) = query else {
-        return Err(Refusal::new(Reason::BadRequest, "from is a number"));
+        return Err(Refusal::new(Reason::BadRequest, "from must be a number"));
     };
     let voters = app.ledger.store().voters(from, VOTERS).await.map_err(|error| store_failed(&app, &error))?;
     let next = (voters.len() as u64 == VOTERS).then_some(from + VOTERS);
@@ -295,17 +302,17 @@ async fn voters(State(app): State<Arc<AppState>>, query: Result<Query<From>, Que
     Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
 }
 
-/// Entries that list voters, in elections whose list is changed while voting goes on and its board
-/// is long.
+/// Entries that list voters or replace credentials. Clients use this when the list changes during
+/// voting and the board is long.
 async fn lists(State(app): State<Arc<AppState>>, query: Result<Query<From>, QueryRejection>) -> Answer {
     let Ok(Query(From { from })) = query else {
-        return Err(Refusal::new(Reason::BadRequest, "from is a number"));
+        return Err(Refusal::new(Reason::BadRequest, "from must be a number"));
     };
     let lists = app.ledger.store().lists(from, LISTS).await.map_err(|error| store_failed(&app, &error))?;
     let next = lists.last().filter(|_| lists.len() as u64 == LISTS).map(|(position, _)| position + 1);
     let entry = |(_, line): &(u64, String)| serde_json::from_str(line);
     let entries: Result<Vec<Box<RawValue>>, _> = lists.iter().map(entry).collect();
-    let entries = entries.map_err(|_| Refusal::new(Reason::Internal, "a line is no JSON"))?;
+    let entries = entries.map_err(|_| Refusal::new(Reason::Internal, "a line of the store is not JSON"))?;
     Ok(fresh(StatusCode::OK, json_text(&Lists { entries, next })))
 }
 
@@ -332,8 +339,8 @@ async fn heads(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Answer {
     Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], heads).into_response())
 }
 
-/// A file of lines: whole, not at all where the reader has it, or from a byte on where the reader
-/// has what is before.
+/// The answer for a file of lines: the whole file, `304` if the client has it, or the rest from a
+/// byte offset.
 fn lines(headers: &HeaderMap, file: File) -> Response {
     let tag = format!("\"{}\"", file.lines);
     let has = headers.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());
@@ -361,7 +368,7 @@ fn lines(headers: &HeaderMap, file: File) -> Response {
     response
 }
 
-/// Where a range begins that goes to the end; others are answered by the whole.
+/// The start of a byte range without an end. Other ranges get the whole file.
 fn first_byte(range: &str) -> Option<usize> {
     range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
 }

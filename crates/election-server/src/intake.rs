@@ -1,9 +1,10 @@
-//! Where entries are handed in: read, verified in batches, entered, acknowledged.
+//! The intake of entries: reads, verifies in batches, writes to the board, acknowledges.
 //!
-//! Two stages work at the same time. The first takes whatever has come while it was busy, so that
-//! batches grow with the load: it reads, checks signatures and rules, and verifies proofs, on all
-//! cores. The second enters what passed. Nobody gets a receipt before the entry is on disk; whoever
-//! got none may send the same again, and gets the receipt of the one entry that there is.
+//! Two stages run concurrently. The first takes everything that arrived while it was busy, so
+//! batches grow with the load. It reads entries, checks signatures and rules, and verifies proofs
+//! on all cores. The second writes the accepted entries. Nobody gets a receipt before the entry is
+//! on disk. A client without a receipt can send the same entry again and gets the receipt of the
+//! single entry on the board.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,24 +30,24 @@ use crate::metrics::Metrics;
 use crate::proofs::verify;
 use crate::refusal::{Reason, Refusal};
 
-/// Seconds.
+/// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// How long to wait before the store is tried again, at first and at most.
+/// Initial and maximum delay before the store is tried again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// What an entry that was taken is acknowledged with.
+/// The acknowledgement of an accepted entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Accepted {
     /// The receipt's text.
     pub(crate) receipt: String,
-    /// Whether it was entered now, not before.
+    /// Whether this request made the entry, as opposed to an earlier one.
     pub(crate) new: bool,
 }
 
 type Answer = Result<Accepted, Refusal>;
 
-/// The queue of entries that clients sent.
+/// The queue of submitted entries.
 #[derive(Debug)]
 pub(crate) struct Intake {
     queue: mpsc::Sender<Submission>,
@@ -86,7 +87,7 @@ pub(crate) struct Pipeline {
     entering: JoinHandle<()>,
 }
 
-/// An entry as it was sent.
+/// A submitted entry.
 #[derive(Debug)]
 struct Submission {
     kind: Kind,
@@ -94,7 +95,7 @@ struct Submission {
     reply: PendingReply,
 }
 
-/// The answer that a client waits for.
+/// The pending answer to a client.
 #[derive(Debug)]
 struct PendingReply {
     kind: Kind,
@@ -104,14 +105,14 @@ struct PendingReply {
     _permit: QueuePermit,
 }
 
-/// A notice whose proofs are right.
+/// A notice whose proofs hold.
 #[derive(Debug)]
 struct Verified {
     notice: Notice,
     reply: PendingReply,
 }
 
-/// What both stages work with.
+/// The shared state of both stages.
 #[derive(Debug)]
 struct Work {
     ledger: Arc<Ledger>,
@@ -119,18 +120,17 @@ struct Work {
     metrics: Arc<Metrics>,
     audit: Arc<Audit>,
     organiser: Option<canonical::Bytes>,
-    /// What is left of each voter's ballots and challenges.
+    /// The remaining ballots and challenges of each voter.
     ballots: Option<RateLimiter<String>>,
     bad: RateLimiter<Author>,
-    /// Of each trustee one share may wait to be verified or entered.
+    /// Allows one share of each trustee to be queued for verification or writing.
     shares: Arc<Permits<u32>>,
-    /// Entries of this board among those that the metrics count.
+    /// The number of this board's entries that the metrics already include.
     counted: AtomicU64,
 }
 
 impl Intake {
-    /// Starts the pipeline before a ledger. On an empty store, an election by this organiser may
-    /// begin.
+    /// Starts the pipeline of a ledger. On an empty store, this organiser may begin an election.
     pub(crate) fn open(
         ledger: Arc<Ledger>,
         organiser: Option<canonical::Bytes>,
@@ -139,7 +139,7 @@ impl Intake {
         audit: Arc<Audit>,
     ) -> (Self, Pipeline) {
         let (queue, sent) = mpsc::channel(limits.waiting.max(1));
-        // One batch is entered while another waits and a third is verified.
+        // One batch is written while another waits and a third is verified.
         let (passed, entering) = mpsc::channel(1);
         let waiting = Arc::<AtomicUsize>::default();
         let (a_minute, a_day) = (f64::from(limits.bad_ballots), f64::from(limits.ballots));
@@ -162,11 +162,11 @@ impl Intake {
         (Self { queue, waiting, most: limits.waiting, metrics }, stages)
     }
 
-    /// Hands an entry in, and waits until it is on disk or refused.
+    /// Submits an entry, and waits until it is on disk or refused.
     pub(crate) async fn send(&self, kind: Kind, body: Bytes) -> Answer {
         let Some(permit) = QueuePermit::take(self) else {
             self.metrics.refuse(Reason::Busy.code());
-            let refusal = Refusal::new(Reason::Busy, "more entries wait than the server takes");
+            let refusal = Refusal::new(Reason::Busy, "too many entries are waiting: try again later");
             return Err(refusal.after(Duration::from_secs(2)));
         };
         let (answer, answered) = oneshot::channel();
@@ -178,7 +178,7 @@ impl Intake {
 }
 
 impl Pipeline {
-    /// Waits until all that was handed in is answered; nobody can hand in more by then.
+    /// Waits until all submitted entries are answered. Nothing can be submitted by then.
     pub(crate) async fn end(self) {
         let _ = self.verifying.await;
         let _ = self.entering.await;
@@ -189,15 +189,15 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Submission>, passe
     let mut batch = Vec::new();
     while sent.recv_many(&mut batch, work.limits.batch.max(1)).await > 0 {
         let batch = std::mem::take(&mut batch);
-        // What others entered may allow what is unknown here. If the store fails, entering will say
-        // so.
+        // Entries of other servers may make this batch admissible. If the store fails, the second
+        // stage reports it.
         if let Err(error) = work.ledger.catch_up().await {
             work.note_failure(&error);
         }
         let shared = work.clone();
         let (good, bad) = match tokio::task::spawn_blocking(move || shared.verify_batch(batch)).await {
             Ok(judged) => judged,
-            // A batch on which a thread breaks down has no answers: whoever waits is told so.
+            // If a thread panics, the batch is dropped, which notifies the waiting clients.
             Err(_) => continue,
         };
         let good = work.check_tallies(good).await;
@@ -227,13 +227,13 @@ async fn enter_all(work: Arc<Work>, mut passed: mpsc::Receiver<Vec<Verified>>) {
             _ = heads.tick() => work.keep_up().await,
         }
     }
-    // The last word of this server is about all that it knows.
+    // The last head of this server covers everything that it knows.
     if let Err(error) = work.ledger.sign_head().await {
         work.note_failure(&error);
     }
 }
 
-/// A request's text.
+/// The body of a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request<'a> {
@@ -286,11 +286,11 @@ impl Work {
         (proven, bad)
     }
 
-    /// Checks everything but proofs. A share takes its trustee's only permit.
+    /// Checks everything except proofs. A share uses its trustee's only permit.
     fn check(&self, notice: &Notice) -> Result<Option<Permit<u32>>, Refusal> {
         self.check_beginning(notice)?;
         self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
-        // Signed by the author, so that nobody can spend an author's patience but the author.
+        // The author's signature is valid, so nobody else can use up the author's limit.
         let author = Author::of(notice);
         if author.as_ref().is_some_and(|author| !self.bad.has(author.clone(), Instant::now())) {
             let what = match author {
@@ -302,7 +302,7 @@ impl Work {
         match author {
             Some(Author::Voter(voter)) => self.take_ballot(voter).map(|()| None),
             Some(Author::Trustee(trustee)) => {
-                let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already");
+                let busy = || Refusal::new(Reason::Busy, "a share of this trustee is already waiting");
                 let permit = self.shares.acquire(trustee, usize::MAX, 1).map(Some);
                 permit.ok_or_else(|| busy().after(Duration::from_secs(2)))
             }
@@ -310,23 +310,24 @@ impl Work {
         }
     }
 
-    /// One of the ballots that a voter may send in a day.
+    /// Uses one of the ballots that a voter may send in a day.
     fn take_ballot(&self, voter: String) -> Result<(), Refusal> {
         let Some(Err(wait)) = self.ballots.as_ref().map(|ballots| ballots.take(voter, Instant::now())) else {
             return Ok(());
         };
-        let words = "this voter has sent as many ballots and challenges as a day allows";
+        let words = "this voter has reached the daily limit of ballots and challenges";
         Err(Refusal::new(Reason::TooMany, words).after(wait))
     }
 
-    /// Gives a voter's ballot back that the server failed to enter: the voter will send it again.
+    /// Restores a voter's limit for a ballot that the server failed to write. The voter will send
+    /// it again.
     fn return_ballot(&self, notice: &Notice) {
         if let (Some(ballots), Some(voter)) = (&self.ballots, voter_of(notice)) {
             ballots.give_back(voter.to_owned(), Instant::now());
         }
     }
 
-    /// Whether an election may begin here, if it is one.
+    /// Checks that an election may begin here, if there is none yet.
     fn check_beginning(&self, notice: &Notice) -> Result<(), Refusal> {
         if self.ledger.with_state(|_| ()).is_some() {
             return Ok(());
@@ -343,8 +344,8 @@ impl Work {
         Ok(())
     }
 
-    /// Those that are right of tallies, which are about all ballots on the board, and everything
-    /// else.
+    /// Removes and refuses wrong tallies, which depend on all ballots of the board, and passes on
+    /// all other notices.
     async fn check_tallies(&self, batch: Vec<Verified>) -> Vec<Verified> {
         let mut right = Vec::with_capacity(batch.len());
         for one in batch {
@@ -368,8 +369,8 @@ impl Work {
         right
     }
 
-    /// Enters notices that can stand side by side, and answers. A store that fails is tried again
-    /// for a while.
+    /// Writes a group of independent notices and answers them. Retries for a while if the store
+    /// fails.
     async fn enter(&self, group: Vec<Verified>) {
         let (started, mut pause) = (Instant::now(), PAUSES.0);
         let notices: Vec<&Notice> = group.iter().map(|one| &one.notice).collect();
@@ -407,7 +408,7 @@ impl Work {
             Err(_) => {
                 for one in group {
                     let text =
-                        "the store does not answer: whether this was entered is not known, and it can be sent again";
+                        "the store does not answer: the entry may or may not be on the board, and can be sent again";
                     let refusal = Refusal::new(Reason::Store, text).after(Duration::from_secs(5));
                     self.return_ballot(&one.notice);
                     self.refuse(one.reply, Some(&one.notice), refusal).await;
@@ -416,8 +417,8 @@ impl Work {
         }
     }
 
-    /// Folds what others entered, signs a head if nobody has, and begins or ends the vote if its
-    /// date has come.
+    /// Applies the entries of other servers, signs a head if none covers the board, and begins or
+    /// ends the vote if its date has come.
     async fn keep_up(&self) {
         let kept = async {
             self.ledger.catch_up().await?;
@@ -434,7 +435,8 @@ impl Work {
         self.count();
     }
 
-    /// Refuses, unless the very same was entered before: its receipt is given again.
+    /// Refuses an entry, unless the same entry is already on the board. In that case its receipt is
+    /// returned again.
     async fn refuse(&self, reply: PendingReply, notice: Option<&Notice>, refusal: Refusal) {
         let again = matches!(refusal.reason(), Reason::Phase | Reason::Voted | Reason::Doubled);
         if let Some(notice) = notice.filter(|notice| again && self.is_signed(notice)) {
@@ -447,7 +449,7 @@ impl Work {
                 Err(error) => self.note_failure(&error),
             }
         }
-        // Nobody is named who may not have sent it.
+        // Names no voter who may not have sent the entry.
         let voter = notice.filter(|notice| self.is_signed(notice)).and_then(voter_of);
         let voter = voter.map_or(Value::Null, Value::from);
         let (code, kind) = (refusal.reason().code(), reply.kind.name());
@@ -464,13 +466,13 @@ impl Work {
         let outcome = answer.as_ref().map_or_else(|refusal| refusal.reason().code(), |_| "ok");
         self.metrics.entry(reply.kind.name(), outcome);
         self.metrics.seconds.observe(reply.since.elapsed().as_secs_f64());
-        // Before the answer, after which the trustee may send the next.
+        // Released before the answer, after which the trustee may send the next share.
         drop(reply.share);
-        // Whoever has gone is not told.
+        // A client that has disconnected gets no answer.
         let _ = reply.answer.send(answer);
     }
 
-    /// Counts the entries of this board, beside those of other elections on the server.
+    /// Adds the entries of this board to the metrics, which cover all elections of the server.
     fn count(&self) {
         let size = self.ledger.view().size;
         let before = self.counted.swap(size, Ordering::AcqRel);
@@ -479,22 +481,23 @@ impl Work {
 
     fn note_failure(&self, error: &Error) {
         self.metrics.store_failures.inc();
-        tracing::warn!(error = %crate::said(error), "the store fails");
+        tracing::warn!(error = %crate::said(error), "the store failed");
     }
 }
 
-/// What was sent, as a notice.
+/// Parses a request to a notice.
 fn read(kind: Kind, body: &[u8]) -> Result<Notice, Refusal> {
     let wrong = |text: &str| Refusal::new(Reason::BadRequest, text);
     let text = std::str::from_utf8(body).map_err(|_| wrong("not UTF-8"))?;
-    let request: Request<'_> = serde_json::from_str(text).map_err(|_| wrong("no JSON of body, kind and signature"))?;
+    let request: Request<'_> =
+        serde_json::from_str(text).map_err(|_| wrong("expected JSON with body, kind and signature"))?;
     if request.kind.is_some_and(|said| said != kind) {
-        return Err(wrong("this address takes entries of another kind"));
+        return Err(wrong("this address accepts another kind of entry"));
     }
     Notice::new(kind, request.body.get(), request.signature).map_err(|error| refusal_of(&error))
 }
 
-/// The voter whose ballot it is.
+/// The voter of a ballot or challenge.
 fn voter_of(notice: &Notice) -> Option<&str> {
     match notice.body() {
         Body::Ballot(ballot) => Some(&ballot.voter),
@@ -503,7 +506,7 @@ fn voter_of(notice: &Notice) -> Option<&str> {
     }
 }
 
-/// Why it is refused, in the words of the election's rules, which hold nothing secret.
+/// The refusal for an error, with its message, which contains no secrets.
 fn refusal_of(error: &ErrorKind) -> Refusal {
     use ErrorKind as E;
     let reason = match error {

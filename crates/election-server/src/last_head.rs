@@ -1,13 +1,13 @@
-//! The newest head that readers may have been shown, in a file beside the store. A store with fewer
-//! entries is an older backup: with it the board would contradict what it signed.
+//! The newest head that readers may have seen, in a file next to the store. A store with fewer
+//! entries is an older backup, and serving it would contradict a signed head.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hearith_election::Head;
+use hearith_election::SignedTreeHead;
 use tempfile::NamedTempFile;
 
-/// The file of a head.
+/// A file with a head.
 #[derive(Clone, Debug)]
 pub(crate) struct LastHead(PathBuf);
 
@@ -20,28 +20,27 @@ impl LastHead {
         &self.0
     }
 
-    /// The head in the file; none if there is no file, or an empty one, as a failure of power can
-    /// leave.
+    /// The head in the file. `None` if the file is missing, or empty as after a power failure.
     ///
     /// # Errors
-    /// The file cannot be read, or is no head.
-    pub(crate) fn read(&self) -> io::Result<Option<Head>> {
+    /// The file cannot be read, or does not contain a head.
+    pub(crate) fn read(&self) -> io::Result<Option<SignedTreeHead>> {
         let text = match std::fs::read_to_string(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text?,
         };
         match text.trim_end_matches('\n') {
             "" => Ok(None),
-            line => Head::from_line(line).map(Some).map_err(io::Error::other),
+            line => SignedTreeHead::from_line(line).map(Some).map_err(io::Error::other),
         }
     }
 
-    /// Puts a head into the file: all of it, or what was there stays. It is not waited for until it
-    /// is on disk: the head before is good enough, as the store has no less.
+    /// Replaces the head in the file atomically. Does not wait until it is on disk: after a crash
+    /// the previous head still suffices, since the store has no fewer entries.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn write(&self, head: &Head) -> io::Result<()> {
+    pub(crate) fn write(&self, head: &SignedTreeHead) -> io::Result<()> {
         let folder = self.0.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         let mut file = NamedTempFile::new_in(folder)?;
         writeln!(file, "{}", head.to_line())?;

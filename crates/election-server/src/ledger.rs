@@ -1,9 +1,9 @@
-//! The board as a server has it: the store's lines, folded. Every server over one store comes to
-//! the same.
+//! The board of a server: the state after the lines of the store. All servers that share a store
+//! reach the same state.
 //!
-//! What is appended is checked once more inside the transaction that appends it, after what others
-//! appended; it is folded when it is on disk, so that a transaction that fails leaves nothing to
-//! undo. Whoever reads sees what was, or what is, but nothing between.
+//! An entry is checked once more in the transaction that appends it, after the entries of other
+//! servers. The state changes only when the entry is on disk, so a failed transaction leaves
+//! nothing to undo. Readers see the state before or after a transaction, never in between.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hearith_election::signature::{PublicKey, Signer};
 use hearith_election::{
-    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, State, Tally, VoterState,
-    Voters, canonical, in_order, tracker,
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Kind, Notice, Products, Receipt, SignedTreeHead, State, Tally,
+    VoterState, Voters, canonical, in_order, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
@@ -21,70 +21,70 @@ use crate::last_head::LastHead;
 use crate::store::{self, Append, Entry, Store};
 use hearith_election::now_after;
 
-/// Lines that are read at a time.
+/// Lines read at a time.
 const PAGE: u64 = 500;
 
-/// Why an entry is not entered.
+/// Why an entry was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store fails: whether it was entered is not known.
+    /// The store failed. Whether the entry was written is unknown.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A line of the store is none that can follow the lines before.
-    #[error("entry {1} of the store {0}")]
+    /// A line of the store does not continue the lines before it.
+    #[error("entry {1} of the store {0} is invalid")]
     Line(store::Location, u64, #[source] Box<ErrorKind>),
-    /// Somebody else's election is in the store.
-    #[error("the board of the store {0} has another key: --board-key names the one that it began with")]
+    /// The store contains the election of another board.
+    #[error("the board of the store {0} has another key: pass its original key with --board-key")]
     BoardKey(store::Location),
-    /// The file of the last head cannot be read, or is another's.
+    /// The file of the last head cannot be read, or was signed by another board.
     #[error("{0}: not the last head that this board signed")]
     NoHead(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The store has less than readers were shown.
+    /// The store has fewer entries than readers have seen.
     #[error(
         "the store {store} has {size} entries, and the board signed a head of {shown} ({head}): it is an older backup. \
          Restore a newer one, or remove that file and tell readers which entries are lost"
     )]
     Stale {
-        /// Which store.
+        /// The store.
         store: store::Location,
-        /// How many entries it has.
+        /// The number of entries in the store.
         size: u64,
         /// The file of the last head.
         head: PathBuf,
-        /// How many entries that is of.
+        /// The number of entries of the last head.
         shown: u64,
     },
-    /// The store has something else than readers were shown.
-    #[error("the store {0} has other entries than the head that the board signed ({1}): it is another board")]
+    /// The store contains different entries than readers have seen.
+    #[error("the entries of the store {0} differ from the head that the board signed ({1}): it is another board")]
     Forked(store::Location, PathBuf),
 }
 
-/// What everybody may know without asking the store.
+/// Public data that is available without a query of the store.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// The board's public key, as base64url.
     pub(crate) board: String,
     /// The election's id.
     pub(crate) id: Option<Hash>,
-    /// The first entry's body.
+    /// The body of the first entry.
     pub(crate) manifest: Option<Box<RawValue>>,
-    /// What the election is at; `empty` when there is none.
+    /// The phase of the election, or `empty` if there is none.
     pub(crate) phase: &'static str,
-    /// Entries on the board.
+    /// The number of entries on the board.
     pub(crate) size: u64,
     /// The newest signed head.
     pub(crate) head: Option<Box<RawValue>>,
 }
 
-/// A notice that was entered, or had been.
+/// A notice that was written now or earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entered {
     pub(crate) index: u64,
     pub(crate) line: String,
 }
 
-/// The store and what is folded of it.
+/// The store and the state after its lines.
 pub(crate) struct Ledger {
     store: Store,
     signer: Signer,
@@ -99,9 +99,9 @@ pub(crate) struct Ledger {
 struct FoldedState {
     board: Board,
     state: Option<State>,
-    head: Option<Head>,
-    /// A head that was signed before this start, until the board has come so far.
-    shown: Option<Head>,
+    head: Option<SignedTreeHead>,
+    /// A head signed before this start, until the board has reached it.
+    shown: Option<SignedTreeHead>,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -111,8 +111,8 @@ impl std::fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// Folds what is in a store, whose board signs with this key. What it signed last is read and
-    /// kept in a file, if one is named.
+    /// Opens a store whose board signs with this key, and applies its lines. `last` is the file of
+    /// the newest signed head.
     pub(crate) async fn open(
         store: Store,
         signer: Signer,
@@ -131,7 +131,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Checks that all is there that the board has signed.
+    /// Checks that the store contains everything that the board has signed.
     fn check_shown(&self) -> Result<(), Error> {
         let folded = self.read();
         let (Some(shown), Some(last)) = (&folded.shown, &self.last) else { return Ok(()) };
@@ -144,17 +144,17 @@ impl Ledger {
         &self.store
     }
 
-    /// The key that heads and receipts are signed with.
+    /// The key that signs heads and receipts.
     pub(crate) fn signer(&self) -> &Signer {
         &self.signer
     }
 
-    /// What is known without asking the store.
+    /// Public data that is available without a query of the store.
     pub(crate) fn view(&self) -> Arc<Snapshot> {
         self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Something of the election's state; `None` when there is no election yet.
+    /// Evaluates a function of the election's state. `None` if there is no election yet.
     pub(crate) fn with_state<T>(&self, ask: impl FnOnce(&State) -> T) -> Option<T> {
         self.read().state.as_ref().map(ask)
     }
@@ -167,7 +167,7 @@ impl Ledger {
         self.folded.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Folds what others appended.
+    /// Applies the entries that other servers appended.
     pub(crate) async fn catch_up(&self) -> Result<(), Error> {
         loop {
             let first = self.read().board.size();
@@ -175,7 +175,7 @@ impl Ledger {
             let last = (lines.len() as u64) < PAGE;
             if !lines.is_empty() {
                 self.follow(first, lines)?;
-                let head = self.store.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
+                let head = self.store.newest_head().await?.and_then(|line| SignedTreeHead::from_line(&line).ok());
                 self.publish(head);
             }
             if last {
@@ -184,7 +184,7 @@ impl Ledger {
         }
     }
 
-    /// Folds lines of the store, but for those that were meanwhile.
+    /// Applies lines of the store, except those that were applied in the meantime.
     fn follow(&self, first: u64, lines: Vec<String>) -> Result<(), Error> {
         let mut folded = self.write();
         for (index, line) in (first..).zip(lines) {
@@ -222,8 +222,8 @@ impl Ledger {
         folded.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
     }
 
-    /// Shows everybody how far the board has come.
-    fn publish(&self, head: Option<Head>) {
+    /// Publishes the current size of the board and its head.
+    fn publish(&self, head: Option<SignedTreeHead>) {
         self.keep(head.as_ref());
         let mut folded = self.write();
         if let Some(head) = head.filter(|head| folded.head.as_ref().is_none_or(|known| known.size < head.size)) {
@@ -244,28 +244,28 @@ impl Ledger {
         *view = Arc::new(next);
     }
 
-    /// Keeps a head that is newer than the last, before anybody is shown it.
-    fn keep(&self, head: Option<&Head>) {
+    /// Stores a head that is newer than the last one, before anyone sees it.
+    fn keep(&self, head: Option<&SignedTreeHead>) {
         let (Some(last), Some(head)) = (&self.last, head) else { return };
         if self.read().head.as_ref().is_none_or(|known| known.size < head.size)
             && let Err(error) = last.write(head)
         {
-            // What is on disk is there all the same: only the next start knows less.
-            tracing::warn!(file = %last.path().display(), %error, "the last head cannot be kept");
+            // The entries are on disk anyway. Only the check at the next start is weaker.
+            tracing::warn!(file = %last.path().display(), %error, "cannot save the last head");
         }
     }
 
-    /// Checks everything of a notice but proofs, as things stand here and now.
+    /// Checks everything about a notice except its proofs, at the current state and time.
     pub(crate) fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
         self.check_at(notice, &self.time())
     }
 
-    /// Now, but not before the newest head that is known here.
+    /// The current time, or that of the newest known head if that is later.
     fn time(&self) -> String {
         now_after(self.read().head.as_ref().map(|head| head.time.as_str()))
     }
 
-    /// The same at a time.
+    /// Checks everything about a notice except its proofs, at a given time.
     fn check_at(&self, notice: &Notice, time: &str) -> Result<(), ErrorKind> {
         match &self.read().state {
             Some(state) => state.check(notice).and_then(|()| state.check_date(notice.kind(), time)),
@@ -273,20 +273,20 @@ impl Ledger {
         }
     }
 
-    /// A ballot's or challenge's entry, if the very same is on the board.
+    /// The entry of a ballot or challenge, if exactly the same notice is on the board.
     pub(crate) async fn entered(&self, notice: &Notice) -> Result<Option<Entered>, Error> {
         let Some(tracker) = tracker_of(notice) else { return Ok(None) };
         let found = self.store.tracked(&tracker).await?;
         Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }))
     }
 
-    /// Enters notices that can stand side by side: ballots and challenges of different voters, or
-    /// one of another kind; or none, and signs a head. What the rules do not allow any more is
-    /// refused one by one; of the others each is on disk, or none is.
+    /// Writes independent notices (ballots and challenges of different voters, or a single one of
+    /// another kind) and signs a head. Without notices it only signs a head. Each notice that the
+    /// rules no longer permit is refused individually. All others are written to disk together, or
+    /// none is.
     ///
     /// # Errors
-    /// The store fails. Whether it did before or after it wrote is not known; the next attempt
-    /// finds out.
+    /// The store fails. Whether the notices were written is unknown. The next attempt finds out.
     pub(crate) async fn enter(&self, notices: &[&Notice]) -> Result<Vec<Result<Entered, ErrorKind>>, Error> {
         let mut append = self.store.append().await?;
         loop {
@@ -297,9 +297,9 @@ impl Ledger {
             }
             self.follow(first, lines)?;
         }
-        // No head's time is before the newest head's, which another server signed perhaps, or this
-        // one before its clock was set back. By the same time the election's dates are judged.
-        let newest = append.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
+        // No head may have a time before that of the newest head, which may be another server's or
+        // precede a clock change. The election's dates are compared with the same time.
+        let newest = append.newest_head().await?.and_then(|line| SignedTreeHead::from_line(&line).ok());
         let time = now_after(newest.as_ref().map(|head| head.time.as_str()));
         let mut board = self.read().board.clone();
         let mut entered = Vec::with_capacity(notices.len());
@@ -319,7 +319,7 @@ impl Ledger {
             };
             entered.push(result);
         }
-        // A head for every transaction: whatever is on disk, the board has signed.
+        // One head per transaction, so everything on disk is covered by a signature.
         let head = board.head(&time, &self.signer);
         if head.size > 0 {
             append.head(head.size, &head.to_line()).await?;
@@ -338,7 +338,7 @@ impl Ledger {
         Ok(entered)
     }
 
-    /// An entry that an attempt before this one had entered after all.
+    /// An entry that an earlier attempt had written after all.
     async fn already(&self, append: &mut Append, notice: &Notice) -> Result<Option<Entered>, Error> {
         if let Some(tracker) = tracker_of(notice) {
             let found = append.tracked(&tracker).await?;
@@ -347,7 +347,7 @@ impl Ledger {
         Ok(None)
     }
 
-    /// Enters what the board itself has to say by the election's dates, and says what it was.
+    /// Writes the entry that the election's dates require of the board itself, and returns it.
     ///
     /// # Errors
     /// The store fails.
@@ -356,11 +356,11 @@ impl Ledger {
         let Some(body) = self.with_state(|state| state.due(&time)).flatten() else { return Ok(None) };
         let notice = Notice::signed(body, &self.signer);
         let entered = self.enter(&[&notice]).await?.pop();
-        // Another server over the store may have said it.
+        // Another server of the store may have written it.
         Ok(entered.and_then(Result::ok).map(|one| (one.index, notice.kind())))
     }
 
-    /// Multiplies up the ballots that count, and compares: a tally that says otherwise is none.
+    /// Multiplies the counted ballots and compares the result with a tally.
     ///
     /// # Errors
     /// The store fails.
@@ -389,7 +389,7 @@ impl Ledger {
         Some((ballot, weight))
     }
 
-    /// Signs a head if the newest does not cover the board, which was restored then.
+    /// Signs a head if the newest one does not cover the board, as after a restore.
     pub(crate) async fn sign_head(&self) -> Result<(), Error> {
         let covered = {
             let folded = self.read();
@@ -401,15 +401,16 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the heads that go back in time, as few as possible, and signs a head of all entries
-    /// if the last was among them. Returns how many it removed.
+    /// Removes as few heads as possible so that none goes back in time. Signs a head of all entries
+    /// if the last head was removed. Returns the number of removed heads.
     ///
     /// # Errors
     /// The store fails.
     pub(crate) async fn repair_heads(&self) -> Result<u64, Error> {
         let mut append = self.store.append().await?;
         let lines = append.heads().await?;
-        let heads: Vec<Head> = lines.iter().filter_map(|(_, line)| Head::from_line(line).ok()).collect();
+        let heads: Vec<SignedTreeHead> =
+            lines.iter().filter_map(|(_, line)| SignedTreeHead::from_line(line).ok()).collect();
         let kept: HashSet<u64> = in_order(&heads).iter().map(|head| head.size).collect();
         let dropped: Vec<u64> = lines.iter().map(|(size, _)| *size).filter(|size| !kept.contains(size)).collect();
         for size in &dropped {
@@ -420,31 +421,31 @@ impl Ledger {
         Ok(dropped.len() as u64)
     }
 
-    /// What the board answers for an entry with.
+    /// The board's receipt for an entry.
     pub(crate) fn receipt(&self, entered: &Entered) -> String {
         let id = self.view().id.unwrap_or(Hash([0; 32]));
         Receipt::new(id, entered.index, &entered.line, &self.signer).to_json()
     }
 }
 
-/// The head that a file has.
-fn read(last: &LastHead) -> Result<Option<Head>, Error> {
+/// Reads the head in a file.
+fn read(last: &LastHead) -> Result<Option<SignedTreeHead>, Error> {
     last.read().map_err(|error| Error::NoHead(last.path().to_owned(), error.into()))
 }
 
-/// Checks that the head of a file is one that a board with this key signed.
-fn signed(last: &LastHead, head: &Head, signer: &Signer) -> Result<(), Error> {
+/// Checks that a board with this key signed the head in a file.
+fn signed(last: &LastHead, head: &SignedTreeHead, signer: &Signer) -> Result<(), Error> {
     let key = PublicKey::new("the board's", &signer.public());
     let checked = key.and_then(|key| head.check_signature(&key));
     checked.map_err(|error| Error::NoHead(last.path().to_owned(), error.into()))
 }
 
-/// How many voters there are, and whether they may vote again.
+/// The number of voters, and whether they may vote again.
 pub(crate) fn standing(state: &State) -> (u64, bool) {
     (state.voter_count(), state.election().manifest().revoting)
 }
 
-/// Puts an entry into the store, and what is kept beside it: `voters` are listed before it.
+/// Writes an entry and the data derived from it. `voters` is the number of voters listed before it.
 pub(crate) async fn insert(
     append: &mut Append,
     notice: &Notice,
@@ -467,7 +468,7 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// The tracker of a ballot, cast or challenged, in its 26 characters.
+/// The tracker of a cast or challenged ballot, as 26 characters.
 fn tracker_of(notice: &Notice) -> Option<String> {
     let hash = match notice.body() {
         Body::Ballot(_) => notice.hash(),
@@ -477,7 +478,7 @@ fn tracker_of(notice: &Notice) -> Option<String> {
     Some(tracker(&hash))
 }
 
-/// Whether a line is the notice's: the same body as the same kind.
+/// Whether a line contains the notice: the same body and kind.
 fn is_of(line: &str, notice: &Notice) -> bool {
     let Some(rest) = line.strip_prefix(r#"{"body":"#).and_then(|rest| rest.strip_prefix(notice.text())) else {
         return false;
@@ -485,7 +486,7 @@ fn is_of(line: &str, notice: &Notice) -> bool {
     rest.starts_with(r#","index":"#) && rest.contains(&format!(r#","kind":"{}","#, notice.kind().name()))
 }
 
-/// Bytes as the record writes them.
+/// Bytes in the encoding of the record.
 fn text(bytes: &Bytes) -> String {
     let json = canonical::to_text(bytes);
     json.trim_matches('"').to_owned()

@@ -1,10 +1,10 @@
-//! The board of an election as a server, and its client.
+//! The bulletin board of an election as a server, and its client.
 //!
-//! A [server] takes ballots over HTTP, verifies them in batches as `hearith-election` has it, and
-//! enters them in a [store]: SQLite in a file, or PostgreSQL, over which several servers work at
-//! the same time. The server sends a receipt only when the entry is on disk. What counts is the
-//! record's lines; whatever else the store holds is made from them, and a [backup] is the record
-//! itself, which anybody can verify. `docs/how-to/election-server.md` says how to run it.
+//! A [server] accepts ballots over HTTP and verifies them in batches with `hearith-election`. It
+//! writes them to a [store]: SQLite in a file, or PostgreSQL, which several servers can share. The
+//! server sends a receipt only when the entry is on disk. Only the lines of the record are
+//! authoritative. The rest of the store is derived from them, and a [backup] is the record itself,
+//! which anyone can verify. `docs/how-to/election-server.md` describes operation.
 
 mod audit;
 mod authors;
@@ -29,7 +29,7 @@ pub mod tls;
 
 pub use ledger::Error as LedgerError;
 
-/// An error and its causes, on one line, each said once.
+/// An error with its causes on one line, without repetition.
 fn said(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -3,39 +3,38 @@
 
 use std::time::Duration;
 
-/// The bounds of a server.
+/// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Connections; further ones are closed at once.
+    /// Maximum number of connections. Further ones are closed at once.
     pub clients: usize,
-    /// Connections from one address (or one IPv6 network of 64 bits); further ones are closed at
-    /// once.
+    /// Maximum number of connections from one address (or one IPv6 /64 network). Further ones are
+    /// closed at once.
     pub clients_an_address: usize,
-    /// Connections whose handshake is not done: TLS, and the first byte of a request. For a further
-    /// one, the oldest is closed. An eighth may come from one address.
+    /// Maximum number of connections before the end of their handshake: TLS, and the first byte of
+    /// a request. A further one replaces the oldest. One address may have an eighth of them.
     pub handshakes: usize,
-    /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many
-    /// as come.
+    /// Requests per second from one address, with bursts of ten seconds' worth. 0 means no limit.
     pub rate: u32,
-    /// Ballots and challenges that one voter may send in a day; as many may come at once. 0: as
-    /// many as come.
+    /// Ballots and challenges that one voter may send per day, possibly all at once. 0 means no
+    /// limit.
     pub ballots: u32,
-    /// Ballots whose proofs were wrong that one voter may send in a minute, and shares of one
-    /// trustee; further ones are refused unread.
+    /// Ballots with invalid proofs per voter and minute, and invalid shares per trustee and minute.
+    /// Further ones are refused without verification.
     pub bad_ballots: u32,
-    /// Bytes of a request.
+    /// Maximum length of a request body in bytes.
     pub body_bytes: usize,
-    /// Entries that wait to be verified or written; further ones are refused.
+    /// Maximum number of entries queued for verification or writing. Further ones are refused.
     pub waiting: usize,
-    /// Ballots that are verified in one batch.
+    /// Maximum number of entries verified in one batch.
     pub batch: usize,
-    /// Bytes of the record that are kept in memory for readers.
+    /// Maximum size in bytes of the record cache for readers.
     pub record_bytes: usize,
-    /// How long a client may take for a request's head, and again for its body.
+    /// Maximum time to receive the head of a request, and again to receive its body.
     pub request_timeout: Duration,
-    /// How long an entry may wait for the store, which may be restarting.
+    /// Maximum time that an entry waits for the store, which may be restarting.
     pub store_timeout: Duration,
-    /// How long a shutdown waits for what was accepted.
+    /// Maximum time that a shutdown waits for accepted requests.
     pub shutdown_timeout: Duration,
 }
 

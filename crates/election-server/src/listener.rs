@@ -1,4 +1,4 @@
-//! Connections over HTTP/1.1: how long they may take, and their end.
+//! HTTP/1.1 connections: their time limits and their shutdown.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -23,21 +23,20 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::tls::Current;
 
-/// How long a connection may last, and then its last answer: whoever reads slowly for longer comes
-/// again.
+/// Maximum duration of a connection, and then of its last answer. A slower reader has to reconnect.
 const LONGEST: Duration = Duration::from_secs(900);
 const LAST_ANSWER: Duration = Duration::from_secs(60);
-/// How long a connection may have no request.
+/// Maximum time that a connection may be idle.
 const IDLE: Duration = Duration::from_secs(60);
-/// The longest handshake.
+/// Maximum duration of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// The address at the other end of a connection.
+/// The address of the peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// Serves until it is told to stop, and then until every request has its answer or most of the
-/// shutdown timeout is over.
+/// Serves until told to stop. Then waits until every request is answered, or most of the shutdown
+/// timeout has passed.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Current>>,
@@ -70,9 +69,9 @@ pub(crate) async fn serve(
         }
     });
     let late = async {
-        // The sender is gone only if the server is.
+        // The sender is dropped only together with the server.
         let _ = stopping.wait_for(|stopping| *stopping).await;
-        // Whoever reads on and on is not waited for: what was sent has its answer long before.
+        // Does not wait for endless readers. Submitted entries have their answers long before.
         tokio::time::sleep(limits.shutdown_timeout.mul_f64(0.75)).await;
         cut.send_replace(true);
         std::future::pending().await
@@ -101,7 +100,7 @@ async fn connection(arrival: Arrival, router: Router, slow: Duration, stopping: 
     drop(arrival.held);
 }
 
-/// Answers a request, which is in work until its answer was taken.
+/// Answers a request, which is in progress until its answer has been received.
 async fn answer(work: Work, request: Request, next: Next) -> Response {
     let busy = work.begin();
     let response = next.run(request).await;

@@ -1,4 +1,4 @@
-//! The server's metrics, in the format of Prometheus. No label holds a voter, a client or a number.
+//! The server's metrics, in the Prometheus format. No label contains a voter, a client or a number.
 
 use std::sync::atomic::AtomicU64;
 
@@ -11,14 +11,14 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-/// A kind of entry and what became of it: `ok`, or the code of a refusal.
+/// The kind of an entry and its outcome: `ok`, or the code of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Outcome {
     kind: &'static str,
     outcome: &'static str,
 }
 
-/// All that is counted.
+/// All metrics.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -34,7 +34,7 @@ pub struct Metrics {
     pub(crate) store_failures: Counter<u64, AtomicU64>,
 }
 
-/// The code of a refusal before anything was read.
+/// The code of a refusal before the request was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Code {
     code: &'static str,
@@ -81,12 +81,12 @@ impl Metrics {
         self.entries.get_or_create(&Outcome { kind, outcome }).inc();
     }
 
-    /// Counts a request that was refused before it was looked into.
+    /// Counts a request that was refused before it was processed.
     pub(crate) fn refuse(&self, code: &'static str) {
         self.refused.get_or_create(&Code { code }).inc();
     }
 
-    /// Everything, as text in the OpenMetrics format.
+    /// All metrics as text in the OpenMetrics format.
     pub fn text(&self) -> String {
         self.connections.refresh();
         let mut text = String::new();

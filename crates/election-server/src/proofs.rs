@@ -1,5 +1,5 @@
-//! The proofs of a batch of notices: all ballots together, all challenges together, others one by
-//! one.
+//! Verification of the proofs of a batch of notices: all ballots together, all challenges together,
+//! and others one by one.
 
 use hearith_election::{Ballot, Body, Challenge, ErrorKind, Kind, Notice, State, verify_ballots, verify_challenges};
 
@@ -20,7 +20,7 @@ pub(crate) fn verify(ledger: &Ledger, notices: &[&Notice]) -> Vec<Result<(), Err
     at.into_iter().zip(verify_ballots(&election, &those)).for_each(|(at, verdict)| verdicts[at] = verdict);
     let (at, those): (Vec<usize>, Vec<&Challenge>) = challenges.into_iter().unzip();
     at.into_iter().zip(verify_challenges(&election, &those)).for_each(|(at, verdict)| verdicts[at] = verdict);
-    // Of a copy: a share takes a second, and writers wait for those who read the state.
+    // Works on a copy: verifying a share takes a second, and writers wait for readers of the state.
     let others = |notice: &Notice| !matches!(notice.kind(), Kind::Ballot | Kind::Challenge);
     if notices.iter().any(|notice| others(notice))
         && let Some(decryption) = ledger.with_state(State::decryption)

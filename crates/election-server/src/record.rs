@@ -1,9 +1,9 @@
-//! The record's files of lines, as readers fetch them: a thousand entries each, kept in memory
-//! while they are asked for.
+//! The files of the record, as readers fetch them: a thousand entries each, cached in memory while
+//! in use.
 //!
-//! Readers share what is kept. A file that is full never changes; the newest is made longer by what
-//! was added, at most once a second, and whenever a head was shown that covers more than it has:
-//! whoever reads the heads first finds all that they are about.
+//! Readers share the cache. A full file never changes. The newest file is extended by new entries
+//! at most once a second, and also whenever a published head covers more entries than it has. So a
+//! client that reads the heads first finds all entries that they cover.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,30 +11,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use hearith_election::Head;
+use hearith_election::SignedTreeHead;
 
 use crate::store::{Error, Store};
 
-/// Entries of a file.
+/// Entries in a file.
 pub(crate) const LINES: u64 = hearith_election::FILE_ENTRIES;
-/// How old the newest file may be.
+/// Maximum age of the newest file.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The files, over a store.
+/// The cache of the files in a store.
 #[derive(Debug)]
 pub(crate) struct RecordCache {
     store: Store,
     most_bytes: usize,
     cached: Mutex<HashMap<u64, CachedFile>>,
     heads: tokio::sync::Mutex<Heads>,
-    /// Entries that a head covers which somebody was shown.
+    /// The number of entries covered by a published head.
     promised: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Heads {
     text: Bytes,
-    /// Entries that the newest covers.
+    /// The number of entries that the newest head covers.
     size: u64,
     made: Option<Instant>,
 }
@@ -46,10 +46,10 @@ struct CachedFile {
     bytes: usize,
 }
 
-/// A file, whole or so far.
+/// A file, complete or growing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
-    /// How many lines it has.
+    /// The number of lines.
     pub(crate) lines: u64,
     /// Its text.
     pub(crate) text: Bytes,
@@ -57,18 +57,19 @@ pub(crate) struct File {
 }
 
 impl RecordCache {
-    /// The files of a store, of which at most so many bytes are kept, and the one asked for last.
+    /// A cache for a store that keeps at most `most_bytes` bytes, and in any case the file
+    /// requested last.
     pub(crate) fn new(store: Store, most_bytes: usize) -> Self {
         let (heads, promised) = (tokio::sync::Mutex::default(), AtomicU64::default());
         Self { store, most_bytes, cached: Mutex::default(), heads, promised }
     }
 
-    /// The file of heads: as it is now, or a second ago.
+    /// The file of heads, at most one second old, or current if `now` is set.
     pub(crate) async fn heads(&self, now: bool) -> Result<Bytes, Error> {
         let mut heads = self.heads.lock().await;
         if now || heads.made.is_none_or(|made| made.elapsed() >= REFRESH_INTERVAL) {
             let lines = self.store.heads(heads.size).await?;
-            if let Some(newest) = lines.last().and_then(|line| Head::from_line(line).ok()) {
+            if let Some(newest) = lines.last().and_then(|line| SignedTreeHead::from_line(line).ok()) {
                 heads.size = newest.size;
                 heads.text = longer(&heads.text, &lines);
             }
@@ -86,7 +87,7 @@ impl RecordCache {
             return Ok(None);
         }
         let shared = self.cached().entry(first).or_insert_with(CachedFile::new).file.clone();
-        // Whoever comes meanwhile waits, and finds what was fetched.
+        // Concurrent requests wait here and then find the fetched file.
         let mut file = shared.lock().await;
         let fresh = file.made.is_some_and(|made| made.elapsed() < REFRESH_INTERVAL);
         let known = |size: u64| LINES.min(size.saturating_sub(first));
@@ -109,7 +110,7 @@ impl RecordCache {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a file was used, and lets those go that were not for longest.
+    /// Marks a file as used, and evicts the least recently used ones.
     fn keep(&self, first: u64, bytes: usize) {
         let mut cached = self.cached();
         if let Some(file) = cached.get_mut(&first) {
@@ -123,7 +124,7 @@ impl RecordCache {
     }
 }
 
-/// A text and lines after it.
+/// A text with lines appended.
 fn longer(text: &Bytes, lines: &[String]) -> Bytes {
     let more: usize = lines.iter().map(|line| line.len() + 1).sum();
     let mut longer = Vec::with_capacity(text.len() + more);

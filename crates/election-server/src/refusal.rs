@@ -6,46 +6,46 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// What is wrong.
+/// The reason of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Not what this address of the server takes.
+    /// The request is not valid for this path.
     BadRequest,
-    /// The author is unknown, or did not sign this.
+    /// The author is unknown, or did not sign the entry.
     NotSigned,
-    /// Another page than the server's own asked a browser to send this.
+    /// A web page of another site caused a browser to send the request.
     CrossSite,
-    /// There is no such thing.
+    /// The requested item does not exist.
     NotFound,
-    /// The address takes other methods.
+    /// The path does not support this method.
     Method,
-    /// The client was too slow.
+    /// The client is too slow.
     TooSlow,
-    /// The election is not at this point.
+    /// The phase or the dates of the election do not permit the entry.
     Phase,
-    /// The voter has voted, and votes once.
+    /// The voter has voted and may not vote again.
     Voted,
-    /// A ciphertext is on the board.
+    /// A ciphertext, or the trustee's share, is already on the board.
     Doubled,
-    /// The request is longer than the server takes.
+    /// The request exceeds the maximum length.
     TooLarge,
-    /// What is claimed is not so: a proof, a total, a share.
+    /// A claim does not hold: a proof, a total or a share.
     Unproven,
-    /// Somebody asks too often.
+    /// Too many requests.
     TooMany,
-    /// The server has as much to do as it takes.
+    /// The server is fully loaded.
     Busy,
-    /// The store does not answer: the entry may be on the board or not, and can be sent again.
+    /// The store does not answer. The entry may or may not be on the board, and can be sent again.
     Store,
     /// The server is shutting down.
     Stopping,
-    /// The server is at fault.
+    /// A fault of the server.
     Internal,
 }
 
 impl Reason {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 16] = [
         Self::BadRequest,
         Self::NotSigned,
@@ -87,7 +87,7 @@ impl Reason {
         }
     }
 
-    /// The status of HTTP.
+    /// The HTTP status.
     pub fn status(self) -> StatusCode {
         match self {
             Self::BadRequest => StatusCode::BAD_REQUEST,
@@ -105,7 +105,7 @@ impl Reason {
     }
 }
 
-/// Why a request is refused.
+/// The refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     reason: Reason,
@@ -114,18 +114,18 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal in words, which end no sentence.
+    /// A refusal with a message, which has no full stop.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into(), again: None }
     }
 
-    /// The same with how long to wait before asking again.
+    /// Adds the time to wait before the next attempt.
     pub fn after(mut self, wait: Duration) -> Self {
         self.again = Some(wait);
         self
     }
 
-    /// What is wrong.
+    /// The reason.
     pub fn reason(&self) -> Reason {
         self.reason
     }

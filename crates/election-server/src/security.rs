@@ -1,11 +1,10 @@
 //! Headers for browsers, and rejection of cross-site requests.
 //!
-//! Pages load scripts, styles and data from this server alone (a page that carries its script names
-//! the script's hash, in the file `csp.txt` beside it), run in no other page's frame, and send
-//! nothing about where they were. There are no cookies: what is sent is signed, so no page can act
-//! in a voter's name. Reading is open to pages from everywhere, since the record is public and a
-//! page that was saved and checked must be able to read it; sending from other sites' pages is
-//! refused all the same.
+//! Pages load scripts, styles and data only from this server. They cannot be framed and send no
+//! referrer. For a page with an inline script, the file `csp.txt` next to it contains the script's
+//! hash. There are no cookies: all submissions are signed, so no page can act on behalf of a voter.
+//! Pages of any site may read, because the record is public and a saved and checked page must be
+//! able to read it. Submissions from pages of other sites are refused nevertheless.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
@@ -14,8 +13,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::refusal::{Reason, Refusal};
 
-/// What pages may do that come without a policy of their own. Scripts compile no WebAssembly and
-/// evaluate no text.
+/// The policy of pages without their own policy. Scripts cannot compile WebAssembly or evaluate
+/// strings.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
                       connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
@@ -30,10 +29,10 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
 ];
 
-/// Adds the headers, and refuses what other sites' pages send.
+/// Adds the headers, and refuses submissions from pages of other sites.
 pub(crate) async fn security_headers(policy: HeaderValue, tls: bool, request: Request, next: Next) -> Response {
     let mut response = match is_cross_origin(&request) {
-        true => Refusal::new(Reason::CrossSite, "a page of another site sent this").into_response(),
+        true => Refusal::new(Reason::CrossSite, "the request comes from a page of another site").into_response(),
         false => next.run(request).await,
     };
     let headers = response.headers_mut();
@@ -47,7 +46,7 @@ pub(crate) async fn security_headers(policy: HeaderValue, tls: bool, request: Re
     response
 }
 
-/// Whether a browser says that another site's page sends something.
+/// Whether the browser reports that a page of another site sends the request.
 fn is_cross_origin(request: &Request) -> bool {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let site = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);

@@ -1,4 +1,4 @@
-//! The server: a store, the queue of entries before it, and HTTP in front, from start to end.
+//! The server: a store, the queue of entries and the HTTP front end, from start to shutdown.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -31,57 +31,57 @@ use crate::security;
 use crate::store::{self, Location, Store};
 use crate::tls::{self, Current, Tls};
 
-/// Seconds' worth of requests that may come at once.
+/// Maximum burst of requests, in seconds of the permitted rate.
 const BURST: f64 = 10.0;
 
-/// What a server is started with.
+/// The options of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// Where the board is kept.
+    /// The store of the board.
     pub store: Location,
-    /// Where to listen; port 0 for any that is free.
+    /// The address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not
-    /// encrypted.
+    /// The address that serves metrics at `/metrics`. It must be a loopback address, because
+    /// metrics are not encrypted.
     pub metrics: Option<SocketAddr>,
-    /// How connections are protected; without, only the loopback network is listened on.
+    /// The TLS certificate and key. Without TLS, the server only listens on a loopback address.
     pub tls: Option<Tls>,
-    /// The proxies that clients come through, whose connections are not limited each by each.
+    /// The trusted proxies, whose connections are exempt from the limit per address.
     pub proxies: Proxies,
-    /// Where the last head is kept; [`Location::last_head`] if nothing is said. A store that has
-    /// less is not served.
+    /// The file of the last head, by default [`Location::last_head`]. A store with fewer entries is
+    /// not served.
     pub last_head: Option<PathBuf>,
-    /// What heads and receipts are signed with.
+    /// The key that signs heads and receipts.
     pub board: Signer,
-    /// Whose election may begin on an empty store.
+    /// The organiser who may begin an election on an empty store.
     pub organiser: Option<Bytes>,
-    /// The folder of the pages.
+    /// The folder of the web pages.
     pub pages: Option<PathBuf>,
     /// The file of the audit log.
     pub audit: Option<PathBuf>,
-    /// Which keys are taken.
+    /// The policy that keys must satisfy.
     pub policy: KeyPolicy,
-    /// What proofs are verified with.
+    /// The engine that verifies proofs.
     pub engine: Engine,
-    /// How much clients may ask for.
+    /// The limits on clients.
     pub limits: Limits,
-    /// Other elections on the same server, each below an address of its own.
+    /// Other elections on the same server, each below its own path.
     pub others: Vec<Another>,
 }
 
-/// Another election on a server: its board is below `/NAME/`.
+/// An additional election on a server, below `/NAME/`.
 #[derive(Debug)]
 pub struct Another {
-    /// The first part of its addresses: small letters, digits and hyphens, 40 at most, and none of
-    /// the server's own.
+    /// The first segment of its paths: at most 40 lower-case letters, digits and hyphens, and not a
+    /// segment reserved by the server.
     pub name: String,
-    /// Where the board is kept.
+    /// The store of the board.
     pub store: Location,
-    /// Where the last head is kept; [`Location::last_head`] if nothing is said.
+    /// The file of the last head, by default [`Location::last_head`].
     pub last_head: Option<PathBuf>,
-    /// What heads and receipts are signed with.
+    /// The key that signs heads and receipts.
     pub board: Signer,
-    /// Whose election may begin on an empty store.
+    /// The organiser who may begin an election on an empty store.
     pub organiser: Option<Bytes>,
     /// The file of the audit log.
     pub audit: Option<PathBuf>,
@@ -91,44 +91,44 @@ pub struct Another {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Others than this machine could connect, unprotected.
+    /// Other machines could connect without protection.
     #[error("{0} can be reached from other machines: that needs TLS, here or in a proxy on this machine")]
     NotLoopback(SocketAddr),
-    /// Metrics would be shown to other machines.
+    /// Other machines could read the metrics.
     #[error(
         "{0} can be reached from other machines: metrics are shown on the loopback address only, since they are not encrypted"
     )]
     MetricsNotLoopback(SocketAddr),
-    /// The address is taken, or none of this machine.
+    /// The address is in use or does not belong to this machine.
     #[error("cannot listen on {0}")]
     Listen(SocketAddr, #[source] io::Error),
-    /// The run-time has no threads.
+    /// The runtime cannot start threads.
     #[error("cannot start the server's threads")]
     Runtime(#[source] io::Error),
-    /// The certificate or its key is not usable.
+    /// The certificate or its key is unusable.
     #[error(transparent)]
     Tls(#[from] tls::Error),
-    /// The server has no TLS whose certificate could be replaced.
+    /// The server has no TLS certificate to replace.
     #[error("the server was started without TLS")]
     NoTls,
     /// The audit log cannot be written.
     #[error("{0}")]
     Audit(String, #[source] io::Error),
-    /// There are no pages, or their policy is none.
-    #[error("{0} has no index.html, or a csp.txt that is no policy of one line")]
+    /// The pages are missing, or their policy is invalid.
+    #[error("{0} has no index.html, or its csp.txt is not a policy on a single line")]
     Pages(String),
-    /// An election has a name that no address can have, or the name or the store of another one.
+    /// An election has an invalid or reserved name, or shares its name or store with another one.
     #[error("election '{0}': {1}")]
     Name(String, &'static str),
-    /// The store is not to be had.
+    /// The store is unavailable.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// What is in the store is no board of this server's.
+    /// The store does not contain this server's board.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
 }
 
-/// A server that runs until it is stopped. Dropped without, it breaks off.
+/// A running server. Dropping it without [`Server::stop`] aborts it.
 #[derive(Debug)]
 pub struct Server {
     runtime: Option<Runtime>,
@@ -143,11 +143,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen, when all that is in the store is folded.
+    /// Applies all entries of the store, and then starts to listen.
     ///
     /// # Errors
-    /// A store that is not to be had, or with another board; an address that is not, or not without
-    /// TLS; a certificate that is not usable.
+    /// An unavailable store or one with another board, an unusable address or one that requires
+    /// TLS, or an unusable certificate.
     pub fn start(options: Options) -> Result<Self, Error> {
         if options.tls.is_none() && !options.listen.ip().is_loopback() {
             return Err(Error::NotLoopback(options.listen));
@@ -168,36 +168,36 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it shows metrics.
+    /// The address that serves metrics.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
     }
 
-    /// Entries that were on the first board when it started.
+    /// The number of entries on the first board at the start.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// What it has counted.
+    /// The server's metrics.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Replaces the certificate, for connections that come from now on.
+    /// Replaces the certificate for new connections.
     ///
     /// # Errors
-    /// What is wrong with it: then the one from before stays in use.
+    /// An unusable certificate. The previous one then stays in use.
     pub fn replace_tls(&self, tls: &Tls) -> Result<(), Error> {
         Ok(self.tls.as_ref().ok_or(Error::NoTls)?.replace(tls)?)
     }
 
-    /// Takes no more connections, answers what was sent, signs a last head, and ends; says whether
-    /// all was done in time.
+    /// Stops accepting connections, answers all submitted requests, signs a last head and shuts
+    /// down. Returns whether this finished in time.
     pub fn stop(mut self) -> bool {
         let (Some(runtime), Some(serving)) = (self.runtime.take(), self.serving.take()) else { return true };
         self.stop.send_replace(true);
@@ -216,8 +216,8 @@ impl Drop for Server {
     }
 }
 
-/// What pages may do: as the file beside them says, if they have one, since it knows the hashes of
-/// what they carry.
+/// The content security policy of the pages: that of the file next to them, which contains the
+/// hashes of their scripts, or the default.
 fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
     let Some(folder) = pages else { return Ok(HeaderValue::from_static(security::POLICY)) };
     let wrong = || Error::Pages(folder.display().to_string());
@@ -233,30 +233,30 @@ fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
     }
 }
 
-/// Checks that every election has an address of its own, and a store of its own.
+/// Checks that every election has its own path and its own store.
 fn check_names(options: &Options) -> Result<(), Error> {
     let mut stores = vec![&options.store];
     for (at, other) in options.others.iter().enumerate() {
         let wrong = |problem| Err(Error::Name(other.name.clone(), problem));
         let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if !(1..=40).contains(&other.name.len()) || !other.name.bytes().all(known) {
-            return wrong("a name has small letters, digits and hyphens, 40 at most");
+            return wrong("a name must consist of 1 to 40 lower-case letters, digits and hyphens");
         }
         if http::OWN.contains(&other.name.as_str()) {
-            return wrong("the server has addresses of this name itself");
+            return wrong("the server uses this name for its own addresses");
         }
         if options.others[..at].iter().any(|one| one.name == other.name) {
-            return wrong("there is another one of this name");
+            return wrong("another election has this name");
         }
         if stores.contains(&&other.store) {
-            return wrong("another election has this store");
+            return wrong("another election uses this store");
         }
         stores.push(&other.store);
     }
     Ok(())
 }
 
-/// What all elections of a server share.
+/// Shared by all elections of a server.
 struct Shared {
     policy: KeyPolicy,
     engine: Engine,
@@ -270,7 +270,7 @@ struct Shared {
     tls: bool,
 }
 
-/// An election that is served.
+/// An election being served.
 struct Opened {
     router: Router,
     size: u64,
@@ -352,7 +352,7 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     };
     let serving = listener::serve(listener, tls.clone(), router, limits, networks, metrics.clone(), stopping);
     let serving = tokio::spawn(async move {
-        // With the last connection the desks close, and then their stages end.
+        // When the last connection has closed, the intakes close and then their stages end.
         serving.await;
         for Opened { pipeline, store, audit, router, .. } in all {
             drop(router);

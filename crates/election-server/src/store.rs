@@ -1,9 +1,9 @@
 //! The store of the board: SQLite in a file, or PostgreSQL, which several servers can share.
 //!
-//! What counts is the lines of the record, in order. Trackers, voters and votes stand beside them
-//! so that they can be asked for, and are made from them. Lines are only ever added, in
-//! transactions that are on disk before anybody is told of them: SQLite writes ahead and waits for
-//! the disk (`synchronous = FULL`), PostgreSQL likewise (`synchronous_commit = on`).
+//! Only the lines of the record, in order, are authoritative. Tables of trackers, voters and votes
+//! are derived from them for queries. Lines are only ever appended, in transactions that are on
+//! disk before anyone learns of them. SQLite uses a write-ahead log with `synchronous = FULL`,
+//! PostgreSQL `synchronous_commit = on`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,23 +14,23 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{Any, AnyConnection, AnyPool, Executor, Row, SqlSafeStr, Transaction};
 
-/// Connections of a server: those of readers and the one that writes.
+/// Number of connections of a server, for readers and one writer.
 const CONNECTIONS: u32 = 8;
-/// How long a connection may take to come.
+/// Maximum time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Which database, as it is named on the command line.
+/// A database, as specified on the command line.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// `sqlite:PATH`: a file, made when it is missing.
+    /// `sqlite:PATH`: a file, created if it is missing.
     Sqlite(String),
-    /// `postgres://...`: the URL, with a password perhaps.
+    /// `postgres://...`: the URL, which may contain a password.
     Postgres(String),
 }
 
-/// Why a database is not named rightly.
+/// The text does not specify a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a store is sqlite:PATH or postgres://USER@HOST/DATABASE")]
+#[error("a store must be sqlite:PATH or postgres://USER@HOST/DATABASE")]
 pub struct LocationError;
 
 impl FromStr for Location {
@@ -46,7 +46,7 @@ impl FromStr for Location {
     }
 }
 
-/// Shows no password.
+/// Omits the password.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,8 +67,8 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
-    /// Where the last head is kept if nothing else is said: `PATH.head` beside SQLite's file. A
-    /// database elsewhere has no place beside it.
+    /// The default file of the last head: `PATH.head` next to the SQLite file. `None` for
+    /// PostgreSQL, which has no local file.
     pub fn last_head(&self) -> Option<PathBuf> {
         match self {
             Self::Sqlite(path) => Some(format!("{path}.head").into()),
@@ -87,37 +87,37 @@ impl Location {
     }
 }
 
-/// A path as a part of a URL.
+/// Percent-encodes a path for a URL.
 fn percent_encoded(path: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(byte);
     path.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Why the store does not do what it is asked for.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The database refuses, or is not there.
-    #[error("the store {0}")]
+    /// The database rejects the operation or is unavailable.
+    #[error("the store {0} failed")]
     Database(Location, #[source] sqlx::Error),
-    /// Its tables are another version's.
-    #[error("the tables of the store {0}")]
+    /// The tables belong to another version.
+    #[error("cannot use the tables of the store {0}")]
     Tables(Location, #[source] sqlx::migrate::MigrateError),
-    /// An entry is missing: somebody changed the tables.
+    /// An entry is missing, so someone changed the tables.
     #[error("the store {0} lacks entry {1}")]
     Gap(Location, u64),
 }
 
-/// An entry as it is put into the store.
+/// An entry in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its index on the board.
     pub position: u64,
     /// Its kind.
     pub kind: String,
-    /// The tracker of a ballot, cast or challenged.
+    /// The tracker of a cast or challenged ballot.
     pub tracker: Option<String>,
-    /// The line of the record, without its end.
+    /// The line of the record, without its newline.
     pub line: String,
 }
 
@@ -129,18 +129,18 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store, makes its file and its tables when they are missing.
+    /// Opens a store, and creates its file and tables if they are missing.
     ///
     /// # Errors
-    /// The database is not to be had.
+    /// The database is unavailable.
     pub async fn open(location: &Location) -> Result<Self, Error> {
         Self::connect(location, true).await
     }
 
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
     /// # Errors
-    /// The database is not to be had.
+    /// The database is unavailable.
     pub async fn open_existing(location: &Location) -> Result<Self, Error> {
         Self::connect(location, false).await
     }
@@ -164,7 +164,7 @@ impl Store {
         Ok(Self { location: location.clone(), pool })
     }
 
-    /// Which it is.
+    /// The location of the store.
     pub fn location(&self) -> &Location {
         &self.location
     }
@@ -178,10 +178,10 @@ impl Store {
         Error::Database(self.location.clone(), error)
     }
 
-    /// Begins to append: nobody else appends to this store until the transaction ends.
+    /// Starts to append. Nobody else can append to this store until the transaction ends.
     ///
     /// # Errors
-    /// The database is not to be had, or somebody else keeps it for too long.
+    /// The database is unavailable, or another writer holds it for too long.
     pub async fn append(&self) -> Result<Append, Error> {
         let begin = match self.location {
             Location::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -195,7 +195,7 @@ impl Store {
         Ok(Append { location: self.location.clone(), transaction })
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     ///
     /// # Errors
     /// The database fails.
@@ -204,7 +204,7 @@ impl Store {
         row.and_then(|row| row.try_get(0)).map(unsigned).map_err(|error| self.failed(error))
     }
 
-    /// The lines from `first` on, at most `most`.
+    /// At most `most` lines, from `first` on.
     ///
     /// # Errors
     /// The database fails, or an entry is missing.
@@ -213,7 +213,7 @@ impl Store {
         lines(&self.location, &mut connection, first, most).await
     }
 
-    /// The entry with a tracker: its index and its line.
+    /// The index and the line of the entry with a tracker.
     ///
     /// # Errors
     /// The database fails.
@@ -222,7 +222,7 @@ impl Store {
         tracked(&mut connection, tracker).await.map_err(|error| self.failed(error))
     }
 
-    /// Whether the ballot at an index is its voter's that counts.
+    /// Whether the ballot at an index is the one of its voter that counts.
     ///
     /// # Errors
     /// The database fails.
@@ -231,7 +231,7 @@ impl Store {
         Ok(query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?.is_some())
     }
 
-    /// Ballots that count, from entry `first` on, at most `most`: their indices and lines.
+    /// The indices and lines of at most `most` counted ballots, from entry `first` on.
     ///
     /// # Errors
     /// The database fails.
@@ -244,8 +244,8 @@ impl Store {
         rows.iter().map(vote).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
     }
 
-    /// Entries that list voters or replace their credentials, from an index on, at most `most`:
-    /// index and line of each.
+    /// The indices and lines of at most `most` entries that list voters or replace their
+    /// credentials, from index `first` on.
     ///
     /// # Errors
     /// The database fails.
@@ -258,7 +258,7 @@ impl Store {
         rows.iter().map(list).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
     }
 
-    /// Voters from number `first` on, at most `most`, and whether each has voted.
+    /// At most `most` voters from number `first` on, and whether each has voted.
     ///
     /// # Errors
     /// The database fails.
@@ -271,7 +271,7 @@ impl Store {
         rows.iter().map(voter).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
     }
 
-    /// How many voters there are, and how many have voted.
+    /// The number of voters, and of those who have voted.
     ///
     /// # Errors
     /// The database fails.
@@ -281,7 +281,7 @@ impl Store {
         counted.map_err(|error| self.failed(error))
     }
 
-    /// The newest head's line.
+    /// The line of the newest head.
     ///
     /// # Errors
     /// The database fails.
@@ -290,7 +290,7 @@ impl Store {
         newest_head(&mut connection).await.map_err(|error| self.failed(error))
     }
 
-    /// The signed heads of more than `size` entries, oldest first: their lines.
+    /// The lines of signed heads with more than `size` entries, oldest first.
     ///
     /// # Errors
     /// The database fails.
@@ -301,7 +301,7 @@ impl Store {
     }
 }
 
-/// A transaction that appends. Dropped without [`Append::commit`], it has changed nothing.
+/// A transaction that appends. Without [`Append::commit`], it changes nothing.
 #[derive(Debug)]
 pub struct Append {
     location: Location,
@@ -313,7 +313,7 @@ impl Append {
         Error::Database(self.location.clone(), error)
     }
 
-    /// The lines from `first` on, at most `most`, as of now.
+    /// At most `most` current lines, from `first` on.
     ///
     /// # Errors
     /// The database fails, or an entry is missing.
@@ -321,7 +321,7 @@ impl Append {
         lines(&self.location, &mut self.transaction, first, most).await
     }
 
-    /// The entry with a tracker: its index and its line.
+    /// The index and the line of the entry with a tracker.
     ///
     /// # Errors
     /// The database fails.
@@ -332,7 +332,7 @@ impl Append {
     /// Adds an entry.
     ///
     /// # Errors
-    /// The database fails, or has one with this index or tracker.
+    /// The database fails, or already has an entry with this index or tracker.
     pub async fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let text = "INSERT INTO entries (position, kind, tracker, line) VALUES ($1, $2, $3, $4)";
         let query = sqlx::query(text)
@@ -346,17 +346,17 @@ impl Append {
     /// Adds a voter.
     ///
     /// # Errors
-    /// The database fails, or has one with this number or name.
+    /// The database fails, or already has a voter with this number or id.
     pub async fn voter(&mut self, number: u64, id: &str) -> Result<(), Error> {
         let query = sqlx::query("INSERT INTO voters (number, id) VALUES ($1, $2)").bind(signed(number)).bind(id);
         query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
     }
 
-    /// Notes which ballot of a voter counts. A second one replaces the first only if that is
-    /// allowed.
+    /// Records which ballot of a voter counts. A second one replaces the first only if `revoting`
+    /// is set.
     ///
     /// # Errors
-    /// The database fails, or the voter has voted.
+    /// The database fails, or the voter has voted and may not vote again.
     pub async fn vote(&mut self, voter: &str, position: u64, revoting: bool) -> Result<(), Error> {
         let text = match revoting {
             true => {
@@ -368,7 +368,7 @@ impl Append {
         query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
     }
 
-    /// The newest head's line.
+    /// The line of the newest head.
     ///
     /// # Errors
     /// The database fails.
@@ -376,7 +376,7 @@ impl Append {
         newest_head(&mut self.transaction).await.map_err(|error| self.failed(error))
     }
 
-    /// All signed heads, the smallest first: their sizes and lines.
+    /// The sizes and lines of all signed heads, smallest first.
     ///
     /// # Errors
     /// The database fails.
@@ -405,10 +405,10 @@ impl Append {
         query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
     }
 
-    /// Makes it last: when this returns, it is on disk.
+    /// Commits the transaction, which is on disk when this returns.
     ///
     /// # Errors
-    /// The database fails; whether it did before or after is not known then.
+    /// The database fails. Whether the transaction was committed is then unknown.
     pub async fn commit(self) -> Result<(), Error> {
         let location = self.location;
         self.transaction.commit().await.map_err(|error| Error::Database(location, error))
@@ -446,7 +446,7 @@ async fn tracked(connection: &mut AnyConnection, tracker: &str) -> Result<Option
     row.map(|row| Ok((unsigned(row.try_get(0)?), row.try_get(1)?))).transpose()
 }
 
-/// Databases count with signs; no board is that long.
+/// Databases use signed integers, and no board is longer than they can count.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -455,8 +455,8 @@ fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// The tables, version by version. What was published is never changed: a new version is a new
-/// file.
+/// The migrations of the tables by version. A published migration never changes. A new version gets
+/// a new file.
 fn migrations(location: &Location) -> Migrator {
     let board = match location {
         Location::Sqlite(_) => include_str!("../migrations/1-board.sqlite.sql"),

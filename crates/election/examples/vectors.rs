@@ -1,6 +1,7 @@
-//! Writes an election under a key of 512 bits as the test vectors of other implementations:
-//! `tests/vectors/election.json`, or with the argument `one-holder` one whose tally the organiser
-//! opens: `tests/vectors/one_holder.json`. Every run makes another one.
+//! Writes an election under a 512-bit key as test vectors for other implementations:
+//! `tests/vectors/election.json`, or, with the argument `one-holder`,
+//! `tests/vectors/one_holder.json`, in which the organiser opens the tally. Every run generates a
+//! new election.
 
 #[path = "../tests/all/common/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

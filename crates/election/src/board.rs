@@ -1,5 +1,5 @@
-//! The board, as its operator runs it: it accepts entries, numbers and chains them, and signs heads
-//! and receipts over them.
+//! The bulletin board on its operator's side: accepts, numbers and chains entries, and signs heads
+//! and receipts.
 
 use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::entry::{Entry, NO_LINE, Notice, line_hash};
@@ -9,7 +9,7 @@ use crate::time::is_time;
 use crate::tree::{Tree, leaf_hash};
 use serde::{Deserialize, Serialize};
 
-/// The end of a board: how many lines there are, the hash of the last, and the tree over all.
+/// The end of a board: the number of lines, the hash of the last line, and the tree over all lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     last: Hash,
@@ -23,35 +23,35 @@ impl Default for Board {
 }
 
 impl Board {
-    /// How many entries there are.
+    /// The number of entries.
     pub fn size(&self) -> u64 {
         self.tree.size()
     }
 
-    /// The root of the tree.
+    /// The root of the hash tree.
     pub fn root(&self) -> Hash {
         self.tree.root()
     }
 
-    /// Enters a notice: its line, without a newline. Whether it may be entered
-    /// [`State`](crate::State) says.
+    /// Appends a notice and returns its line, without a newline. [`State`](crate::State) decides
+    /// whether the notice may be entered.
     pub fn append(&mut self, notice: Notice) -> String {
         let line = Entry { notice, index: self.size(), previous: self.last }.to_line();
         self.push(&line);
         line
     }
 
-    /// Takes up the next line of a board that was written before. Entry and chain are checked by
-    /// [`Board::follow`].
+    /// Appends an existing line of a board without checks. [`Board::follow`] checks the entry and
+    /// the chain.
     pub fn push(&mut self, line: &str) {
         self.last = line_hash(line);
         self.tree.push(leaf_hash(line));
     }
 
-    /// The same for a line that comes from outside, and its entry.
+    /// Checks and appends a line from an untrusted source, and returns its entry.
     ///
     /// # Errors
-    /// As [`Entry::from_line`]; [`WrongIndex`](ErrorKind::WrongIndex),
+    /// The errors of [`Entry::from_line`], [`WrongIndex`](ErrorKind::WrongIndex) or
     /// [`BrokenChain`](ErrorKind::BrokenChain).
     pub fn follow(&mut self, line: &str) -> Result<Entry, ErrorKind> {
         let entry = Entry::from_line(line)?;
@@ -59,7 +59,7 @@ impl Board {
         Ok(entry)
     }
 
-    /// The same with the line read and hashed already.
+    /// As [`Board::follow`], for a line that is already parsed and hashed.
     pub(crate) fn follow_hashed(
         &mut self,
         index: u64,
@@ -78,45 +78,45 @@ impl Board {
         Ok(())
     }
 
-    /// What the board answers for now, at a time like `2026-11-22T20:15:00Z`.
-    pub fn head(&self, time: &str, key: &Signer) -> Head {
-        let unsigned = UnsignedHead { root: self.root(), size: self.size(), time: time.into() };
+    /// The signed head of the current board, at a time like `2026-11-22T20:15:00Z`.
+    pub fn head(&self, time: &str, key: &Signer) -> SignedTreeHead {
+        let unsigned = UnsignedTreeHead { root: self.root(), size: self.size(), time: time.into() };
         let signature = key.sign(signature::HEAD, &to_text(&unsigned));
-        Head { root: unsigned.root, signature, size: unsigned.size, time: unsigned.time }
+        SignedTreeHead { root: unsigned.root, signature, size: unsigned.size, time: unsigned.time }
     }
 }
 
-/// What a board consists of at a time, signed by its keeper. Two heads of one size with different
-/// roots show that there are two boards.
+/// The size and root of a board at a point in time, signed by its operator. Two heads of the same
+/// size with different roots prove that the operator keeps two boards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
-    /// The tree's root.
+pub struct SignedTreeHead {
+    /// The root of the hash tree.
     pub root: Hash,
     /// The board's signature.
     pub signature: Bytes,
-    /// How many entries there are.
+    /// The number of entries.
     pub size: u64,
-    /// When: UTC to the second, as RFC 3339 writes it, with `Z`.
+    /// The time: RFC 3339 in UTC with `Z`, to the second.
     pub time: String,
 }
 
-/// A head as it is signed.
+/// The signed part of a head.
 #[derive(Serialize)]
-struct UnsignedHead {
+struct UnsignedTreeHead {
     root: Hash,
     size: u64,
     time: String,
 }
 
-impl Head {
-    /// The head that a line is.
+impl SignedTreeHead {
+    /// Parses a line as a head.
     ///
     /// # Errors
-    /// If it is none in canonical form, or with a time that is none of the calendar or in another
-    /// form.
+    /// If the line is not a head in canonical form, or its time is not a calendar date in the
+    /// required form.
     pub fn from_line(line: &str) -> Result<Self, ErrorKind> {
-        let head: Head = from_text("a head", line)?;
+        let head: SignedTreeHead = from_text("a head", line)?;
         if is_time(&head.time) { Ok(head) } else { Err(ErrorKind::NotCanonical { what: "the time of a head" }) }
     }
 
@@ -130,26 +130,26 @@ impl Head {
     /// # Errors
     /// [`BadSignature`](ErrorKind::BadSignature).
     pub fn check_signature(&self, board: &PublicKey) -> Result<(), ErrorKind> {
-        let unsigned = UnsignedHead { root: self.root, size: self.size, time: self.time.clone() };
+        let unsigned = UnsignedTreeHead { root: self.root, size: self.size, time: self.time.clone() };
         board.verify(signature::HEAD, &to_text(&unsigned), &self.signature)
     }
 }
 
-/// The board's word that a line is on it, in its place.
+/// The board's signed commitment that a line is on it at a given index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The election.
     pub election: Hash,
-    /// The line's hash as a leaf of the tree.
+    /// The leaf hash of the line.
     pub hash: Hash,
-    /// Its place.
+    /// The index of the entry.
     pub index: u64,
     /// The board's signature.
     pub signature: Bytes,
 }
 
-/// A receipt as it is signed.
+/// The signed part of a receipt.
 #[derive(Serialize)]
 struct UnsignedReceipt {
     election: Hash,
@@ -158,17 +158,17 @@ struct UnsignedReceipt {
 }
 
 impl Receipt {
-    /// A receipt for a line.
+    /// Issues a receipt for a line.
     pub fn new(election: Hash, index: u64, line: &str, key: &Signer) -> Self {
         let hash = leaf_hash(line);
         let signature = key.sign(signature::RECEIPT, &to_text(&UnsignedReceipt { election, hash, index }));
         Receipt { election, hash, index, signature }
     }
 
-    /// The receipt that a text is.
+    /// Parses a receipt.
     ///
     /// # Errors
-    /// If it is none in canonical form.
+    /// If the text is not a receipt in canonical form.
     pub fn from_json(text: &str) -> Result<Self, ErrorKind> {
         from_text("a receipt", text)
     }
@@ -178,14 +178,16 @@ impl Receipt {
         to_text(self)
     }
 
-    /// Checks that this is the board's word for a notice of an election, by the line that the board
-    /// shows for it. The signature alone says that some entry is on the board: whoever is between
-    /// voter and board could drop a ballot, and answer with the receipt of another one.
+    /// Checks that this receipt covers a given notice of an election. `line` is the line that the
+    /// board shows for it.
+    ///
+    /// The signature alone only proves that some entry is on the board. An attacker between voter
+    /// and board could drop a ballot and return the receipt of another one.
     ///
     /// # Errors
-    /// [`BadSignature`](ErrorKind::BadSignature), [`WrongElection`](ErrorKind::WrongElection), as
-    /// [`Entry::from_line`]; [`WrongReceipt`](ErrorKind::WrongReceipt) for a line of another hash,
-    /// or with anything else in it.
+    /// [`BadSignature`](ErrorKind::BadSignature), [`WrongElection`](ErrorKind::WrongElection), the
+    /// errors of [`Entry::from_line`], or [`WrongReceipt`](ErrorKind::WrongReceipt) if the line's
+    /// hash, index or notice differs.
     pub fn check_entry(&self, board: &PublicKey, election: Hash, line: &str, notice: &Notice) -> Result<(), ErrorKind> {
         self.check_signature(board)?;
         if self.election != election {
@@ -246,16 +248,16 @@ mod tests {
         let head = board.head("2026-11-22T20:15:00Z", &key);
         assert_eq!((head.size, head.root), (3, board.root()));
         assert!(head.check_signature(&public).is_ok());
-        assert_eq!(Head::from_line(&head.to_line()).unwrap(), head);
+        assert_eq!(SignedTreeHead::from_line(&head.to_line()).unwrap(), head);
         for other in [
-            Head { size: 2, ..head.clone() },
-            Head { root: NO_LINE, ..head.clone() },
-            Head { time: "2026-11-22T20:15:01Z".into(), ..head.clone() },
+            SignedTreeHead { size: 2, ..head.clone() },
+            SignedTreeHead { root: NO_LINE, ..head.clone() },
+            SignedTreeHead { time: "2026-11-22T20:15:01Z".into(), ..head.clone() },
         ] {
             assert!(other.check_signature(&public).is_err());
         }
         for time in ["2026-11-22 20:15:00Z", "2026-11-22T20:15:00+00:00", "2026-11-22T20:15:00.5Z", ""] {
-            assert!(Head::from_line(&board.head(time, &key).to_line()).is_err(), "{time}");
+            assert!(SignedTreeHead::from_line(&board.head(time, &key).to_line()).is_err(), "{time}");
         }
         let receipt = Receipt::new(NO_LINE, 1, &lines[1], &key);
         assert!(receipt.check_signature(&public).is_ok());
@@ -274,12 +276,12 @@ mod tests {
         let receipts = [0, 1].map(|index| Receipt::new(NO_LINE, index, &lines[index as usize], &key));
         let check = |receipt: &Receipt, line: &str| receipt.check_entry(&public, NO_LINE, line, &sent);
         assert!(check(&receipts[0], &lines[0]).is_ok());
-        // Somebody else's receipt, with either line; the own one with another line.
+        // Another notice's receipt with either line, and the right receipt with another line.
         for (receipt, line) in [(1, 1), (1, 0), (0, 1)] {
             let found = check(&receipts[receipt], &lines[line]);
             assert!(matches!(found, Err(ErrorKind::WrongReceipt { .. })), "{receipt} {line}: {found:?}");
         }
-        // A line that was made for the occasion, of the right entry at another place.
+        // A forged line with the right entry at another index.
         let mut elsewhere = Board::default();
         elsewhere.append(other.clone());
         let line = elsewhere.append(sent.clone());

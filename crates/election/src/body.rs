@@ -1,5 +1,5 @@
-//! What entries say: a type for each kind, with members in the order of the alphabet, as
-//! [`canonical`](crate::canonical) asks.
+//! The bodies of entries: one type for each kind, with members in alphabetical order as
+//! [`canonical`](crate::canonical) requires.
 
 use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::contest::Contest;
@@ -8,36 +8,36 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use zeroize::Zeroize;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The election itself: the first entry.
+    /// The manifest of the election: the first entry.
     Election,
-    /// Voters, added to the list.
+    /// Voters added to the list.
     Voters,
     /// New keys for voters who lost theirs.
     Replace,
     /// Voting begins.
     Open,
-    /// A ballot, which counts.
+    /// A ballot that was cast.
     Ballot,
-    /// A ballot that was challenged: shown, and never counted.
+    /// A challenged ballot: opened, and never counted.
     Challenge,
     /// Voting ends.
     Close,
-    /// The products of all ballots that count.
+    /// The products of all counted ballots.
     Tally,
     /// A trustee's share of the tally's decryption.
     Share,
-    /// The tally's decryption by the one who holds the key.
+    /// The tally's decryption by the key holder.
     Opening,
     /// Each candidate's votes.
     Result,
 }
 
 impl Kind {
-    /// All of them, in the order in which they come.
+    /// All kinds, in the order in which they occur.
     pub const ALL: [Kind; 11] = [
         Kind::Election,
         Kind::Voters,
@@ -52,7 +52,7 @@ impl Kind {
         Kind::Result,
     ];
 
-    /// Its name in an entry.
+    /// The name of the kind in an entry.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Election => "election",
@@ -76,51 +76,52 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The election as everybody knows it: the body of the first entry, whose hash is its id.
+/// The public description of an election: the body of the first entry. Its hash is the election's
+/// id.
 ///
-/// Members that are `None` or `false` are not written: records of elections without them are as
-/// they were before.
+/// Members that are `None` or `false` are omitted, which keeps records of earlier elections without
+/// them unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// What voters should know about it: at most 4000 bytes, on lines.
+    /// Information for voters about the election: at most 4000 bytes, possibly on several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The key that the board signs heads and receipts with.
+    /// The key with which the board signs heads and receipts.
     pub board: Bytes,
-    /// When voting ends, as heads write times; the board then signs `close`, in place of the
-    /// organiser.
+    /// The time at which voting ends, in the format of heads. If set, the board signs `close`
+    /// instead of the organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes: Option<String>,
-    /// What is voted on.
+    /// The contests.
     pub contests: Vec<Contest>,
-    /// What ballots are encrypted with.
+    /// The key that encrypts the ballots.
     pub key: ElectionKey,
-    /// Whether voters may be added, and lost credentials replaced, while voting goes on.
+    /// Whether voters may be added and lost credentials replaced during voting.
     #[serde(default, skip_serializing_if = "is_false")]
     pub late: bool,
-    /// When voting begins, as heads write times; the board then signs `open`, in place of the
-    /// organiser.
+    /// The time at which voting begins, in the format of heads. If set, the board signs `open`
+    /// instead of the organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
     /// The organiser's key.
     pub organiser: Bytes,
-    /// The key of the authority that lists voters and makes their credentials, in place of the
+    /// The key of the authority that registers voters and issues their credentials instead of the
     /// organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrar: Option<Bytes>,
-    /// Whether a voter may cast another ballot in place of the last.
+    /// Whether a voter may replace a cast ballot by another one.
     pub revoting: bool,
-    /// What it is called.
+    /// The title of the election.
     pub title: String,
-    /// Whether it is a trial, whose result binds nobody.
+    /// Whether this is a trial whose result is not binding.
     #[serde(default, skip_serializing_if = "is_false")]
     pub trial: bool,
-    /// Those who decrypt, if the key is shared.
+    /// The trustees who decrypt the tally, if the key is shared.
     pub trustees: Option<Trustees>,
 }
 
-/// Whether a flag is not written.
+/// Whether serialisation omits a flag.
 pub(crate) fn is_false(flag: &bool) -> bool {
     !flag
 }
@@ -132,12 +133,12 @@ impl Manifest {
     }
 }
 
-/// The public key, and the proofs about it.
+/// The election's public key with its proofs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionKey {
-    /// Square roots of 128 hashed numbers or their multiples: `n` has two prime factors. Records of
-    /// earlier versions have none, and are refused by name.
+    /// Square roots of 128 hashed numbers or their multiples, which prove that `n` has two prime
+    /// factors. Records of earlier versions have none and are rejected with an error that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blum: Option<Vec<Bytes>>,
     /// `h`.
@@ -148,108 +149,110 @@ pub struct ElectionKey {
     pub roots: Vec<Bytes>,
 }
 
-/// What shares of a decryption are verified by.
+/// The public data that verifies shares of the decryption.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trustees {
     /// `v`.
     pub base: Bytes,
-    /// What the trustees say of a key that they generated together. A key without was dealt.
+    /// The trustees' statements about a key that they generated together. `None` for a key that a
+    /// dealer made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<Generated>,
     /// `v_1, v_2, ...`
     pub keys: Vec<Bytes>,
-    /// How many of them it takes.
+    /// The number of shares that a decryption needs.
     pub needed: u32,
-    /// The keys that they sign shares with, which they made themselves. Records of earlier versions
-    /// have none, and are rejected by name.
+    /// The keys with which trustees sign shares, which they made themselves. Records of earlier
+    /// versions have none and are rejected with an error that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing: Option<Vec<Bytes>>,
 }
 
-/// What trustees say of a key that they generated together: who ran a machine, no record can tell.
+/// The trustees' statements about a key that they generated together. No record can show who
+/// operated a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generated {
-    /// Each trustee's signature of a [`Statement`], in their order, by the key that it signs shares
-    /// with.
+    /// Each trustee's signature of a [`Statement`], in the order of the trustees, by its key for
+    /// signing shares.
     pub statements: Vec<Bytes>,
-    /// The hash of all that trustees sent to everybody.
+    /// The hash of all broadcast messages of the key generation.
     pub transcript: Hash,
 }
 
-/// What a trustee signs of a key: with its own machine it took part in this generation, and of all
-/// that the others sent it saw this.
+/// A trustee's statement about a key: it took part in this generation with its own machine and saw
+/// this transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// `v`.
     pub base: Bytes,
-    /// The key that came of it.
+    /// The generated key.
     pub key: ElectionKey,
     /// The numbers `v_1, v_2, ...`.
     pub keys: Vec<Bytes>,
-    /// How many of the trustees it takes.
+    /// The number of shares that a decryption needs.
     pub needed: u32,
-    /// The hash of all that trustees sent to everybody.
+    /// The hash of all broadcast messages of the key generation.
     pub transcript: Hash,
-    /// Who signs, from 1.
+    /// The trustee who signs, from 1.
     pub trustee: u32,
 }
 
-/// A statement as a trustee hands it to the organiser.
+/// A signed statement, as a trustee delivers it to the organiser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signed {
-    /// Of the statement's canonical form.
+    /// The signature of the statement's canonical form.
     pub signature: Bytes,
-    /// What is signed.
+    /// The statement.
     pub statement: Statement,
 }
 
-/// Voters, added to the list.
+/// Voters added to the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Voters {
     /// The election.
     pub election: Hash,
-    /// Who.
+    /// The voters.
     pub voters: Vec<Voter>,
 }
 
-/// One of them.
+/// A voter on the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Voter {
-    /// A name that no other voter has.
+    /// The voter's id, unique in the election.
     pub id: String,
-    /// The key that the voter signs with.
+    /// The key with which the voter signs.
     pub key: Bytes,
-    /// How often the ballot counts.
+    /// The weight with which the ballot counts.
     pub weight: u64,
 }
 
-/// New keys for voters who lost theirs, and have not voted.
+/// New keys for voters who lost theirs and have not voted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replace {
     /// The election.
     pub election: Hash,
-    /// Whose.
+    /// The voters with their new keys.
     pub voters: Vec<NewKey>,
 }
 
-/// One of them.
+/// A new key of one voter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
     /// The voter.
     pub id: String,
-    /// The key that the voter signs with from now on.
+    /// The new key with which the voter signs.
     pub key: Bytes,
 }
 
-/// Nothing but which election it is of: `open` and `close`.
+/// The body of `open` and `close`, which only names the election.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionRef {
@@ -261,11 +264,11 @@ pub struct ElectionRef {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ballot {
-    /// A part for each contest.
+    /// One selection for each contest.
     pub contests: Vec<Selection>,
     /// The election.
     pub election: Hash,
-    /// Whose it is.
+    /// The voter's id.
     pub voter: String,
 }
 
@@ -275,11 +278,11 @@ pub struct Ballot {
 pub struct Selection {
     /// The ciphertexts.
     pub marks: Vec<Mark>,
-    /// The proofs of what they add up to, one after another, where the contest asks for any.
+    /// The concatenated proofs of the sums of marks, if the contest requires any.
     pub sum: Option<Bytes>,
 }
 
-/// A ciphertext, and the proof that it holds one of the numbers that it may.
+/// A ciphertext and the proof that it holds one of the permitted numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
@@ -290,13 +293,13 @@ pub struct Mark {
 }
 
 impl Ballot {
-    /// What a voter finds the ballot by, and compares before it is cast: its hash.
+    /// The hash of the ballot, which the voter compares before casting and uses to find the ballot.
     pub fn hash(&self) -> Hash {
         Hash::of(&[to_text(self).as_bytes()])
     }
 }
 
-/// A ballot that was challenged, with what was in it.
+/// A challenged ballot with its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
@@ -304,18 +307,18 @@ pub struct Challenge {
     pub ballot: Ballot,
     /// The election.
     pub election: Hash,
-    /// For each contest and mark what it was made with.
+    /// The opening of each mark, contest by contest.
     pub openings: Vec<Vec<RevealedMark>>,
 }
 
-/// What a mark was made with: a secret until it is shown. Wiped when dropped; `Debug` does not show
-/// it.
+/// The opening of a mark, which is secret until published. It is wiped when dropped, and `Debug`
+/// does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevealedMark {
     /// The short opening `a`.
     pub exponent: Bytes,
-    /// Which of the numbers that the mark may hold it holds, from 0.
+    /// The index of the mark's value among the permitted values, from 0.
     pub value: usize,
 }
 
@@ -332,18 +335,18 @@ impl Drop for RevealedMark {
     }
 }
 
-/// What the ballots come to, encrypted.
+/// The encrypted sums of the ballots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// For each contest and mark the product of all ciphertexts, each to the power of its voter's
+    /// For each contest and mark, the product of all ciphertexts, each raised to its voter's
     /// weight.
     pub contests: Vec<Vec<Bytes>>,
-    /// How many ballots count.
+    /// The number of counted ballots.
     pub counted: u64,
     /// The election.
     pub election: Hash,
-    /// What they weigh.
+    /// The total weight of the counted ballots.
     pub weight: u64,
 }
 
@@ -353,38 +356,38 @@ pub struct Tally {
 pub struct Share {
     /// The election.
     pub election: Hash,
-    /// The shares of all marks, one after another, with their proofs.
+    /// The concatenated shares of all marks, with their proofs.
     pub shares: Bytes,
-    /// Whose they are, from 1.
+    /// The trustee, from 1.
     pub trustee: u32,
 }
 
-/// The tally's decryption by the one who holds the key.
+/// The tally's decryption by the key holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opening {
-    /// For each contest and mark.
+    /// The decrypted marks of each contest.
     pub contests: Vec<Vec<DecryptedMark>>,
     /// The election.
     pub election: Hash,
 }
 
-/// A mark of the tally, decrypted so that everybody can check it.
+/// A decrypted mark of the tally, with the opening that lets anyone check it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecryptedMark {
     /// The opening `r`.
     pub opening: Bytes,
-    /// The number.
+    /// The plaintext.
     pub plaintext: Bytes,
 }
 
-/// Each candidate's votes, or points where candidates are ranked.
+/// The result of each contest: votes, or points if candidates are ranked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// For each contest and candidate; where candidates are ranked, afterwards how often each of
-    /// them stands at each rank, rank by rank.
+    /// The votes of each candidate, contest by contest. For ranked candidates, points, followed by
+    /// the number of times each candidate holds each rank, rank by rank.
     pub contests: Vec<Vec<u64>>,
     /// The election.
     pub election: Hash,
@@ -408,10 +411,10 @@ pub enum Body {
 }
 
 impl Body {
-    /// The body of this kind whose canonical form a text is.
+    /// Parses the canonical form of a body of this kind.
     ///
     /// # Errors
-    /// As [`from_text`].
+    /// The errors of [`from_text`].
     pub fn from_text(kind: Kind, text: &str) -> Result<Self, ErrorKind> {
         Ok(match kind {
             Kind::Election => Body::Election(Box::new(from_text("an election", text)?)),
@@ -444,7 +447,7 @@ impl Body {
         }
     }
 
-    /// What it is.
+    /// The kind of the body.
     pub fn kind(&self) -> Kind {
         match self {
             Body::Election(_) => Kind::Election,
@@ -461,7 +464,7 @@ impl Body {
         }
     }
 
-    /// The election that it says it is of; the first entry says nothing of the kind.
+    /// The election that the body names. The first entry names none.
     pub fn election(&self) -> Option<Hash> {
         match self {
             Body::Election(_) => None,

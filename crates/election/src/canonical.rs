@@ -1,10 +1,10 @@
-//! JSON in its one canonical form: that of RFC 8785, restricted to objects, arrays, strings,
-//! integers below `2^53`, `true`, `false` and `null`.
+//! Canonical JSON: RFC 8785 restricted to objects, arrays, strings, integers below `2^53`, `true`,
+//! `false` and `null`.
 //!
-//! Types declare their members in the order of the alphabet, so that writing one gives the
-//! canonical form, and reading compares: what is not byte for byte what would be written is
-//! refused. White space, members in another order, twice or unknown, and every other way to write a
-//! number, a string or base64 are refused by that comparison.
+//! Types declare their members in alphabetical order, so serialising a value produces the canonical
+//! form. Reading serialises the parsed value again and rejects a text that differs in any byte.
+//! This rejects white space, reordered, duplicate or unknown members, and any other spelling of a
+//! number, string or base64.
 
 use crate::error::ErrorKind;
 use base64::Engine;
@@ -17,19 +17,19 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
-/// The largest number of a text: those up to it every reader of JSON holds.
+/// The largest number in a text. Every JSON reader represents the numbers up to it exactly.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// Bytes that a line of the board has at most.
+/// Maximum length of a line of the board, in bytes.
 pub const MAX_LINE: usize = 8 << 20;
 
-/// A value in canonical form.
+/// Serialises a value in canonical form.
 pub fn to_text<T: Serialize>(value: &T) -> String {
-    // Structs of numbers, strings and vectors of such always have a JSON form.
+    // Structs of numbers, strings and vectors of these always have a JSON form.
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The value that a text is the canonical form of; `what` it should be, for the error.
+/// Parses the canonical form of a value. `what` names the expected value in errors.
 ///
 /// # Errors
 /// [`TooLong`](ErrorKind::TooLong), [`Json`](ErrorKind::Json), or
@@ -39,8 +39,8 @@ pub fn from_text<T: Serialize + DeserializeOwned>(what: &'static str, text: &str
     if is_text_of(&value, text) && numbers_fit(text) { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
 }
 
-/// Whether no number of a canonical text exceeds `2^53 - 1`: readers that hold numbers in floating
-/// point would take another for it.
+/// Whether no number of a canonical text exceeds `2^53 - 1`. Readers that store numbers in floating
+/// point would misread larger ones.
 fn numbers_fit(text: &str) -> bool {
     let (mut number, mut in_text, mut escaped) = (0_u64, false, false);
     text.bytes().all(|byte| {
@@ -55,14 +55,14 @@ fn numbers_fit(text: &str) -> bool {
     })
 }
 
-/// Whether a text is the canonical form of a value: what would be written is compared piece by
-/// piece, and never kept.
+/// Whether a text is the canonical form of a value. Compares the serialised form piece by piece
+/// without storing it.
 fn is_text_of<T: Serialize>(value: &T, text: &str) -> bool {
     let mut rest = Rest(text.as_bytes());
     serde_json::to_writer(&mut rest, value).is_ok() && rest.0.is_empty()
 }
 
-/// What is left of a text that is being compared; whoever writes anything else into it fails.
+/// The rest of a text under comparison. A write that differs from it fails.
 struct Rest<'a>(&'a [u8]);
 
 impl Write for Rest<'_> {
@@ -76,7 +76,7 @@ impl Write for Rest<'_> {
     }
 }
 
-/// The value that a text describes in whatever form, for files that people write.
+/// Parses a value from any JSON form, for files that people write.
 ///
 /// # Errors
 /// [`TooLong`](ErrorKind::TooLong) or [`Json`](ErrorKind::Json).
@@ -84,11 +84,11 @@ pub fn parse<'a, T: Deserialize<'a>>(what: &'static str, text: &'a str) -> Resul
     if text.len() > MAX_LINE {
         return Err(ErrorKind::TooLong { bytes: text.len() });
     }
-    // The place of an error only: the parser's message may quote the text.
+    // Reports only the position: the parser's message may quote the text.
     serde_json::from_str(text).map_err(|error| ErrorKind::Json { what, line: error.line(), column: error.column() })
 }
 
-/// Public bytes, as base64url without padding.
+/// Public bytes, serialised as base64url without padding.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -117,16 +117,16 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// A string, borrowed from the input where it can be.
+/// A string, borrowed from the input where possible.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A SHA-256, as 64 lower-case hexadecimal digits.
+/// A SHA-256 hash, serialised as 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// The hash of parts one after another.
+    /// Hashes the concatenation of parts.
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         parts.iter().for_each(|part| hash.update(part));

@@ -1,17 +1,18 @@
-//! The verifier in parts, for records that take too long on one machine: workers read files of the
-//! board, a coordinator joins what they find.
+//! Distributed verification, for records that take too long on one machine: workers read files of
+//! the board, and a coordinator combines their findings.
 //!
-//! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in
-//!    full, and of a ballot its voter and keyed hashes of its ciphertexts ([`Worker::outline`]).
-//! 2. The coordinator takes outlines in the order of the files: chain, tree, heads, rules, and what
-//!    is no ballot ([`Coordinator::take`]).
-//! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots,
-//!    with the keys of their voters, and the product of those that count ([`Worker::check`]).
-//! 4. The coordinator takes the verdicts and products, and ends with the same report as
+//! 1. A worker reads a file and returns its *outline*: hashes of every line, the full text of
+//!    entries other than ballots, and for a ballot its voter and keyed hashes of its ciphertexts
+//!    ([`Worker::outline`]).
+//! 2. The coordinator processes the outlines in the order of the files. It checks chain, tree,
+//!    heads, rules and all entries other than ballots ([`Coordinator::take`]).
+//! 3. A worker reads files again and checks the ballots with their voters' keys: signatures,
+//!    proofs, and the product of the counted ballots ([`Worker::check`]).
+//! 4. The coordinator collects the verdicts and products and produces the same report as
 //!    [`verify`](crate::verify) ([`Coordinator::finish`]).
 //!
-//! Whatever passes between them is text. A worker's part depends on nothing but what it is given,
-//! so one that is lost can be done again elsewhere.
+//! All messages between them are text. A worker's result depends only on its input, so lost work
+//! can be repeated elsewhere.
 
 use crate::body::{Body, Kind, Manifest};
 use crate::canonical::{Bytes, Hash, parse, to_text};
@@ -19,24 +20,25 @@ use crate::election::Election;
 use crate::entry::{Entry, line_hash};
 use crate::error::{Error, ErrorKind};
 use crate::record::{FILE_ENTRIES, heads_of, read_line};
+use crate::report::{Report, Step};
 use crate::signature::PublicKey;
 use crate::state::{Outline, Outliner};
 use crate::tally::Products;
 use crate::tree::leaf_hash;
-use crate::verify::{BallotBatch, HashedLine, ParsedEntry, QueuedBallot, Report, Step, Verified, Verifier};
+use crate::verify::{BallotBatch, HashedLine, ParsedEntry, QueuedBallot, Verified, Verifier};
 use crate::verify_ballots::verify_challenges;
 use hearith_paillier::{Engine, KeyPolicy};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What every worker needs.
+/// The configuration of every worker.
 #[derive(Serialize, Deserialize)]
 struct JobConfig {
     hashing: [u64; 4],
     manifest: Manifest,
 }
 
-/// A line of a file, as the coordinator gets it.
+/// A line of a file in an outline.
 #[derive(Serialize, Deserialize)]
 struct Line {
     leaf: Hash,
@@ -56,22 +58,22 @@ enum LineKind {
         problem: Option<String>,
         voter: String,
     },
-    /// A line that cannot be read.
+    /// An unreadable line.
     Fault(String),
 }
 
-/// What a worker is to check of a file.
+/// The ballots of a file that a worker has to check.
 #[derive(Serialize, Deserialize)]
 struct Task {
     ballots: Vec<BallotTask>,
-    /// How many entries of the file were taken, and a hash over their lines, so that they are those
-    /// that were outlined.
+    /// The number of accepted entries of the file and a hash over their lines, which shows that the
+    /// file is the one that was outlined.
     entries: usize,
     file: u64,
     hash: Hash,
 }
 
-/// A ballot, cast or challenged, with its voter's key. Of no weight, it does not count.
+/// A cast or challenged ballot with its voter's key. A ballot with weight 0 does not count.
 #[derive(Serialize, Deserialize)]
 struct BallotTask {
     entry: u64,
@@ -79,7 +81,7 @@ struct BallotTask {
     weight: u64,
 }
 
-/// What a worker found in some files.
+/// A worker's findings for some files.
 #[derive(Default, Serialize, Deserialize)]
 struct TaskResult {
     ballots: Vec<Verdict>,
@@ -88,7 +90,7 @@ struct TaskResult {
     signatures: Vec<Verdict>,
 }
 
-/// What is wrong with an entry, if anything is.
+/// An entry and its fault, if any.
 type Verdict = (u64, Option<String>);
 
 fn verdict(entry: u64, found: Result<(), ErrorKind>) -> Verdict {
@@ -99,24 +101,24 @@ fn result((entry, problem): Verdict) -> (u64, Result<(), ErrorKind>) {
     (entry, problem.map_or(Ok(()), |problem| Err(ErrorKind::Elsewhere(problem))))
 }
 
-/// One that reads files.
+/// A worker, which reads files of the board.
 pub struct Worker {
     election: Election,
     outliner: Outliner,
 }
 
 impl Worker {
-    /// A worker by what [`Coordinator::setup`] gave.
+    /// Creates a worker from the output of [`Coordinator::setup`].
     ///
     /// # Errors
-    /// If that is no such text, or the election cannot be.
+    /// If the text is not such an output, or the election is invalid.
     pub fn new(setup: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let JobConfig { hashing, manifest } = parse("a worker's part", setup)?;
         let election = Election::new(manifest, policy, engine)?;
         Ok(Worker { outliner: Outliner::with_key(&election, hashing), election })
     }
 
-    /// The outline of a file. What is wrong with it is in there.
+    /// The outline of a file, including its faults.
     pub fn outline(&self, file: &[u8]) -> String {
         let (lines, error) = lines(file);
         let mut outline: Vec<Line> = lines.par_iter().map(|line| self.outline_line(line)).collect();
@@ -145,10 +147,10 @@ impl Worker {
         Line { leaf: leaf_hash(line), line: line_hash(line), what }
     }
 
-    /// Checks the ballots of files, each with the text that [`Coordinator::task`] gave for it.
+    /// Checks the ballots of files, each with the text of [`Coordinator::task`] for it.
     ///
     /// # Errors
-    /// A text that is none; a file that is not the one that was outlined.
+    /// An invalid text, or a file that differs from the outlined one.
     pub fn check(&self, files: &[(&str, &[u8])]) -> Result<String, Error> {
         let mut ballots = BallotBatch { election: self.election.clone(), ballots: Vec::new() };
         let (mut challenges, mut found) = (Vec::new(), TaskResult::default());
@@ -176,9 +178,9 @@ impl Worker {
     }
 }
 
-/// The entries of a file that are asked for.
+/// The requested entries of a file.
 fn asked(task: &Task, file: &[u8]) -> Result<Vec<(BallotTask, Entry)>, Error> {
-    let changes = || Error::from(ErrorKind::Shape { problem: "the record changes while it is read" });
+    let changes = || Error::from(ErrorKind::Shape { problem: "the record changed while it was being read" });
     let (mut lines, _) = lines(file);
     lines.truncate(task.entries);
     let hash = lines.iter().fold(Hash::of(&[]), |hash, line| Hash::of(&[&hash.0, &leaf_hash(line).0]));
@@ -193,7 +195,7 @@ fn asked(task: &Task, file: &[u8]) -> Result<Vec<(BallotTask, Entry)>, Error> {
     task.ballots.par_iter().map(read).collect::<Option<Vec<_>>>().ok_or_else(changes)
 }
 
-/// The lines of a file, and why there are no more if one cannot be read.
+/// The lines of a file up to the first unreadable one, and its error.
 fn lines(mut file: &[u8]) -> (Vec<String>, Option<Error>) {
     let mut lines = Vec::new();
     loop {
@@ -209,7 +211,7 @@ fn lines(mut file: &[u8]) -> (Vec<String>, Option<Error>) {
     }
 }
 
-/// One that joins what workers find.
+/// The coordinator, which combines the workers' findings.
 pub struct Coordinator {
     verifier: Verifier,
     setup: Option<String>,
@@ -218,19 +220,18 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Begins with the board's first file, of which only the first line is looked at, and the file
-    /// of heads.
+    /// Starts with the file of heads and the board's first file, of which it reads only the first
+    /// line.
     ///
     /// # Errors
-    /// None but of reading, which cannot fail here.
+    /// Only read errors, which cannot occur here.
     pub fn new(first: &[u8], heads: &[u8], policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let mut verifier = Verifier::new(policy, engine);
         verifier.read_heads(heads_of(heads))?;
         let mut rest = first;
         let goes_on = match read_line(&mut rest) {
             Ok(Some(line)) => verifier.take(vec![HashedLine::new(&line)]),
-            // Nothing stops the reading of a record without a line: what heads say of it is looked
-            // at.
+            // An empty record can be followed further: its heads are still checked.
             Ok(None) => true,
             Err(error) => {
                 verifier.fault(Step::Chain, error.at_entry(0));
@@ -244,18 +245,18 @@ impl Coordinator {
         Ok(Coordinator { verifier, setup, file: 0, goes_on })
     }
 
-    /// What every worker needs; nothing if the record does not begin with an election.
+    /// The configuration of every worker. `None` if the record does not begin with an election.
     pub fn setup(&self) -> Option<&str> {
         self.setup.as_deref()
     }
 
-    /// Takes the outline of the next file; whether those after it can be taken. `last` says that
-    /// there are none.
+    /// Processes the outline of the next file. Returns whether the following files can be
+    /// processed. `last` marks the last file.
     ///
     /// # Errors
-    /// If the text is no outline.
+    /// If the text is not an outline.
     pub fn take(&mut self, outline: &str, last: bool) -> Result<bool, Error> {
-        // Longer than a line of the board may be.
+        // An outline may be longer than a line of the board.
         let lines: Vec<Line> =
             serde_json::from_str(outline).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
         let full = lines.len() as u64 == FILE_ENTRIES;
@@ -273,8 +274,8 @@ impl Coordinator {
         Ok(self.goes_on)
     }
 
-    /// What a worker is to check of a file, after all outlines were taken; nothing if there is
-    /// nothing.
+    /// The task of a worker for a file, after all outlines were processed. `None` if the file has
+    /// nothing to check.
     pub fn task(&self, file: u64) -> Option<String> {
         let remote_ballots = &self.verifier.remote_ballots;
         let at = |entry: u64| remote_ballots.partition_point(|remote| remote.entry < entry);
@@ -290,10 +291,10 @@ impl Coordinator {
         Some(to_text(&Task { ballots: asked.collect(), entries, file, hash })).filter(|_| !of_file.is_empty())
     }
 
-    /// Takes what a worker found.
+    /// Records a worker's findings.
     ///
     /// # Errors
-    /// If the text is nothing of the kind.
+    /// If the text is not a worker's result.
     pub fn note(&mut self, found: &str) -> Result<(), Error> {
         let found: TaskResult = serde_json::from_str(found).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
         let Some(election) = self.verifier.state.as_ref().map(|state| state.election().clone()) else { return Ok(()) };
@@ -311,17 +312,17 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The report.
+    /// Produces the report.
     ///
     /// # Errors
-    /// None but of reading, which cannot fail here.
+    /// Only read errors, which cannot occur here.
     pub fn finish(mut self) -> Result<Report, Error> {
         self.verifier.stopped = !self.goes_on;
         self.verifier.finish(None)
     }
 }
 
-/// A line as the verifier takes it.
+/// Converts a line to the verifier's input.
 fn read(line: Line) -> HashedLine {
     let Line { leaf, line, what } = line;
     let item = match what {

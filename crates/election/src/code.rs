@@ -1,19 +1,20 @@
-//! Codes that people copy by hand: 26 characters of base32 and two check characters, in seven
-//! groups of four.
+//! Codes that people copy by hand: 26 base32 characters and two check characters, in seven groups
+//! of four.
 //!
-//! The checks are those of a Reed-Solomon code over GF(32) of distance 3
-//! (the crate's README): one or two wrong characters, and two that changed places, are
-//! always noticed, and the place of a single one is known.
+//! The checks form a Reed-Solomon code over GF(32) of distance 3 (see the crate's README). They
+//! always detect one or two wrong characters and two swapped characters, and they locate a single
+//! wrong character.
 
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Characters that say something.
+/// Data characters of a code.
 const LENGTH: usize = 26;
 /// All characters of a code.
 const WHOLE: usize = LENGTH + 2;
 
-/// What a code is of: the sum of its characters tells, so that one is never taken for the other.
+/// The kind of a code. The sum of its characters encodes the kind, so one kind is never accepted as
+/// the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeKind {
     /// A ballot's tracker.
@@ -31,24 +32,26 @@ impl CodeKind {
     }
 }
 
-/// Why a text is no code.
+/// Why a text is not a valid code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeError {
-    /// A character that no code has.
+    /// A character that occurs in no code.
     Character(char),
-    /// So many characters.
+    /// The wrong number of characters, with the number found.
     Length(usize),
-    /// A code of another kind.
+    /// A code of the other kind.
     Kind,
-    /// A mistake; in this group of four, from 1, if there is only one.
+    /// A mistake, with its group of four (from 1) if there is only one.
     Check(Option<usize>),
 }
 
 impl fmt::Display for CodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Character(character) => write!(f, "{character:?} is in no code: they have a to z and 2 to 7"),
-            Self::Length(found) => write!(f, "it has {found} letters and digits, and a code has {WHOLE}"),
+            Self::Character(character) => {
+                write!(f, "{character:?} is not allowed in a code: codes consist of a to z and 2 to 7")
+            }
+            Self::Length(found) => write!(f, "it has {found} letters and digits, but a code has {WHOLE}"),
             Self::Kind => f.write_str("it is a code of another kind"),
             Self::Check(None) => f.write_str("there are several mistakes in it"),
             Self::Check(Some(group)) => write!(f, "there is a mistake in it, probably in group {group}"),
@@ -58,15 +61,15 @@ impl fmt::Display for CodeError {
 
 impl std::error::Error for CodeError {}
 
-// Codes of credentials are secrets: what follows has neither branches nor tables that depend on
-// them.
+// Credential codes are secret: the following functions have neither branches nor table look-ups
+// that depend on them.
 
-/// A product with 2 in GF(32) = GF(2)[x] / (x^5 + x^2 + 1).
+/// Multiplies by 2 in GF(32) = GF(2)[x] / (x^5 + x^2 + 1).
 fn doubled(value: u8) -> u8 {
     (value << 1) ^ ((value >> 4) * 0b10_0101)
 }
 
-/// A product in GF(32).
+/// Multiplies in GF(32).
 fn times(a: u8, b: u8) -> u8 {
     let mut power = a;
     (0..5).fold(0, |sum, bit| {
@@ -76,18 +79,19 @@ fn times(a: u8, b: u8) -> u8 {
     })
 }
 
-/// Of base32: `a` to `z`, then `2` to `7`.
+/// The base32 character of a value: `a` to `z`, then `2` to `7`.
 fn character(value: u8) -> char {
     let digit = (value.wrapping_sub(26) >> 7) ^ 1;
     char::from(b'a' + value - digit * (b'z' + 1 - b'2'))
 }
 
-/// The sum of the characters, and their sum as a polynomial in 2, the last one being its constant.
+/// The sum of the characters, and their value as a polynomial at 2 whose constant term is the last
+/// character.
 fn sums(values: &[u8]) -> (u8, u8) {
     values.iter().fold((0, 0), |(sum, weighted), value| (sum ^ value, doubled(weighted) ^ value))
 }
 
-/// 128 bits, five in a character, and two zeros; then the two checks.
+/// Encodes 128 bits and two zero bits, five to a character, followed by the two checks.
 fn values(bytes: &[u8; 16], kind: CodeKind) -> Zeroizing<[u8; WHOLE]> {
     let bits = u128::from_be_bytes(*bytes);
     let mut values = Zeroizing::new([0; WHOLE]);
@@ -97,24 +101,25 @@ fn values(bytes: &[u8; 16], kind: CodeKind) -> Zeroizing<[u8; WHOLE]> {
     }
     let (sum, weighted) = sums(&*values);
     let wanted = sum ^ kind.sum();
-    // a + b = wanted and 2 a + b = weighted, so 3 a is their sum; a third is 28.
+    // a + b = wanted and 2 a + b = weighted, so 3 a = wanted + weighted, and 28 is the inverse
+    // of 3.
     let a = times(wanted ^ weighted, 28);
     [values[LENGTH], values[LENGTH + 1]] = [a, wanted ^ a];
     values
 }
 
-/// The 26 characters of bits, without checks.
+/// The 26 data characters, without checks.
 pub(crate) fn plain(bytes: &[u8; 16]) -> String {
     values(bytes, CodeKind::Tracker)[..LENGTH].iter().map(|&value| character(value)).collect()
 }
 
-/// A code of bits as it is shown: with its checks, in groups of four with this between them.
+/// A code for display: with its checks, in groups of four separated by `between`.
 pub(crate) fn shown(bytes: &[u8; 16], kind: CodeKind, between: &str) -> Zeroizing<String> {
     grouped(&values(bytes, kind), between)
 }
 
 fn grouped(values: &[u8; WHOLE], between: &str) -> Zeroizing<String> {
-    // With room for all of it: a text that grows leaves copies.
+    // The full capacity at once: a string that grows leaves copies of the secret in memory.
     let mut text = Zeroizing::new(String::with_capacity(WHOLE + WHOLE / 4 * between.len()));
     for (at, &value) in values.iter().enumerate() {
         if at > 0 && at % 4 == 0 {
@@ -125,18 +130,18 @@ fn grouped(values: &[u8; WHOLE], between: &str) -> Zeroizing<String> {
     text
 }
 
-/// The value of a character that is one of base32's.
+/// The value of a base32 character.
 fn value(character: u8) -> u8 {
     let digit = (character >> 6) ^ 1;
     character.wrapping_sub(b'a').wrapping_add(digit * (b'z' + 1 - b'2'))
 }
 
-/// The 26 characters of a code as somebody typed it: spaces, hyphens and capitals do not matter,
-/// and digits that no code has stand for the letters that look like them. A tracker may come
-/// without its checks, as the board has it.
+/// Reads a code as typed by a person and returns its 26 data characters. Ignores spaces, hyphens
+/// and case, and maps digits that no code has to the letters that they resemble. A tracker may omit
+/// its checks, as on the board.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the text.
 pub(crate) fn read(text: &str, kind: CodeKind) -> Result<String, CodeError> {
     let typed = |character: char| match character.to_ascii_lowercase() {
         ' ' | '-' => None,
@@ -166,7 +171,7 @@ pub(crate) fn read(text: &str, kind: CodeKind) -> Result<String, CodeError> {
     }
 }
 
-/// The group that a single wrong character is in: there the second sum is the first times a power
+/// The group of a single wrong character. For one error, the second sum is the first times a power
 /// of 2.
 fn place(wrong: u8, weighted: u8) -> Option<usize> {
     let powers = std::iter::successors(Some(wrong), |&value| Some(doubled(value)));
@@ -207,7 +212,7 @@ mod tests {
             let place = |one: u8| ALPHABET.iter().position(|&known| known == one).unwrap() as u8;
             let values: Vec<u8> = text.bytes().filter(|&one| one != b' ').map(place).collect();
             assert_eq!(values.iter().fold(0, |sum, value| sum ^ value), kind.sum());
-            // 2^i by repeated products, and the product itself bit by bit, the highest first.
+            // 2^i by repeated products, with a product computed bit by bit from the highest.
             let product = |a: u8, b: u8| {
                 (0..5).rev().fold(0u8, |sum, bit| {
                     let doubled = if sum >= 16 { (sum << 1) ^ 0b10_0101 } else { sum << 1 };

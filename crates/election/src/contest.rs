@@ -1,5 +1,5 @@
-//! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up
-//! to.
+//! Contests and their voting methods: the marks of a ballot, the values of a mark, and the limits
+//! on sums of marks.
 
 use crate::body::is_false;
 use crate::canonical::to_text;
@@ -11,105 +11,107 @@ use std::collections::HashSet;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Bits of a digit of a plurality contest's total: more than any sum of weights has.
+/// Bits of a digit of a plurality contest's total. No sum of weights is longer.
 pub const DIGIT_BITS: u32 = 48;
-/// Candidates of a contest.
+/// Maximum number of candidates in a contest.
 pub const MAX_CANDIDATES: usize = 256;
-/// Contests of an election.
+/// Maximum number of contests in an election.
 pub const MAX_CONTESTS: usize = 64;
-/// Marks of a ballot.
+/// Maximum number of marks in a ballot.
 pub const MAX_MARKS: usize = 512;
-/// The most points that a rank is worth.
+/// Maximum number of points of a rank.
 pub const MAX_POINTS: u64 = (1 << 16) - 1;
-/// The most points that all voters together can give a candidate: what canonical JSON holds.
+/// Maximum number of points that all voters together can give one candidate: the largest number in
+/// canonical JSON.
 const ALL_POINTS: u64 = (1 << 53) - 1;
-/// Bytes of a title or a candidate's name.
+/// Maximum length of a title or a candidate's name, in bytes.
 const MAX_NAME: usize = 400;
 
 /// One question of the ballot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contest {
-    /// What voters should know about it: at most 4000 bytes, on lines.
+    /// Information for voters about the contest: at most 4000 bytes, possibly on several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// Whether the last candidate is the blank vote: no candidate, and no other beside it. For
-    /// `Choose` and `Plurality`.
+    /// Whether the last candidate is the blank vote, which excludes votes for other candidates.
+    /// Only for `Choose` and `Plurality`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub blank: bool,
-    /// Who or what can be voted for.
+    /// The candidates or options.
     pub candidates: Vec<String>,
-    /// What voters should know about each candidate, in their order.
+    /// Information for voters about each candidate, in the order of `candidates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<Detail>>,
-    /// How.
+    /// The voting method.
     pub method: Method,
-    /// Whether pages show each voter the candidates in an order of their own. The record does not
-    /// depend on it.
+    /// Whether web pages show the candidates to each voter in an individual order. The record does
+    /// not depend on it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub shuffled: bool,
-    /// What it is about.
+    /// The title of the contest.
     pub title: String,
 }
 
-/// What voters should know about a candidate.
+/// Information for voters about a candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Detail {
-    /// A description: at most 4000 bytes, on lines.
+    /// A description: at most 4000 bytes, possibly on several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// A page: an `https` URL of at most 1000 bytes.
+    /// A link to a web page: an `https` URL of at most 1000 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
 
-/// How votes are given.
+/// A voting method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Method {
-    /// As many candidates as one likes: a mark each.
+    /// Any number of candidates: one mark for each candidate.
     Approval,
-    /// So many candidates: a mark each, and a proof of how many there are.
+    /// A limited number of candidates: one mark for each candidate, and a proof of their sum.
     Choose(Limit),
-    /// One candidate, in one mark whose total has a digit for each.
+    /// One candidate: a single mark, whose total has one digit for each candidate.
     Plurality,
-    /// An order of candidates: a mark for each rank and candidate, and proofs that each rank has
-    /// one candidate and each candidate at most one rank.
+    /// A ranking: one mark for each rank and candidate. Proofs show that each rank has one
+    /// candidate and each candidate at most one rank.
     Rank {
-        /// What each rank is worth, the first of all first: 1 to [`MAX_POINTS`], each less than the
-        /// one before. There are as many ranks.
+        /// The points of each rank, first rank first: from 1 to [`MAX_POINTS`], strictly
+        /// decreasing. Its length is the number of ranks.
         points: Vec<u64>,
     },
     /// Two candidates, yes and no, in one mark.
     YesNo,
 }
 
-/// How many candidates are chosen.
+/// The number of candidates that a voter chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// So many or fewer.
+    /// At most this many.
     AtMost(u32),
-    /// So many, no more and no fewer.
+    /// Exactly this many.
     Exactly(u32),
 }
 
-/// Sums of a ballot's marks that proofs are about: several that differ in their marks alone.
+/// Provable sums of a ballot's marks: several sums of the same form over different marks.
 pub(crate) struct Sums {
-    /// What each of them comes to.
+    /// The limit of each sum.
     pub(crate) limit: Limit,
-    /// For each the marks, counted from the contest's first, as often as they count.
+    /// The marks of each sum, numbered from the contest's first mark. A mark that counts several
+    /// times is repeated.
     pub(crate) groups: Vec<Vec<u32>>,
 }
 
 impl Sums {
-    /// The number of factors of each product.
+    /// The number of summands of each sum.
     pub(crate) fn factors(&self) -> usize {
         self.groups[0].len()
     }
 
-    /// The sums of several ballots whose marks, so many each, are rows of one batch.
+    /// The sums of several ballots that are rows of one batch, with `marks` marks each.
     pub(crate) fn groups_of(&self, ballots: Range<usize>, marks: usize) -> Vec<Vec<u32>> {
         let shifted = |ballot: usize| {
             let shift = move |&mark: &u32| (ballot * marks) as u32 + mark;
@@ -118,13 +120,13 @@ impl Sums {
         ballots.flat_map(shifted).collect()
     }
 
-    /// What marks of these values come to, sum by sum. Constant time in them.
+    /// The value of each sum for marks of these values. Constant time in the values.
     pub(crate) fn of(&self, values: &[usize]) -> Zeroizing<Vec<usize>> {
         let sum = |group: &Vec<u32>| group.iter().map(|&mark| values[mark as usize]).sum();
         Zeroizing::new(self.groups.iter().map(sum).collect())
     }
 
-    /// Whether totals of marks, over ballots of this weight, come to what the proofs say.
+    /// Whether totals of marks over ballots of this weight are consistent with the proven limits.
     fn allow(&self, totals: &[u64], weight: u64) -> bool {
         self.groups.iter().all(|group| {
             let sum: u128 = group.iter().map(|&mark| u128::from(totals[mark as usize])).sum();
@@ -137,13 +139,13 @@ impl Sums {
 }
 
 impl Contest {
-    /// A contest without anything that can be left out.
+    /// A contest without optional parts.
     pub fn new(title: impl Into<String>, candidates: Vec<String>, method: Method) -> Self {
         let title = title.into();
         Contest { about: None, blank: false, candidates, details: None, method, shuffled: false, title }
     }
 
-    /// Checks that the contest can be held under a key of so many bits.
+    /// Checks that the contest is valid under a key of `bits` bits.
     pub(crate) fn check(&self, bits: u32) -> Result<(), &'static str> {
         let count = self.candidates.len();
         if !(1..=MAX_CANDIDATES).contains(&count) {
@@ -160,11 +162,11 @@ impl Contest {
         if let Method::Rank { points } = &self.method {
             check_points(points, count)?;
             if self.blank {
-                return Err("a ranked contest has no blank vote");
+                return Err("a ranked contest cannot have a blank vote");
             }
         }
         if self.blank && (count < 2 || matches!(self.method, Method::Approval | Method::YesNo)) {
-            return Err("a blank vote takes another candidate, and a method that takes so many or one");
+            return Err("a blank vote needs another candidate and the method 'choose' or 'plurality'");
         }
         match self.method {
             Method::Approval => Ok(()),
@@ -173,16 +175,17 @@ impl Contest {
             {
                 Ok(())
             }
-            Method::Choose(_) => Err("no so many candidates can be chosen"),
-            Method::YesNo if count != 2 => Err("yes or no takes two candidates"),
+            Method::Choose(_) => Err(
+                "the number of choices must be between 1 and the number of candidates (not counting the blank vote)",
+            ),
+            Method::YesNo if count != 2 => Err("a yes-or-no contest needs two candidates"),
             Method::Plurality | Method::Rank { .. } | Method::YesNo => Ok(()),
         }?;
-        // What is proven of a number is proven modulo the larger prime factor of n, which exceeds
-        // its root.
+        // Proofs hold modulo the larger prime factor of n, which exceeds the square root of n.
         if self.total_bits() < bits as usize / 2 {
             Ok(())
         } else {
-            Err("the key is too short: the numbers of the tally need fewer than half of its bits, 48 a candidate")
+            Err("the key is too short: the tally's 48 bits per candidate must fit in less than half of its bits")
         }
     }
 
@@ -190,7 +193,7 @@ impl Contest {
     fn check_details(&self) -> Result<(), &'static str> {
         let details = self.details.as_deref().unwrap_or_default();
         if self.details.is_some() && details.len() != self.candidates.len() {
-            return Err("not as many details as candidates");
+            return Err("the number of details differs from the number of candidates");
         }
         let texts = self.about.iter().chain(details.iter().filter_map(|one| one.about.as_ref()));
         let links = details.iter().filter_map(|one| one.link.as_ref());
@@ -201,12 +204,12 @@ impl Contest {
         fault.map_or(Ok(()), Err)
     }
 
-    /// Bits of a number of the tally: no sum of votes has more.
+    /// The number of bits that any total of the tally fits in.
     fn total_bits(&self) -> usize {
         DIGIT_BITS as usize * if self.method == Method::Plurality { self.candidates.len() } else { 1 }
     }
 
-    /// How many ciphertexts a ballot has for it.
+    /// The number of ciphertexts of this contest in a ballot.
     pub fn marks(&self) -> usize {
         match &self.method {
             Method::Approval | Method::Choose(_) => self.candidates.len(),
@@ -215,13 +218,13 @@ impl Contest {
         }
     }
 
-    /// What it takes of the [`MAX_MARKS`] that an election may have: its candidates, as often as
-    /// there are ranks.
+    /// The number of candidates times the number of ranks, which counts towards [`MAX_MARKS`] of
+    /// the election.
     pub(crate) fn size(&self) -> usize {
         self.candidates.len().saturating_mul(self.points().map_or(1, |points| points.len().max(1)))
     }
 
-    /// What each rank is worth, the first rank first, if candidates are ranked.
+    /// The points of each rank, first rank first, if candidates are ranked.
     pub fn points(&self) -> Option<&[u64]> {
         match &self.method {
             Method::Rank { points } => Some(points),
@@ -229,20 +232,20 @@ impl Contest {
         }
     }
 
-    /// How many numbers a result has for it: a candidate's votes each, or, if candidates are
-    /// ranked, their points, and then how often each of them stands at each rank, rank by rank.
+    /// The number of numbers in this contest's result: the votes of each candidate. For ranked
+    /// candidates, points, followed by the number of times each candidate holds each rank, rank by
+    /// rank.
     pub fn results(&self) -> usize {
         self.candidates.len() + self.points().map_or(0, |_| self.marks())
     }
 
-    /// The most that all voters may weigh together, for the points of a candidate to be a number of
-    /// a record.
+    /// The maximum total weight of all voters for which a candidate's points fit in a record.
     pub(crate) fn most_weight(&self) -> u64 {
         let first = self.points().and_then(|points| points.first().copied()).unwrap_or(1);
         ALL_POINTS / first.max(1)
     }
 
-    /// How many numbers a mark may hold.
+    /// The number of permitted values of a mark.
     pub fn values(&self) -> usize {
         match self.method {
             Method::Plurality => self.candidates.len(),
@@ -250,9 +253,10 @@ impl Contest {
         }
     }
 
-    /// What proofs say of sums of marks: of so many marks, the blank vote as often as there are
-    /// votes to give; or of each rank, and then of each candidate. With one rank its marks say the
-    /// latter.
+    /// The sums of marks that proofs cover. For `Choose`, one sum of all marks, in which the blank
+    /// vote counts as often as the voter has votes. For `Rank`, the sum of each rank and then of
+    /// each candidate. With a single rank, each mark is a candidate's sum, so only the rank's sum
+    /// is needed.
     pub(crate) fn sums(&self) -> Vec<Sums> {
         match &self.method {
             &Method::Choose(limit) => {
@@ -277,7 +281,7 @@ impl Contest {
         }
     }
 
-    /// The place of a sum, counted through all of them, in the contexts of proofs.
+    /// The context of a sum's proof, with the sum's index among all sums of the contest.
     pub(crate) fn sum_context(&self, voter: &str, contest: usize, sum: usize) -> String {
         match self.method {
             Method::Rank { .. } => to_text(&(voter, contest, "sum", sum)),
@@ -285,20 +289,20 @@ impl Contest {
         }
     }
 
-    /// The numbers that a mark may hold: 0 and 1, or a digit's place for each candidate.
+    /// The permitted plaintexts of a mark: 0 and 1, or a digit's unit for each candidate.
     pub(crate) fn set(&self, key: &PublicKey) -> Result<Plaintexts, ErrorKind> {
         let every: Vec<usize> = (0..self.values()).collect();
         self.encode(key, &every)
     }
 
-    /// The number that each value stands for, the value being its place in the set. Constant time.
+    /// The plaintext of each value, which is its index in the set. Constant time in the values.
     pub(crate) fn encode(&self, key: &PublicKey, values: &[usize]) -> Result<Plaintexts, ErrorKind> {
         let width = key.plaintext_bytes();
         let mut bytes = Zeroizing::new(vec![0_u8; width * values.len()]);
         for (row, &value) in bytes.chunks_exact_mut(width).zip(values) {
             match self.method {
                 Method::Plurality => (0..self.values()).for_each(|digit| {
-                    // 1 for the digit that it is, without a branch.
+                    // 1 for the chosen digit, without a branch.
                     row[width - 1 - digit * DIGIT_BITS as usize / 8] =
                         (((digit ^ value) as u64).wrapping_sub(1) >> 63) as u8;
                 }),
@@ -308,11 +312,12 @@ impl Contest {
         Ok(key.plaintexts_from_be(&bytes)?)
     }
 
-    /// The marks' values for the candidates that a voter chose; if they are ranked, the first one
-    /// first.
+    /// The values of the marks for the candidates that a voter chose, in order of rank if they are
+    /// ranked.
     ///
     /// # Errors
-    /// A candidate that there is not, or is there twice; or not as many as the contest takes.
+    /// An unknown or repeated candidate, or a number of candidates that the contest does not
+    /// permit.
     pub fn choose(&self, chosen: &[usize]) -> Result<Vec<usize>, &'static str> {
         let count = self.candidates.len();
         if chosen.iter().any(|&one| one >= count) {
@@ -334,14 +339,14 @@ impl Contest {
                 Ok(marks)
             }
             Method::Plurality if chosen.len() == 1 => Ok(chosen.to_vec()),
-            // The first candidate is yes, whose number is 1.
+            // The first candidate is yes, whose value is 1.
             Method::YesNo if chosen.len() == 1 => Ok(vec![1 - chosen[0]]),
-            _ => Err("not as many candidates as the contest takes"),
+            _ => Err("the contest does not allow this number of choices"),
         }
     }
 
-    /// The candidates that a ballot's values are for: what a challenged ballot shows. If they are
-    /// ranked, the first one first.
+    /// The candidates of a ballot's values, as a challenged ballot shows them, in order of rank if
+    /// they are ranked.
     pub fn chosen(&self, values: &[usize]) -> Vec<usize> {
         match self.method {
             Method::Plurality => values.to_vec(),
@@ -354,8 +359,8 @@ impl Contest {
         }
     }
 
-    /// What a result says of the contest ([`Contest::results`]), of the plaintexts of the tally's
-    /// marks (big-endian) and the weight of all ballots that count.
+    /// The contest's result ([`Contest::results`]) from the plaintexts of the tally's marks
+    /// (big-endian) and the weight of all counted ballots.
     pub(crate) fn votes(&self, plaintexts: &[&[u8]], weight: u64) -> Option<Vec<u64>> {
         let votes = match self.method {
             Method::Plurality => {
@@ -375,7 +380,7 @@ impl Contest {
         };
         let each = votes.iter().all(|&votes| votes <= weight);
         let all = match self.method {
-            // One vote a voter, in one mark for all candidates.
+            // One vote per voter, in one mark for all candidates.
             Method::Plurality | Method::YesNo => {
                 votes.iter().map(|&votes| u128::from(votes)).sum::<u128>() == u128::from(weight)
             }
@@ -390,7 +395,8 @@ impl Contest {
         }
     }
 
-    /// Each candidate's points, of how often each of them stands at each rank, rank by rank.
+    /// The points of each candidate, from the number of times each candidate holds each rank, rank
+    /// by rank.
     fn points_of(&self, points: &[u64], counts: &[u64]) -> Option<Vec<u64>> {
         let ranks = || counts.chunks_exact(self.candidates.len()).zip(points);
         let of = |candidate: usize| {
@@ -400,19 +406,19 @@ impl Contest {
     }
 }
 
-/// Checks what ranks are worth.
+/// Checks the points of ranks.
 fn check_points(points: &[u64], candidates: usize) -> Result<(), &'static str> {
     if !(1..=candidates).contains(&points.len()) {
-        return Err("1 to as many ranks as candidates are allowed");
+        return Err("the number of ranks must be between 1 and the number of candidates");
     }
     let fall = points.windows(2).all(|two| two[0] > two[1]);
     match points.iter().all(|points| (1..=MAX_POINTS).contains(points)) && fall {
         true => Ok(()),
-        false => Err("the points of ranks are whole numbers from 1 to 65535, each less than the one before"),
+        false => Err("the points of ranks must be whole numbers from 1 to 65535, each less than the one before"),
     }
 }
 
-/// A big-endian number that fits a word.
+/// A big-endian number, if it fits in a word.
 fn number(be: &[u8]) -> Option<u64> {
     let zeros = be.iter().take_while(|&&byte| byte == 0).count();
     let digits = &be[zeros..];
@@ -449,7 +455,7 @@ mod tests {
             let title = Contest { title: name.into(), ..contest(Method::Approval, 1) };
             assert!(candidate.check(512).is_err() && title.check(512).is_err());
         }
-        // Of 2048 bits half are 1024: 21 candidates of 48 bits need 1008.
+        // Half of 2048 bits is 1024: 21 candidates of 48 bits need 1008.
         assert!(
             contest(Method::Plurality, 21).check(2048).is_ok() && contest(Method::Plurality, 22).check(2048).is_err()
         );
@@ -477,7 +483,7 @@ mod tests {
             assert_eq!(rank(points, 3).check(512).is_ok(), good, "{points:?}");
         }
         let blank = Contest { blank: true, ..rank(&[3, 2, 1], 3) };
-        assert_eq!(blank.check(512), Err("a ranked contest has no blank vote"));
+        assert_eq!(blank.check(512), Err("a ranked contest cannot have a blank vote"));
         let two = rank(&[5, 2], 3);
         assert_eq!((two.marks(), two.size(), two.results(), two.values()), (6, 6, 9, 2));
         assert_eq!((two.most_weight(), rank(&[1], 1).most_weight()), (((1 << 53) - 1) / 5, (1 << 53) - 1));
@@ -494,7 +500,7 @@ mod tests {
         assert_eq!(sums(&[2, 1], 3), [(Limit::Exactly(1), ranks), (Limit::AtMost(1), candidates)]);
         let (ranks, candidates) = (vec![vec![0, 1], vec![2, 3]], vec![vec![0, 2], vec![1, 3]]);
         assert_eq!(sums(&[2, 1], 2), [(Limit::Exactly(1), ranks), (Limit::Exactly(1), candidates)]);
-        // A mark is a candidate's sum there.
+        // With one rank, each mark is a candidate's sum.
         assert_eq!(sums(&[7], 3), [(Limit::Exactly(1), vec![vec![0, 1, 2]])]);
         assert_eq!(sums(&[7], 1), [(Limit::Exactly(1), vec![vec![0]])]);
         let blank = Contest { blank: true, ..contest(Method::Choose(Limit::AtMost(2)), 4) };
@@ -563,13 +569,13 @@ mod tests {
         assert_eq!(votes(&plurality, &[digits.clone()], 13), None);
         digits[13] = 1;
         assert_eq!(votes(&plurality, &[digits], 12), None);
-        // Points, and then the counts themselves: 5 a + 2 b.
+        // Points, followed by the counts: 5 a + 2 b.
         let ranked = contest(Method::Rank { points: vec![5, 2] }, 3);
         let counts = |counts: [u64; 6]| counts.map(total);
         let good = [12, 6, 10, 2, 0, 2, 1, 3, 0];
         assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 3, 0]), 4), Some(good.to_vec()));
         assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 3, 0]), 5), None);
-        // As many of each rank, and one candidate more often than there are ballots.
+        // The right number at each rank, but one candidate more often than there are ballots.
         assert_eq!(votes(&ranked, &counts([3, 0, 1, 3, 1, 0]), 4), None);
         assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 2, 0]), 4), None);
     }

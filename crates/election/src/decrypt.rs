@@ -1,19 +1,19 @@
-//! The tally decrypted: by trustees' shares or by the one who holds the key, and what it comes to.
+//! Decryption of the tally, by trustees' shares or by the key holder, and the result.
 
 use crate::body::{DecryptedMark, Opening, Outcome, Share, Tally};
 use crate::canonical::Bytes;
 use crate::election::Election;
 use crate::error::{ErrorKind, Place};
 use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey};
-use hearith_threshold::{self as threshold, KeyShare, Shares, Verification};
+use hearith_threshold::{self as threshold, KeyShare, Shares, VerificationKeys};
 
 impl Election {
-    /// A trustee's share of a tally's decryption. Whoever gives one should have verified the
-    /// record: a trustee who decrypts whatever is asked for decrypts ballots.
+    /// A trustee's share of a tally's decryption. Verify the record first: a trustee who decrypts
+    /// anything on request also decrypts single ballots.
     ///
     /// # Errors
-    /// [`Secret`](ErrorKind::Secret) for a share of another key; numbers that are no ciphertexts;
-    /// or if the random generator fails.
+    /// [`Secret`](ErrorKind::Secret) for a share of another key, an invalid ciphertext, or a
+    /// failure of the random generator.
     pub fn share(&self, trustee: &KeyShare, tally: &Tally) -> Result<Share, ErrorKind> {
         self.check_trustee(trustee)?;
         let shares = trustee.decrypt(&self.share_contexts(), &self.numbers(tally)?)?;
@@ -25,10 +25,10 @@ impl Election {
     /// # Errors
     /// [`Secret`](ErrorKind::Secret).
     pub fn check_trustee(&self, trustee: &KeyShare) -> Result<(), ErrorKind> {
-        let known = self.verification()?.of_trustees_be();
+        let known = self.verification()?.trustee_keys_be();
         match known.get(trustee.trustee() as usize - 1) {
             Some(known) if trustee.key() == self.key() && *known == trustee.verification_be() => Ok(()),
-            _ => Err(ErrorKind::Secret { problem: "the share of the key is not one of this election's" }),
+            _ => Err(ErrorKind::Secret { problem: "the share of the key does not belong to this election" }),
         }
     }
 
@@ -43,11 +43,11 @@ impl Election {
         found.map_err(|error| self.share_error(error))
     }
 
-    /// Each candidate's votes, by shares of at least as many trustees as it takes, which are
-    /// verified all.
+    /// Verifies all shares and combines them into the result. Needs at least the threshold number
+    /// of trustees.
     ///
     /// # Errors
-    /// [`TooFewShares`](ErrorKind::TooFewShares), as [`Election::verify_share`], or
+    /// [`TooFewShares`](ErrorKind::TooFewShares), the errors of [`Election::verify_share`], or
     /// [`NoResult`](ErrorKind::NoResult).
     pub fn combine(&self, tally: &Tally, shares: &[&Share]) -> Result<Outcome, ErrorKind> {
         let (verification, numbers) = (self.verification()?, self.numbers(tally)?);
@@ -60,14 +60,14 @@ impl Election {
         self.outcome(&combined.plaintexts, tally.weight)
     }
 
-    /// The tally's decryption by the one who holds the key.
+    /// Decrypts the tally as the key holder.
     ///
     /// # Errors
-    /// [`Secret`](ErrorKind::Secret) for another key; numbers that are no ciphertexts.
+    /// [`Secret`](ErrorKind::Secret) for another key, or an invalid ciphertext.
     pub fn open(&self, private: &PrivateKey, tally: &Tally) -> Result<Opening, ErrorKind> {
         let key = self.key();
         if private.public() != key {
-            return Err(ErrorKind::Secret { problem: "the private key is not that of this election" });
+            return Err(ErrorKind::Secret { problem: "the private key does not belong to this election" });
         }
         let numbers = key.ciphertexts_from_be(&self.numbers(tally)?.to_be_bytes())?;
         let (plaintexts, openings) = private.open(&numbers)?;
@@ -81,8 +81,7 @@ impl Election {
         Ok(Opening { contests: contests.collect(), election: self.id() })
     }
 
-    /// Each candidate's votes, by the decryption of the one who holds the key, which is checked by
-    /// encrypting anew.
+    /// Checks the key holder's decryption by re-encrypting it, and returns the result.
     ///
     /// # Errors
     /// [`WrongOpening`](ErrorKind::WrongOpening) or [`OutOfRange`](ErrorKind::OutOfRange) with the
@@ -106,7 +105,7 @@ impl Election {
         self.outcome(&plaintexts, tally.weight)
     }
 
-    /// Each candidate's votes, of the tally's plaintexts.
+    /// The result, from the tally's plaintexts.
     fn outcome(&self, plaintexts: &Plaintexts, weight: u64) -> Result<Outcome, ErrorKind> {
         let bytes = plaintexts.to_be_bytes();
         let mut numbers = bytes.chunks_exact(plaintexts.row_bytes());
@@ -119,11 +118,11 @@ impl Election {
         Ok(Outcome { contests, election: self.id() })
     }
 
-    fn verification(&self) -> Result<&Verification, ErrorKind> {
+    fn verification(&self) -> Result<&VerificationKeys, ErrorKind> {
         self.trustees().ok_or(ErrorKind::Shape { problem: "the key of this election is not shared" })
     }
 
-    /// A tally's ciphertexts.
+    /// The ciphertexts of a tally.
     fn numbers(&self, tally: &Tally) -> Result<Ciphertexts, ErrorKind> {
         let key = self.key();
         let rows: Vec<&[u8]> = tally.contests.iter().flatten().map(|number| &number.0[..]).collect();
@@ -145,7 +144,7 @@ impl Election {
         self.places().get(mark).copied().unwrap_or(Place { contest: 0, mark: None })
     }
 
-    /// What is wrong with a share, at its place in the tally.
+    /// Converts a share's error to one at its place in the tally.
     fn share_error(&self, error: threshold::Error) -> ErrorKind {
         match (error.kind(), error.row()) {
             (threshold::ErrorKind::DoesNotHold, Some(mark)) => ErrorKind::DoesNotHold { place: self.place(mark) },

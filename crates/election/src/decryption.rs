@@ -1,12 +1,12 @@
-//! How far a tally is decrypted: what shares, openings and results are checked against.
+//! The state of a tally's decryption, against which shares, openings and results are checked.
 
 use crate::body::{Body, Opening, Outcome, Share, Tally};
 use crate::election::Election;
 use crate::error::ErrorKind;
 use std::collections::BTreeMap;
 
-/// The tally on a board, and what has been entered to decrypt it. A copy of its own: checking takes
-/// seconds, and nobody should hold a lock for so long.
+/// The tally on a board, and the shares or opening entered for it. This is a separate copy, because
+/// checks take seconds and must not hold a lock that long.
 #[derive(Clone, Debug)]
 pub struct Decryption {
     pub(crate) election: Election,
@@ -16,10 +16,11 @@ pub struct Decryption {
 }
 
 impl Decryption {
-    /// What the tally decrypts to, by the shares or the opening on the board, which are verified.
+    /// Verifies the shares or the opening on the board and returns the result of the tally.
     ///
     /// # Errors
-    /// If it is not decrypted yet, or as [`Election::combine`] and [`Election::check_opening`].
+    /// If the decryption is not complete, or the errors of [`Election::combine`] and
+    /// [`Election::check_opening`].
     pub fn outcome(&self) -> Result<Outcome, ErrorKind> {
         match (&self.tally, &self.opening) {
             (Some(tally), Some(opening)) => self.election.check_opening(tally, opening),
@@ -28,10 +29,11 @@ impl Decryption {
         }
     }
 
-    /// Verifies the proofs of a share or an opening, or a result; other bodies have none of these.
+    /// Verifies the proofs of a share or an opening, or compares a result with the decryption.
+    /// Accepts other bodies, which have no such proofs.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The first fault found.
     pub fn check(&self, body: &Body) -> Result<(), ErrorKind> {
         match (body, &self.tally) {
             (Body::Share(share), Some(tally)) => self.election.verify_share(tally, share),
@@ -42,7 +44,7 @@ impl Decryption {
     }
 }
 
-/// Checks a result against what the tally decrypts to.
+/// Compares a result with the decrypted tally.
 fn compare(right: &Outcome, found: &Outcome) -> Result<(), ErrorKind> {
     match right.contests.iter().zip(&found.contests).position(|(right, found)| right != found) {
         Some(contest) => Err(ErrorKind::WrongResult { contest }),

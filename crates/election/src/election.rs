@@ -1,4 +1,4 @@
-//! An election ready to work with: the manifest checked, its key prepared for an engine.
+//! A validated election: the checked manifest, with its key prepared for an engine.
 
 use crate::body::{Ballot, Challenge, ElectionKey, Generated, Manifest, Signed, Statement, Trustees};
 use crate::canonical::{Bytes, Hash};
@@ -12,18 +12,19 @@ use hearith_arith::Engine;
 use hearith_paillier::{KeyPolicy, Plaintexts, PublicKey};
 use hearith_proofs::{Form, membership, residue};
 use hearith_threshold::distributed::Finished;
-use hearith_threshold::{Origin, Verification};
+use hearith_threshold::{Origin, VerificationKeys};
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of an election's title.
+/// Maximum length of an election's title, in bytes.
 const MAX_TITLE: usize = 400;
-/// The tag of proofs on ballots: the shared part of their contexts, before the election's id.
+/// The tag of proofs on ballots, which precedes the election's id in the shared part of their
+/// contexts.
 const BALLOT: &str = "hearith-election 1 ";
-/// The same of shares.
+/// The same tag for shares.
 const SHARE: &str = "hearith-election 1 share ";
 
-/// An election, ready to vote in and to verify. Cloning is cheap.
+/// A validated election that makes and verifies ballots. Cloning is cheap.
 #[derive(Clone)]
 pub struct Election(Arc<Parts>);
 
@@ -34,22 +35,22 @@ struct Parts {
     organiser: signature::PublicKey,
     board: signature::PublicKey,
     registrar: Option<signature::PublicKey>,
-    trustees: Option<Verification>,
-    /// What trustees sign shares with.
+    trustees: Option<VerificationKeys>,
+    /// The keys with which trustees sign shares.
     signing: Vec<signature::PublicKey>,
-    /// What each contest's marks may hold.
+    /// The permitted plaintexts of each contest's marks.
     sets: Vec<Plaintexts>,
-    /// What each contest's proofs of sums are about.
+    /// The sums that each contest's proofs cover.
     sums: Vec<Vec<Sums>>,
 }
 
 impl Election {
-    /// Checks a manifest, its key and the proof about it, and prepares the key.
+    /// Checks a manifest, its key and the key's proofs, and prepares the key.
     ///
     /// # Errors
     /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest),
-    /// [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose proofs do not hold;
-    /// trustees that cannot be.
+    /// [`BadKey`](ErrorKind::BadKey), a key that the policy rejects or whose proofs do not hold, or
+    /// invalid trustees.
     pub fn new(manifest: Manifest, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let wrong = |problem| Err(ErrorKind::Manifest { problem });
         if let Some(fault) = names::fault(&manifest.title, MAX_TITLE) {
@@ -61,7 +62,7 @@ impl Election {
         if [&manifest.opens, &manifest.closes].into_iter().flatten().any(|time| !is_time(time)) {
             return wrong("a date is not a time like 2026-11-22T20:15:00Z");
         }
-        // Texts of this form sort as times do.
+        // Times in this format sort chronologically as strings.
         if manifest.opens.is_some() && manifest.closes.is_some() && manifest.opens >= manifest.closes {
             return wrong("it closes before it opens");
         }
@@ -88,7 +89,7 @@ impl Election {
         let others: Vec<_> = [organiser, board].into_iter().chain(registrar).collect();
         let of_trustees = |trustees: &Trustees| {
             let keys: Vec<Vec<u8>> = trustees.keys.iter().map(|key| key.0.clone()).collect();
-            Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys, trustees.origin())
+            VerificationKeys::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys, trustees.origin())
         };
         let signing = manifest.trustees.as_ref().map(|trustees| signing_keys(trustees, &others));
         let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
@@ -113,12 +114,12 @@ impl Election {
         self.0.id
     }
 
-    /// What ballots are encrypted with.
+    /// The key that encrypts the ballots.
     pub fn key(&self) -> &PublicKey {
         &self.0.key
     }
 
-    /// What is voted on.
+    /// The contests.
     pub fn contests(&self) -> &[Contest] {
         &self.0.manifest.contests
     }
@@ -133,28 +134,28 @@ impl Election {
         &self.0.board
     }
 
-    /// The key that signs lists of voters and replacements: the registrar's, or the organiser's
-    /// where there is none.
+    /// The key that signs lists of voters and replacements: the registrar's, or the organiser's if
+    /// there is no registrar.
     pub fn registrar(&self) -> &signature::PublicKey {
         self.0.registrar.as_ref().unwrap_or(&self.0.organiser)
     }
 
-    /// What shares are verified by, if the key is shared.
-    pub fn trustees(&self) -> Option<&Verification> {
+    /// The keys that verify shares, if the election's key is shared.
+    pub fn trustees(&self) -> Option<&VerificationKeys> {
         self.0.trustees.as_ref()
     }
 
-    /// The key that a trustee, counted from 1, signs shares with.
+    /// The key with which a trustee, numbered from 1, signs shares.
     pub fn signing_key(&self, trustee: u32) -> Option<&signature::PublicKey> {
         self.0.signing.get((trustee as usize).checked_sub(1)?)
     }
 
-    /// How many marks a ballot has.
+    /// The number of marks in a ballot.
     pub fn marks(&self) -> usize {
         self.contests().iter().map(Contest::marks).sum()
     }
 
-    /// Every mark's contest and its number there, in the order of a ballot.
+    /// The contest of every mark and its index there, in the order of a ballot.
     pub fn places(&self) -> Vec<Place> {
         let of_contest = |(contest, one): (usize, &Contest)| {
             (0..one.marks()).map(move |mark| Place { contest, mark: Some(mark) }).collect::<Vec<_>>()
@@ -162,22 +163,22 @@ impl Election {
         self.contests().iter().enumerate().flat_map(of_contest).collect()
     }
 
-    /// The numbers that a contest's marks may hold.
+    /// The permitted plaintexts of a contest's marks.
     pub(crate) fn set(&self, contest: usize) -> &Plaintexts {
         &self.0.sets[contest]
     }
 
-    /// What a contest's proofs of sums are about, in the order of a ballot.
+    /// The sums that a contest's proofs cover, in the order of a ballot.
     pub(crate) fn sums(&self, contest: usize) -> &[Sums] {
         &self.0.sums[contest]
     }
 
-    /// What all proofs on ballots are for.
+    /// The shared context of all proofs on ballots.
     pub(crate) fn ballot_context(&self) -> Vec<u8> {
         format!("{BALLOT}{}", self.id()).into_bytes()
     }
 
-    /// What all shares are for.
+    /// The contexts of all shares.
     pub(crate) fn share_contexts(&self) -> hearith_proofs::Contexts {
         let places = self.places();
         let rows = places.iter().map(|place| crate::canonical::to_text(&(place.contest, place.mark)));
@@ -189,14 +190,14 @@ impl Election {
         Form::Short { bits: self.key().short_bits() }
     }
 
-    /// The form of proofs of sums: an opening may be longer by as many bits as the number of summed
-    /// marks less 1 has, a mark counted as often as it is in the sum.
+    /// The form of proofs of sums. An opening may be longer than that of a mark by the bit length
+    /// of `f - 1`, where `f` is the number of summands with repetitions.
     pub(crate) fn sum_form(&self, sums: &Sums) -> Form {
         let more = usize::BITS - (sums.factors() - 1).leading_zeros();
         Form::Short { bits: self.key().short_bits() + more }
     }
 
-    /// Checks that a ballot has the parts that the contests ask for, each of its length.
+    /// Checks that a ballot has one part for each contest, and that each part has the right length.
     ///
     /// # Errors
     /// [`Ballot`](ErrorKind::Ballot).
@@ -209,26 +210,26 @@ impl Election {
         for (contest, (one, selection)) in contests.iter().zip(&ballot.contests).enumerate() {
             let wrong = |problem| Err(ErrorKind::Ballot { contest, problem });
             if selection.marks.len() != one.marks() {
-                return wrong("not as many marks as the contest has");
+                return wrong("the number of marks differs from that of the contest");
             }
             let width = membership::Proofs::row_bytes(key, self.mark_form(), one.values());
             if selection.marks.iter().any(|mark| mark.ciphertext.0.len() != key.ciphertext_bytes()) {
-                return wrong("a ciphertext has not the length of the key's");
+                return wrong("a ciphertext does not have the length that the key requires");
             }
             if selection.marks.iter().any(|mark| mark.proof.0.len() != width) {
-                return wrong("a proof has not the length that it must have");
+                return wrong("a proof has the wrong length");
             }
             if selection.sum.as_ref().map(|sum| sum.0.len()) != self.sum_bytes(contest) {
-                return wrong("the proof of the sum is missing, too many, or of another length");
+                return wrong("the proof of the sum is missing, superfluous or of the wrong length");
             }
         }
         Ok(())
     }
 
-    /// Checks the form of a challenged ballot and of its openings.
+    /// Checks the form of a challenged ballot and its openings.
     ///
     /// # Errors
-    /// As [`Election::check_shape`]; [`WrongElection`](ErrorKind::WrongElection),
+    /// The errors of [`Election::check_shape`], [`WrongElection`](ErrorKind::WrongElection) or
     /// [`WrongOpening`](ErrorKind::WrongOpening).
     pub(crate) fn check_challenge(&self, challenge: &Challenge) -> Result<(), ErrorKind> {
         if challenge.ballot.election != challenge.election {
@@ -245,7 +246,7 @@ impl Election {
         Ok(())
     }
 
-    /// Checks that there is something for every mark of every contest, each of its form.
+    /// Checks that every mark of every contest has an element of the right form.
     pub(crate) fn check_marks<T>(&self, contests: &[Vec<T>], form: impl Fn(&T) -> bool) -> Result<(), ErrorKind> {
         let expected = self.contests();
         let fits = contests.len() == expected.len()
@@ -260,7 +261,7 @@ impl Election {
         }
     }
 
-    /// Bytes of a proof of one of these sums.
+    /// Length in bytes of a proof of one of these sums.
     pub(crate) fn sum_width(&self, sums: &Sums) -> usize {
         let (key, form) = (self.key(), self.sum_form(sums));
         match sums.limit {
@@ -269,7 +270,7 @@ impl Election {
         }
     }
 
-    /// Bytes of a ballot's proofs of a contest's sums, if it asks for any.
+    /// Length in bytes of a ballot's proofs for a contest's sums, if the contest requires any.
     fn sum_bytes(&self, contest: usize) -> Option<usize> {
         let widths = self.sums(contest).iter().map(|sums| sums.groups.len() * self.sum_width(sums));
         widths.reduce(|all, more| all + more)
@@ -282,12 +283,12 @@ impl fmt::Debug for Election {
     }
 }
 
-/// The keys that trustees sign with: a different one for each, so that neither the dealer nor an
-/// official signs for them.
+/// The trustees' signing keys. All are different from each other and from `others`, so neither the
+/// dealer nor an official can sign for a trustee.
 fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<Vec<signature::PublicKey>, ErrorKind> {
     let wrong = |problem| Err(ErrorKind::Manifest { problem });
     let Some(keys) = &trustees.signing else {
-        return wrong("the trustees have no keys to sign with: it was set up by an earlier version");
+        return wrong("the trustees have no signing keys: the election was set up by an earlier version");
     };
     if keys.len() != trustees.keys.len() {
         return wrong("signing keys of some trustees are missing");
@@ -296,44 +297,43 @@ fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<
         keys.iter().map(|key| signature::PublicKey::new("a trustee's", key)).collect::<Result<_, _>>()?;
     let all: Vec<_> = others.iter().chain(&keys).collect();
     if (1..all.len()).any(|at| all[..at].contains(&all[at])) {
-        return wrong("two of trustees, registrar, organiser and board have the same key");
+        return wrong("two of the trustees, registrar, organiser and board have the same key");
     }
     Ok(keys)
 }
 
 impl Trustees {
-    /// What a dealer made, with the keys that the trustees made to sign with, as an election has
-    /// it.
-    pub fn new(verification: &Verification, signing: Vec<Bytes>) -> Self {
+    /// The trustees of a key that a dealer made, with the signing keys that the trustees made.
+    pub fn new(verification: &VerificationKeys, signing: Vec<Bytes>) -> Self {
         Trustees {
             base: Bytes(verification.base_be()),
             generated: None,
-            keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
+            keys: verification.trustee_keys_be().into_iter().map(Bytes).collect(),
             needed: verification.needed(),
             signing: Some(signing),
         }
     }
 
-    /// Those of a key that the trustees generated together, and the key, of what all trustees say.
+    /// The trustees and the key of a joint key generation, from the statements of all trustees.
     ///
     /// # Errors
-    /// [`Statements`](ErrorKind::Statements): not one of every trustee, two keys or two runs, or
-    /// one that the trustee's key did not sign.
+    /// [`Statements`](ErrorKind::Statements): a missing or repeated trustee, different keys or
+    /// runs, or a statement that the trustee's key did not sign.
     pub fn of_statements(mut all: Vec<Signed>, signing: Vec<Bytes>) -> Result<(ElectionKey, Self), ErrorKind> {
         let wrong = |problem| Err(ErrorKind::Statements { problem });
         all.sort_by_key(|one| one.statement.trustee);
         let Some(Statement { base, key, keys, needed, transcript, .. }) = all.first().map(|one| one.statement.clone())
         else {
-            return wrong("there are none");
+            return wrong("at least one statement is needed");
         };
         let same = |one: &Statement| {
             (&one.base, &one.key, &one.keys, one.needed, one.transcript) == (&base, &key, &keys, needed, transcript)
         };
         if !all.iter().all(|one| same(&one.statement)) {
-            return wrong("they are about different keys: they come from different runs");
+            return wrong("they concern different keys, so they come from different runs");
         }
         if all.iter().map(|one| one.statement.trustee).ne(1..=signing.len() as u32) || keys.len() != signing.len() {
-            return wrong("not one of every trustee");
+            return wrong("there must be one from each trustee");
         }
         let keys_to_sign = signing.iter().map(|key| signature::PublicKey::new("a trustee's", key));
         let keys_to_sign = keys_to_sign.collect::<Result<Vec<_>, _>>()?;
@@ -349,7 +349,7 @@ impl Trustees {
         if self.generated.is_some() { Origin::Distributed } else { Origin::Dealt }
     }
 
-    /// Every trustee's statement about a key that they generated together.
+    /// Checks every trustee's statement about a jointly generated key.
     fn check_statements(&self, key: &ElectionKey, signing: &[signature::PublicKey]) -> Result<(), ErrorKind> {
         let Some(Generated { statements, transcript }) = &self.generated else { return Ok(()) };
         if statements.len() != signing.len() {
@@ -368,29 +368,29 @@ impl Trustees {
 }
 
 impl Statement {
-    /// What a trustee says of the key that it generated with the others.
+    /// A trustee's statement about the key that it generated with the others.
     ///
     /// # Errors
-    /// A key that is no election's: of the variant standard, without proofs.
+    /// A key of the standard variant, which has no proofs and cannot be used in an election.
     pub fn new(finished: &Finished) -> Result<Self, ErrorKind> {
         let verification = &finished.verification;
         Ok(Statement {
             base: Bytes(verification.base_be()),
             key: ElectionKey::generated(verification.key(), finished.proofs.as_ref())?,
-            keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
+            keys: verification.trustee_keys_be().into_iter().map(Bytes).collect(),
             needed: verification.needed(),
             transcript: Hash(finished.transcript),
             trustee: finished.share.trustee(),
         })
     }
 
-    /// The same signed.
+    /// Signs the statement.
     pub fn sign(self, signer: &signature::Signer) -> Signed {
         let signature = signer.sign(signature::GENERATION, &crate::canonical::to_text(&self));
         Signed { signature, statement: self }
     }
 
-    /// Checks a signature of it.
+    /// Checks a signature of the statement.
     ///
     /// # Errors
     /// [`BadSignature`](ErrorKind::BadSignature).

@@ -1,5 +1,4 @@
-//! Entries, the lines of the board: what an author signed, its place, and the hash of the line
-//! before.
+//! Entries, the lines of the board: a signed notice, its index, and the hash of the previous line.
 
 use crate::body::{Body, Kind};
 use crate::canonical::{Bytes, Hash, parse, to_text};
@@ -8,8 +7,8 @@ use crate::signature::{self, PublicKey, Signer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What somebody has the board enter: a body, and its author's signature. Where it will stand the
-/// author does not know.
+/// A notice submitted to the board: a body and its author's signature. The author does not know its
+/// index in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     body: Body,
@@ -17,7 +16,7 @@ pub struct Notice {
     signature: Bytes,
 }
 
-/// A notice by itself, as a file or a request has it.
+/// A notice on its own, as in a file or a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoticeMembers<'a> {
@@ -40,25 +39,25 @@ struct Line<'a> {
 }
 
 impl Notice {
-    /// A body, signed by its author.
+    /// Signs a body as its author.
     pub fn signed(body: Body, author: &Signer) -> Self {
         let text = body.to_text();
         let signature = author.sign(signature::ENTRY, &signed_text(body.kind(), &text));
         Notice { body, text, signature }
     }
 
-    /// The parts of a notice that come from outside.
+    /// Builds a notice from untrusted parts.
     ///
     /// # Errors
-    /// If the body is not of this kind and in canonical form.
+    /// If the body is not of this kind or not in canonical form.
     pub fn new(kind: Kind, body: &str, signature: Bytes) -> Result<Self, ErrorKind> {
         Ok(Notice { body: Body::from_text(kind, body)?, text: body.to_owned(), signature })
     }
 
-    /// What [`Notice::to_json`] wrote.
+    /// Parses the output of [`Notice::to_json`].
     ///
     /// # Errors
-    /// If the text is no notice in canonical form.
+    /// If the text is not a notice in canonical form.
     pub fn from_json(text: &str) -> Result<Self, ErrorKind> {
         let what = "an entry to be made";
         let members: NoticeMembers<'_> = parse(what, text)?;
@@ -72,22 +71,22 @@ impl Notice {
         format!(r#"{{"body":{},"kind":{kind},"signature":{signature}}}"#, self.text)
     }
 
-    /// What it is.
+    /// The kind of the body.
     pub fn kind(&self) -> Kind {
         self.body.kind()
     }
 
-    /// What it says.
+    /// The body.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The same, by value.
+    /// The body, by value.
     pub fn into_body(self) -> Body {
         self.body
     }
 
-    /// The body's canonical form.
+    /// The canonical form of the body.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -97,8 +96,8 @@ impl Notice {
         &self.signature
     }
 
-    /// The hash of the body: a ballot's [`tracker`](crate::tracker) comes from it, and the
-    /// election's id is that of the first entry.
+    /// The hash of the body. It determines a ballot's [`tracker`](crate::tracker), and that of the
+    /// first entry is the election's id.
     pub fn hash(&self) -> Hash {
         Hash::of(&[self.text.as_bytes()])
     }
@@ -112,26 +111,26 @@ impl Notice {
     }
 }
 
-/// What the author of an entry signs.
+/// The text that the author of an entry signs.
 fn signed_text(kind: Kind, body: &str) -> String {
     format!(r#"{{"body":{body},"kind":{}}}"#, to_text(&kind))
 }
 
-/// An entry in its place.
+/// An entry: a notice with its index on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What was entered.
+    /// The notice.
     pub notice: Notice,
-    /// Its place, from 0.
+    /// The index, from 0.
     pub index: u64,
-    /// The hash of the line before; zeros for the first.
+    /// The hash of the previous line, all zeros for the first entry.
     pub previous: Hash,
 }
 
-/// What the first line names as the hash of the line before.
+/// The `previous` hash of the first line.
 pub const NO_LINE: Hash = Hash([0; 32]);
 
-/// How a line begins.
+/// The beginning of a line.
 const BEFORE_BODY: &str = r#"{"body":"#;
 
 impl Entry {
@@ -140,28 +139,29 @@ impl Entry {
         [BEFORE_BODY, &self.notice.text, &self.after_body()].concat()
     }
 
-    /// What comes after the body.
+    /// The part of the line after the body.
     fn after_body(&self) -> String {
         let [kind, signature] = [to_text(&self.notice.kind()), to_text(&self.notice.signature)];
         let (index, previous) = (self.index, self.previous);
         format!(r#","index":{index},"kind":{kind},"previous":"{previous}","signature":{signature}}}"#)
     }
 
-    /// What [`Entry::to_line`] wrote.
+    /// Parses the output of [`Entry::to_line`].
     ///
     /// # Errors
-    /// If the line is no entry in canonical form.
+    /// If the line is not an entry in canonical form.
     pub fn from_line(line: &str) -> Result<Self, ErrorKind> {
         let what = "an entry";
         let Line { body, index, kind, previous, signature } = parse(what, line)?;
         let entry = Entry { notice: Notice::new(kind, body.get(), signature)?, index, previous };
-        // Nearly all of a line is its body, which is the canonical one; the rest is short.
+        // Nearly all of a line is its body, which is already checked. Only the short rest is
+        // compared.
         let rest = line.strip_prefix(BEFORE_BODY).and_then(|line| line.strip_prefix(body.get()));
         if rest == Some(&entry.after_body()) { Ok(entry) } else { Err(ErrorKind::NotCanonical { what }) }
     }
 }
 
-/// The hash by which a line's successor names it.
+/// The hash of a line, which the next line contains as `previous`.
 pub fn line_hash(line: &str) -> Hash {
     Hash::of(&[line.as_bytes()])
 }

@@ -1,11 +1,11 @@
-//! What can be wrong with an election's entries, and where.
+//! Errors of an election's entries, with their position.
 
 use crate::body::Kind;
 use crate::state::Phase;
 use std::fmt;
 
-/// What is wrong, and in which entry of the board, from 0. The text names the place first, and
-/// holds nothing secret.
+/// An error, and the index of its entry on the board, from 0. The text starts with the position and
+/// contains no secrets.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -13,17 +13,17 @@ pub struct Error {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The entry at fault, from 0, if there is one.
+    /// The index of the invalid entry, from 0, if the error has one.
     pub fn entry(&self) -> Option<u64> {
         self.entry
     }
 
-    /// The same error in this entry.
+    /// The same error at this entry.
     pub fn at_entry(self, entry: u64) -> Self {
         Error { entry: Some(entry), ..self }
     }
@@ -50,12 +50,12 @@ impl<T: Into<ErrorKind>> From<T> for Error {
     }
 }
 
-/// A place in a ballot: contest and mark, from 0, or the sum of a contest's marks.
+/// A place in a ballot: a mark of a contest, both numbered from 0, or the sum of a contest's marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The contest.
     pub contest: usize,
-    /// The mark; `None` is the sum.
+    /// The mark, or `None` for the sum.
     pub mark: Option<usize>,
 }
 
@@ -68,245 +68,246 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong. The text says nothing of the entry; see [`Error`].
+/// The kind of an error. The text does not name the entry; see [`Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A text is longer than any.
+    /// A text exceeds the maximum length.
     #[error("{bytes} bytes are too long for an entry")]
     TooLong {
-        /// Bytes given.
+        /// Length of the text.
         bytes: usize,
     },
-    /// A text is not the JSON that it must be.
+    /// A text is not valid JSON of the expected type.
     #[error("not the JSON of {what} (line {line}, column {column})")]
     Json {
-        /// What it should be.
+        /// The expected value.
         what: &'static str,
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
     },
-    /// A text is not byte for byte what it must be.
+    /// A text is not byte for byte in canonical form.
     #[error("{what} is not in its canonical form")]
     NotCanonical {
-        /// What it should be.
+        /// The expected value.
         what: &'static str,
     },
-    /// A line has another number than its place.
-    #[error("the line says that it is entry {found}")]
+    /// A line's index differs from its position.
+    #[error("the line states the index {found}")]
     WrongIndex {
-        /// What the line says.
+        /// The index in the line.
         found: u64,
     },
-    /// A line does not name the hash of the line before.
+    /// A line does not contain the hash of the previous line.
     #[error("the chain is broken: 'previous' is not the hash of the line before")]
     BrokenChain,
-    /// An entry is not signed by whoever must have made it.
+    /// A signature is not by the required author.
     #[error("the signature does not hold")]
     BadSignature,
-    /// A public key of signatures is none.
+    /// A public signing key is invalid.
     #[error("{whose} key is not an Ed25519 public key")]
     BadKey {
-        /// Whose it is.
+        /// The owner of the key.
         whose: &'static str,
     },
-    /// An entry is of another election.
+    /// An entry belongs to another election.
     #[error("belongs to another election")]
     WrongElection,
-    /// An entry comes when it must not.
-    #[error("an entry '{kind}' cannot come now: {phase}")]
+    /// An entry is not permitted in the current phase.
+    #[error("an entry of kind '{kind}' is not allowed now: {phase}")]
     OutOfOrder {
-        /// What it is.
+        /// The kind of the entry.
         kind: Kind,
-        /// What the election is at.
+        /// The phase of the election.
         phase: Phase,
     },
-    /// An entry comes when the election's dates do not allow it.
+    /// The election's dates do not permit an entry now.
     #[error("{problem}")]
     Date {
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// An election that cannot be held so.
+    /// An invalid election.
     #[error("invalid election: {problem}")]
     Manifest {
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A contest that cannot be held so.
+    /// An invalid contest.
     #[error("contest {contest} is invalid: {problem}")]
     Contest {
         /// The contest, from 0.
         contest: usize,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A list of voters that cannot be.
+    /// An invalid list of voters.
     #[error("voter {voter} of the entry: {problem}")]
     Voter {
-        /// The voter's place in the entry, from 0.
+        /// The index of the voter in the entry, from 0.
         voter: usize,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A ballot by somebody who is not on the list.
+    /// A ballot of someone who is not on the list of voters.
     #[error("not a voter of this election")]
     UnknownVoter,
-    /// A second ballot where the first is final.
-    #[error("the voter has cast a ballot already")]
+    /// A second ballot where the first one is final.
+    #[error("the voter has already cast a ballot")]
     VotedAlready,
     /// A choice that the contest does not allow.
     #[error("contest {contest}: {problem}")]
     Choice {
         /// The contest, from 0.
         contest: usize,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A ballot that is not one of this election.
+    /// A ballot whose form does not fit this election.
     #[error("contest {contest}: {problem}")]
     Ballot {
-        /// The contest, from 0; the number of contests if that is wrong.
+        /// The contest, from 0, or the number of contests in the election if the ballot has a
+        /// different number.
         contest: usize,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A ciphertext that is on the board already.
-    #[error("{place}: the ciphertext is on the board already")]
+    /// A ciphertext that is already on the board.
+    #[error("{place}: the ciphertext is already on the board")]
     CiphertextTwice {
-        /// Where.
+        /// Its place.
         place: Place,
     },
     /// A number that is 0, not below its modulus, or shares a factor with `n`.
-    #[error("{place}: a number out of range")]
+    #[error("{place}: a number is out of range")]
     OutOfRange {
-        /// Where.
+        /// Its place.
         place: Place,
     },
-    /// A proof that does not show what it should.
+    /// A proof that does not hold.
     #[error("{place}: the proof does not hold")]
     DoesNotHold {
-        /// Where.
+        /// Its place.
         place: Place,
     },
-    /// An opening of a challenged ballot is not that of its ciphertext.
-    #[error("{place}: the opening is not that of the ciphertext")]
+    /// An opening of a challenged ballot does not fit its ciphertext.
+    #[error("{place}: the opening does not match the ciphertext")]
     WrongOpening {
-        /// Where.
+        /// Its place.
         place: Place,
     },
-    /// The products of a tally are not those of the ballots on the board.
+    /// The products of a tally are not those of the counted ballots.
     #[error("{place}: not the product of the ballots on the board")]
     WrongTally {
-        /// Where.
+        /// Its place.
         place: Place,
     },
-    /// A tally counts other ballots than the board has.
-    #[error("the board has {counted} ballots that count, of weight {weight}: the entry says otherwise")]
+    /// A tally counts different ballots than the board has.
+    #[error("the board has {counted} ballots that count, of total weight {weight}, but the entry states otherwise")]
     WrongCount {
-        /// Ballots that count.
+        /// The number of ballots that count.
         counted: u64,
-        /// Their weight.
+        /// Their total weight.
         weight: u64,
     },
-    /// The board shows something else for a receipt than was sent.
-    #[error("the receipt is of entry {index}, which is not what was sent")]
+    /// The board shows a different entry for a receipt than the one that was sent.
+    #[error("the receipt is for entry {index}, which differs from what was sent")]
     WrongReceipt {
         /// The entry that the receipt names.
         index: u64,
     },
-    /// An entry has not the form that the election asks for.
+    /// An entry does not have the form that the election requires.
     #[error("{problem}")]
     Shape {
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A trustee that there is not.
-    #[error("the key has {trustees} trustees, none with this number")]
+    /// A trustee that does not exist.
+    #[error("there is no trustee with this number: the key has {trustees} trustees")]
     NoSuchTrustee {
-        /// Trustees that there are.
+        /// The number of trustees.
         trustees: u32,
     },
-    /// A second share of one trustee.
-    #[error("trustee {trustee} has given a share already")]
+    /// A second share of the same trustee.
+    #[error("trustee {trustee} has already given a share")]
     ShareTwice {
         /// The trustee, from 1.
         trustee: u32,
     },
-    /// Fewer shares than it takes.
+    /// Fewer shares than the threshold.
     #[error("{given} shares, but {needed} are needed")]
     TooFewShares {
-        /// Shares that it takes.
+        /// The number of shares needed.
         needed: u32,
-        /// Shares there are.
+        /// The number of shares given.
         given: u32,
     },
-    /// A result that the decryption does not give.
+    /// A result that differs from the decryption.
     #[error("contest {contest}: not what the tally decrypts to")]
     WrongResult {
         /// The contest, from 0.
         contest: usize,
     },
-    /// A decryption that no tally can have.
-    #[error("contest {contest}: the tally decrypts to no result")]
+    /// A decryption that no valid tally can have.
+    #[error("contest {contest}: the tally does not decrypt to a valid result")]
     NoResult {
         /// The contest, from 0.
         contest: usize,
     },
-    /// A head has another root than the board.
+    /// A head whose root differs from that of the board.
     #[error("the head of {size} entries does not have the root of the board")]
     WrongRoot {
-        /// Entries that the head is of.
+        /// The size of the head.
         size: u64,
     },
-    /// Heads that go back, or are of more entries than there are.
-    #[error("a head of {size} entries cannot come here")]
+    /// A head that is smaller than its predecessor or larger than the board.
+    #[error("the head of {size} entries is smaller than the head before it or larger than the board")]
     WrongSize {
-        /// Entries that the head is of.
+        /// The size of the head.
         size: u64,
     },
-    /// Entries after the last head, for which the board does not answer.
-    #[error("{entries} entries are after the last head: the board has not signed them")]
+    /// Entries after the last head, which the board has not signed.
+    #[error("{entries} entries follow the last head: the board has not signed them")]
     Unsigned {
-        /// How many.
+        /// The number of entries.
         entries: u64,
     },
-    /// What trustees say of the key that they generated together.
+    /// Invalid statements of the trustees about the key that they generated together.
     #[error("the trustees' statements about the key: {problem}")]
     Statements {
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// A credential or key of somebody else.
+    /// A credential or secret key that belongs to someone else.
     #[error("{problem}")]
     Secret {
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
-    /// The key or a ciphertext.
+    /// An error of the key or a ciphertext.
     #[error(transparent)]
     Scheme(#[from] hearith_paillier::Error),
-    /// A proof.
+    /// An error of a proof.
     #[error(transparent)]
     Proof(#[from] hearith_proofs::Error),
-    /// A shared key or a share.
+    /// An error of a shared key or a share.
     #[error(transparent)]
     Shared(#[from] hearith_threshold::Error),
-    /// The random generator.
-    #[error("the system's random generator fails: {0}")]
+    /// A failure of the random generator.
+    #[error("the operating system's random generator failed: {0}")]
     Randomness(#[from] getrandom::Error),
-    /// What another machine found that verifies a part of the record, in its words.
+    /// The message of another machine that verifies a part of the record.
     #[error("{0}")]
     Elsewhere(String),
-    /// Reading or writing a record.
+    /// A failure to read or write a record.
     #[error("{0}")]
     Io(#[from] std::io::Error),
 }
 
 impl ErrorKind {
-    /// The error in this entry, from 0.
+    /// The error at this entry, from 0.
     pub fn at_entry(self, entry: u64) -> Error {
         Error::from(self).at_entry(entry)
     }

@@ -1,7 +1,7 @@
-//! The election's public key: what its numbers have to be, and the proofs that come with them.
+//! The election's public key: the requirements on its numbers, and the proofs about it.
 //!
-//! Everything is checked under every policy but the length: tests may use short keys, and no other
-//! bad ones.
+//! The policy relaxes only the check of the key's length, which lets tests use short keys. All
+//! other checks apply under every policy.
 
 use crate::body::ElectionKey;
 use crate::canonical::Bytes;
@@ -12,14 +12,14 @@ use hearith_paillier::{KeyPolicy, Openings, PrivateKey, PublicKey, Variant};
 use hearith_proofs::{blum, roots};
 use hearith_threshold::distributed::KeyProofs;
 
-const NOT_DJN: &str = "the key is not of the variant djn, which elections need";
+const NOT_DJN: &str = "elections need a key of the variant djn";
 
 impl ElectionKey {
-    /// A DJN key as an election has it, with the proofs that its owner makes.
+    /// The election key of a DJN key, with proofs made by its owner.
     ///
     /// # Errors
-    /// A key of another variant: a standard one has no short openings, a subgroup's do not fit the
-    /// proofs. Or as [`roots::prove`] and [`blum::prove`].
+    /// A key of another variant: standard keys have no short openings, and those of subgroup keys
+    /// do not fit the proofs. Otherwise the errors of [`roots::prove`] and [`blum::prove`].
     pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
         let public = private.public();
         let Some(generator) = public.generator_be().filter(|_| public.variant() == Variant::Djn) else {
@@ -28,10 +28,10 @@ impl ElectionKey {
         Ok(Self::with_proofs(public, generator, &roots::prove(private)?, &blum::prove(private)?))
     }
 
-    /// The same of a key that trustees generated together, who made the proofs.
+    /// The election key that trustees generated together, with their proofs.
     ///
     /// # Errors
-    /// A key of another variant, which comes without proofs.
+    /// A key of another variant, which has no proofs.
     pub fn generated(public: &PublicKey, proofs: Option<&KeyProofs>) -> Result<Self, ErrorKind> {
         let (Some(generator), Some(KeyProofs { roots, square_roots })) = (public.generator_be(), proofs) else {
             return Err(ErrorKind::Manifest { problem: NOT_DJN });
@@ -53,8 +53,8 @@ impl ElectionKey {
     }
 }
 
-/// The key of a manifest: its numbers in the lengths that they must have, its modulus no prime,
-/// square or product of close primes, and its proofs verified.
+/// The public key of a manifest. Checks that its numbers have the required lengths, that its
+/// modulus is not a prime, a square or a product of close primes, and that its proofs hold.
 pub(crate) fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, ErrorKind> {
     let wrong = |problem| Err(ErrorKind::Manifest { problem });
     let Some(square_roots) = &parts.blum else {
@@ -67,7 +67,7 @@ pub(crate) fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine)
         || key.modulus_be() != parts.modulus.0
         || key.generator_be().as_ref() != Some(&parts.generator.0)
     {
-        return wrong("a number of the key has not the length that it must have");
+        return wrong("a number of the key has the wrong length");
     }
     if may_be_prime(&key) {
         return wrong("the modulus is prime: 2 to the power of n - 1 is 1");
@@ -91,8 +91,8 @@ fn joined(numbers: &[Bytes]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.0.clone()).collect()
 }
 
-/// Fermat's test to the base 2. Every prime passes, and hardly any other number: verifiers need to
-/// agree more than to spare those.
+/// Fermat's test to base 2. Every prime passes, and hardly any other number. Agreement between
+/// verifiers matters more than accepting those few numbers.
 fn may_be_prime(key: &PublicKey) -> bool {
     let n = key.root();
     let small = |word| Batch::repeat(&resized(&[word], n.limbs()), 1);

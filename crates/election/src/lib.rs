@@ -1,19 +1,23 @@
-//! Secret ballots whose result everybody can check, from the published record alone.
+//! Secret-ballot elections whose results anyone can verify from the published record alone.
 //!
-//! - [`Election`]: a manifest ready to vote in; it makes ballots ([`Election::prepare`]), shares
-//!   and openings of the tally;
-//! - [`verify_ballots`], [`verify_challenges`]: the proofs of thousands of ballots in one batch,
-//!   those at fault named;
-//! - [`State`]: entries folded one by one: what may come when, from whom, and nothing twice;
-//! - [`Board`], [`Head`], [`Receipt`]: lines chained, and what the board's keeper answers for;
-//!   [`Record`]: the same in a folder;
-//! - [`Products`]: what ballots come to; [`verify`]: a record's verdicts, check by check.
+//! - [`Election`]: a validated manifest; it makes ballots ([`Election::prepare`]), trustees' shares
+//!   and openings of the tally.
+//! - [`verify_ballots`], [`verify_challenges`]: verify the proofs of thousands of ballots in one
+//!   batch and name the invalid ballots.
+//! - [`State`]: the state after a sequence of entries; it enforces their order, their authors and
+//!   that nothing is entered twice.
+//! - [`Board`], [`SignedTreeHead`], [`Receipt`]: the hash-chained bulletin board and its operator's
+//!   signed commitments. [`Record`]: a board in a folder.
+//! - [`Products`]: the encrypted sums of the ballots. [`verify`]: verifies a whole record, check by
+//!   check.
 //!
-//! The protocol, what is trusted and what is not claimed are in `docs/explanation/election.md`.
+//! `docs/explanation/election.md` describes the protocol, its trust assumptions and its
+//! limitations.
 //!
 //! # Secrets
-//! Making a ballot is constant time in its choices ([`Election::prepare_all`]); choices, openings
-//! and keys are wiped and never shown. Verifying is not constant time, and sees nothing secret.
+//! Making a ballot takes constant time in its choices ([`Election::prepare_all`]). Choices,
+//! openings and keys are wiped and never shown. Verification is not constant time and handles no
+//! secrets.
 
 mod board;
 mod body;
@@ -29,6 +33,7 @@ mod error;
 mod key;
 mod names;
 mod record;
+mod report;
 mod secret;
 pub mod signature;
 mod state;
@@ -41,7 +46,7 @@ mod verify_ballots;
 mod vote;
 mod voter_code;
 
-pub use board::{Board, Head, Receipt};
+pub use board::{Board, Receipt, SignedTreeHead};
 pub use body::*;
 pub use canonical::{Bytes, Hash, MAX_LINE};
 pub use code::{CodeError, CodeKind};
@@ -51,19 +56,20 @@ pub use election::Election;
 pub use entry::{Entry, NO_LINE, Notice, line_hash};
 pub use error::{Error, ErrorKind, Place};
 pub use record::{FILE_ENTRIES, Folder, HEADS, Lines, Record, Source, board_file, in_order};
-pub use secret::{Holder, SecretKey};
+pub use report::{Check, Report, Step};
+pub use secret::{KeyRole, SecretKey};
 pub use signature::Signer;
 pub use state::{Admitted, Change, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, State, VoterState};
 pub use tally::{Products, for_each_counted, tally};
 pub use time::{now, now_after};
 pub use tracker::{read_tracker, shown_tracker, tracker};
 pub use tree::{Tree, leaf_hash};
-pub use verify::{Check, Report, Step, verify};
+pub use verify::verify;
 pub use verify_ballots::{verify_ballots, verify_challenges};
 pub use vote::{Prepared, Vote};
 pub use voter_code::VoterCode;
 
-/// The examples of the README, compiled and run with the others.
+/// Compiles and runs the examples of the README together with the doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

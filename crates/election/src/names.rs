@@ -1,27 +1,26 @@
-//! Names of people and things: what characters they may have, and when nobody can tell two of them
-//! apart.
+//! Names of people and things: the permitted characters, and which names look identical.
 //!
-//! The tables are of one version of Unicode, the same in every verifier (`scripts/name_tables.py`).
-//! Normalisation is that of a library of this version or a later one: of characters that this
-//! version has, all give the same.
+//! The tables are those of one Unicode version, the same in every verifier
+//! (`scripts/name_tables.py`). Normalisation may use a library of this version or a later one,
+//! since all of them give the same result for the characters of this version.
 
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Zero width non-joiner and joiner, without which some languages cannot be written.
+/// Zero-width non-joiner and joiner, which the spelling of some languages requires.
 const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 const TABLES: &str = include_str!("names.tables");
 static ALLOWED: LazyLock<Characters> = LazyLock::new(|| Characters::of("allowed"));
 static JOINED: LazyLock<Characters> = LazyLock::new(|| Characters::of("joined"));
 
-/// A set of characters: where its runs begin and end by turns.
+/// A set of characters, as alternating starts and ends of its runs.
 struct Characters(Vec<u32>);
 
 impl Characters {
-    /// The set of this name: lengths of runs to the base 36, of what is not in the set and of what
-    /// is by turns.
+    /// Reads the set of this name. The tables store alternating lengths, in base 36, of runs
+    /// outside and inside the set.
     fn of(name: &str) -> Self {
         let line = TABLES.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         let lengths = line.split_ascii_whitespace().filter_map(|run| u32::from_str_radix(run, 36).ok());
@@ -37,7 +36,7 @@ impl Characters {
     }
 }
 
-/// What keeps a text from being a name of so many bytes.
+/// The reason why a text is not a valid name of at most `most` bytes, if there is one.
 pub(crate) fn fault(text: &str, most: usize) -> Option<&'static str> {
     if text.is_empty() {
         return Some("a name is empty");
@@ -53,20 +52,20 @@ pub(crate) fn fault(text: &str, most: usize) -> Option<&'static str> {
                 return Some("a name has a joiner that is not between two letters");
             }
         } else if !ALLOWED.contains(character) {
-            return Some("a name has a character that is a control, invisible or not in Unicode 14.0.0");
+            return Some("a name has a control character, or one that is invisible or not in Unicode 14.0.0");
         }
         before = Some(character);
     }
     None
 }
 
-/// Bytes of a description.
+/// Maximum length of a description, in bytes.
 const MAX_ABOUT: usize = 4000;
-/// Bytes of a link.
+/// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 1000;
 
-/// What keeps a text from being a description: lines, which are empty or have the characters of
-/// names.
+/// The reason why a text is not a valid description, if there is one. A description consists of
+/// lines, each empty or made of the characters of names.
 pub(crate) fn about_fault(text: &str) -> Option<&'static str> {
     if text.is_empty() || text.len() > MAX_ABOUT {
         return Some("a description is empty or too long");
@@ -74,7 +73,8 @@ pub(crate) fn about_fault(text: &str) -> Option<&'static str> {
     text.split('\n').filter(|line| !line.is_empty()).find_map(|line| fault(line, MAX_ABOUT))
 }
 
-/// What keeps a text from being a link: `https`, and no characters but those of URLs (RFC 3986).
+/// The reason why a text is not a valid link, if there is one. A link is an `https` URL made of the
+/// characters that RFC 3986 permits.
 pub(crate) fn link_fault(link: &str) -> Option<&'static str> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
     let rest = link
@@ -84,7 +84,7 @@ pub(crate) fn link_fault(link: &str) -> Option<&'static str> {
     (!good).then_some("a link is not an https URL of at most 1000 bytes")
 }
 
-/// What a name has in common with all that nobody can tell from it: its NFKC form, without joiners.
+/// A key that names share if they look identical: the NFKC form without joiners.
 pub(crate) fn alike(name: &str) -> String {
     name.chars().filter(|character| !JOINERS.contains(character)).nfkc().collect()
 }
@@ -108,7 +108,7 @@ mod tests {
             "Борис",
             "שָׂרָה",
             "فاطمة الزهراء",
-            // A joiner that keeps letters apart, in Persian, and one that joins them, in Hindi,
+            // A joiner that separates letters, in Persian, and one that joins them, in Hindi,
             // Sinhala and Bengali.
             "می\u{200c}خواهم",
             "क्\u{200d}ष",
@@ -155,7 +155,7 @@ mod tests {
             '\u{e0100}',
             '\u{e01ef}',
         ];
-        // Unassigned, private, no character, and one that Unicode 15.0.0 brought.
+        // Unassigned, private use, non-characters, and characters added in Unicode 15.0.0.
         let unknown =
             ['\u{378}', '\u{e000}', '\u{f0000}', '\u{fdd0}', '\u{ffff}', '\u{10ffff}', '\u{1fae8}', '\u{31350}'];
         for character in controls.into_iter().chain(bidirectional).chain(invisible).chain(unknown) {
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// The digest of all normal forms is that of the other verifiers.
+    /// The digest of all normal forms equals that of the other verifiers.
     #[test]
     fn normal_forms_are_those_of_the_tables() {
         assert!(unicode_normalization::UNICODE_VERSION >= (14, 0, 0));

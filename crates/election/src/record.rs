@@ -1,10 +1,9 @@
-//! A published record: a folder, or whatever serves its files, that holds the board's lines and the
-//! board's heads.
+//! A published record: the lines and heads of a board, in a folder or another source of files.
 //!
-//! `board/00000000.jsonl`, `board/00001000.jsonl` and so on have a thousand entries each, a line an
-//! entry; `heads.jsonl` has a head a line.
+//! `board/00000000.jsonl`, `board/00001000.jsonl` and so on contain a thousand entries each, one
+//! per line. `heads.jsonl` contains one head per line.
 
-use crate::board::{Board, Head};
+use crate::board::{Board, SignedTreeHead};
 use crate::body::Tally;
 use crate::canonical::MAX_LINE;
 use crate::entry::Notice;
@@ -18,28 +17,28 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Entries of a file of the board.
+/// Entries in a file of the board.
 pub const FILE_ENTRIES: u64 = 1000;
-/// The file of heads.
+/// The name of the file of heads.
 pub const HEADS: &str = "heads.jsonl";
 /// The folder of the board's files.
 const BOARD: &str = "board";
 
-/// The file that an entry is in.
+/// The name of the file that contains an entry.
 pub fn board_file(entry: u64) -> String {
     format!("{BOARD}/{:08}.jsonl", entry / FILE_ENTRIES * FILE_ENTRIES)
 }
 
-/// Where a record is read from.
+/// A source of the files of a record.
 pub trait Source: Sync {
-    /// A file of the record by its name, such as [`board_file`]'s or [`HEADS`]; `None` if there is
-    /// none.
+    /// Opens a file of the record by its name, which is [`HEADS`] or that of [`board_file`].
+    /// Returns `None` if it does not exist.
     ///
     /// # Errors
     /// If it cannot be read.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + Send>>>;
 
-    /// Bytes of all files, if that is known.
+    /// The total size of all files in bytes, if known.
     fn bytes(&self) -> Option<u64> {
         None
     }
@@ -64,7 +63,7 @@ impl Source for Folder {
     }
 }
 
-/// The lines of a record's board, one after another, through all files.
+/// The lines of a record's board, across all files in order.
 pub struct Lines<'a> {
     source: &'a dyn Source,
     next: u64,
@@ -72,12 +71,12 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// All lines.
+    /// Starts at the first line.
     pub fn new(source: &'a dyn Source) -> Self {
         Lines { source, next: 0, file: None }
     }
 
-    /// The lines of the file that begins with this entry, and of those after it.
+    /// Starts at the first line of the file that begins with this entry.
     pub(crate) fn from_file(source: &'a dyn Source, first: u64) -> Self {
         Lines { source, next: first, file: None }
     }
@@ -85,7 +84,7 @@ impl<'a> Lines<'a> {
     /// The next line without its newline, or `None` after the last.
     ///
     /// # Errors
-    /// A file that cannot be read; a line that is too long, has no end, or is not UTF-8.
+    /// A file that cannot be read, or a line that is too long, unterminated or not UTF-8.
     pub fn next_line(&mut self) -> Result<Option<String>, Error> {
         let entry = self.next;
         if entry.is_multiple_of(FILE_ENTRIES) {
@@ -100,7 +99,7 @@ impl<'a> Lines<'a> {
         self.next += u64::from(line.is_some());
         if line.is_none() {
             self.file = None;
-            // The next file may not be there where this one is not full.
+            // If a file is not full, the next one must not exist.
             if self.source.open(&board_file(entry + FILE_ENTRIES))?.is_some() {
                 return Err(
                     ErrorKind::Shape { problem: "entries are missing at the end of their file" }.at_entry(entry)
@@ -110,7 +109,7 @@ impl<'a> Lines<'a> {
         Ok(line)
     }
 
-    /// Fails if the file that was read has more lines than it may.
+    /// Fails if the file just read contains too many lines.
     fn end_file(&mut self) -> Result<(), Error> {
         match self.file.take().map(|mut file| file.fill_buf().map(<[u8]>::is_empty)).transpose()? {
             None | Some(true) => Ok(()),
@@ -121,7 +120,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A line without its newline; `None` at the end.
+/// Reads a line without its newline. Returns `None` at the end.
 pub(crate) fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error> {
     let mut line = Vec::new();
     let bytes = file.take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line)?;
@@ -129,7 +128,7 @@ pub(crate) fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error
         return Ok(None);
     }
     if line.pop() != Some(b'\n') {
-        let problem = "the line has no end";
+        let problem = "the line does not end with a newline";
         return Err(if bytes > MAX_LINE {
             ErrorKind::TooLong { bytes }.into()
         } else {
@@ -143,59 +142,57 @@ pub(crate) fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error
 }
 
 /// All heads of a record, in order.
-pub(crate) fn heads(source: &dyn Source) -> Result<Vec<Head>, Error> {
+pub(crate) fn heads(source: &dyn Source) -> Result<Vec<SignedTreeHead>, Error> {
     let Some(file) = source.open(HEADS)? else { return Ok(Vec::new()) };
     heads_of(BufReader::new(file))
 }
 
 /// The heads of a file.
-pub(crate) fn heads_of(mut file: impl BufRead) -> Result<Vec<Head>, Error> {
+pub(crate) fn heads_of(mut file: impl BufRead) -> Result<Vec<SignedTreeHead>, Error> {
     let mut heads = Vec::new();
     while let Some(line) = read_line(&mut file)? {
-        heads.push(Head::from_line(&line)?);
+        heads.push(SignedTreeHead::from_line(&line)?);
     }
     Ok(heads)
 }
 
-/// The longest part of a list of heads that goes back neither in size nor in time, by size.
-pub fn in_order(heads: &[Head]) -> Vec<&Head> {
-    // Sorted by size first: what is left to find is the longest subsequence whose times do not
-    // fall.
+/// The longest sublist of heads that never decreases in size or time, sorted by size.
+pub fn in_order(heads: &[SignedTreeHead]) -> Vec<&SignedTreeHead> {
+    // After sorting by size, this is the longest subsequence with non-decreasing times.
     let mut sorted: Vec<usize> = (0..heads.len()).collect();
     sorted.sort_by_key(|&at| (heads[at].size, heads[at].time.as_str()));
-    // `ends`: for each length the subsequence's last head, with the least time. `before`: its
-    // predecessor.
+    // `ends`: for each length, the last head of the subsequence with the earliest time. `before`:
+    // its predecessor.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None; heads.len()]);
     for at in sorted {
         let length = ends.partition_point(|&end| heads[end].time <= heads[at].time);
         before[at] = length.checked_sub(1).map(|shorter| ends[shorter]);
         if length == ends.len() { ends.push(at) } else { ends[length] = at }
     }
-    let mut kept: Vec<&Head> =
+    let mut kept: Vec<&SignedTreeHead> =
         std::iter::successors(ends.last().copied(), |&at| before[at]).map(|at| &heads[at]).collect();
     kept.reverse();
     kept
 }
 
-/// A record in a folder that is being written, by one process at a time, and what its election is
-/// at.
+/// A record in a folder that one process at a time writes, and the state of its election.
 #[derive(Debug)]
 pub struct Record {
     folder: PathBuf,
     board: Board,
     state: State,
-    /// The newest head's time.
+    /// The time of the newest head.
     newest: Option<String>,
-    /// Held as long as the record is open, so that nobody else writes it.
+    /// Held while the record is open, so that no other process writes it.
     _lock: File,
 }
 
 impl Record {
-    /// Begins a record with an election's first entry. The folder is made; there must be no record
-    /// in it.
+    /// Creates a record with an election's first entry. Creates the folder, which must not contain
+    /// a record.
     ///
     /// # Errors
-    /// As [`State::begin`], or a folder that cannot be written or has a record already.
+    /// The errors of [`State::begin`], or a folder that cannot be written or already has a record.
     pub fn create(folder: &Path, first: Notice, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let state = State::begin(&first, policy, engine)?;
         fs::create_dir_all(folder.join(BOARD))?;
@@ -208,11 +205,11 @@ impl Record {
         Ok(Record { folder: folder.to_owned(), board, state, newest: None, _lock: lock })
     }
 
-    /// Opens a record to go on with it. Everything but proofs is checked; a line that a crash left
-    /// without its end, which nobody was told to be on the board, is taken away.
+    /// Opens a record to continue it. Checks everything except proofs. Removes an unterminated last
+    /// line, which a crash left behind before anyone was told that it is on the board.
     ///
     /// # Errors
-    /// What is wrong with the record, or with the folder.
+    /// A fault of the record or of the folder.
     pub fn open(folder: &Path, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let lock = lock(folder)?;
         drop_unfinished(folder)?;
@@ -231,7 +228,7 @@ impl Record {
         Ok(Record { folder: folder.to_owned(), board, state, newest, _lock: lock })
     }
 
-    /// What the election is at.
+    /// The state of the election.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -246,12 +243,12 @@ impl Record {
         &self.folder
     }
 
-    /// Enters a notice that may come now, and gives its line. It is on the disk when this returns.
-    /// Proofs are for the caller to verify beforehand ([`State::check_proofs`]).
+    /// Enters a notice that the state admits and returns its line, which is on disk when this
+    /// returns. The caller verifies proofs beforehand ([`State::check_proofs`]).
     ///
     /// # Errors
-    /// As [`State::check`] and [`State::check_date`], or a failure to write, after which the record
-    /// has to be opened anew.
+    /// The errors of [`State::check`] and [`State::check_date`], or a failure to write, after which
+    /// the record must be reopened.
     pub fn append(&mut self, notice: Notice) -> Result<String, Error> {
         self.state.check_date(notice.kind(), &now_after(self.newest.as_deref()))?;
         self.state.admit(&notice)?;
@@ -262,12 +259,12 @@ impl Record {
         Ok(line)
     }
 
-    /// The record as a verifier reads it.
+    /// The record as a source for a verifier.
     pub fn source(&self) -> Folder {
         Folder(self.folder.clone())
     }
 
-    /// The tally of what is on the board ([`tally`](crate::tally)).
+    /// The tally of the ballots on the board ([`tally`](crate::tally)).
     ///
     /// # Errors
     /// A failure to read.
@@ -275,21 +272,21 @@ impl Record {
         tally(&self.state, &self.source())
     }
 
-    /// Signs what the board is at now, at a time that is not before the newest head's.
+    /// Signs a head of the current board, with a time not before that of the newest head.
     ///
     /// # Errors
-    /// A failure to read or to write, or a head that is none.
+    /// A failure to read or write, or an invalid head.
     pub fn sign_head(&mut self, board: &Signer) -> Result<(), Error> {
         let newest = heads(&self.source())?.pop();
         let time = now_after(newest.as_ref().map(|head| head.time.as_str()));
         self.append_head(&self.board.head(&time, board))
     }
 
-    /// Removes the heads that go back in size or time, as few as possible, and signs a head of all
-    /// entries if the last was among them. Returns how many it removed.
+    /// Removes as few heads as possible so that none goes back in size or time. Signs a head of all
+    /// entries if the last head was removed. Returns the number of removed heads.
     ///
     /// # Errors
-    /// A head that is none, another key than the board's, or a failure to read or to write.
+    /// An invalid head, a key other than the board's, or a failure to read or write.
     pub fn repair_heads(&mut self, board: &Signer) -> Result<usize, Error> {
         if self.state.election().manifest().board != board.public() {
             return Err(ErrorKind::Secret { problem: "the key is not this board's" }.into());
@@ -311,11 +308,11 @@ impl Record {
         Ok(found.len() - kept.len())
     }
 
-    /// Adds a head.
+    /// Appends a head.
     ///
     /// # Errors
     /// A failure to write.
-    pub fn append_head(&mut self, head: &Head) -> Result<(), Error> {
+    pub fn append_head(&mut self, head: &SignedTreeHead) -> Result<(), Error> {
         let mut file = OpenOptions::new().append(true).create(true).open(self.folder.join(HEADS))?;
         write_line(&mut file, &head.to_line())?;
         self.newest = Some(head.time.clone());
@@ -328,19 +325,19 @@ fn write_line(file: &mut File, line: &str) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Keeps others from writing the record.
+/// Locks the record against other writers.
 fn lock(folder: &Path) -> Result<File, Error> {
     let file = File::open(folder.join(BOARD))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => {
-            Err(ErrorKind::Shape { problem: "another program writes this record" }.into())
+            Err(ErrorKind::Shape { problem: "another program is writing this record" }.into())
         }
         Err(fs::TryLockError::Error(error)) => Err(error.into()),
     }
 }
 
-/// Cuts what is after the last newline off the last file of the board, and off the heads.
+/// Truncates the last file of the board and the file of heads after their last newline.
 fn drop_unfinished(folder: &Path) -> io::Result<()> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder.join(BOARD))?.map(|file| file.map(|file| file.path())).collect::<io::Result<_>>()?;

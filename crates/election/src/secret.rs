@@ -1,4 +1,5 @@
-//! Secret keys in files: the organiser's, the board's, trustees', and voters' credentials.
+//! Files of secret keys: those of the organiser, the board and the trustees, and voters'
+//! credentials.
 
 use crate::canonical::{Hash, parse, to_text};
 use crate::error::ErrorKind;
@@ -8,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Whose a secret key is.
+/// The holder of a secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Holder {
-    /// The board's keeper.
+pub enum KeyRole {
+    /// The operator of the board.
     Board,
     /// The organiser.
     Organiser,
-    /// The authority that lists voters and makes their credentials.
+    /// The authority that registers voters and issues their credentials.
     Registrar,
     /// A trustee, who signs shares.
     Trustee,
@@ -24,43 +25,43 @@ pub enum Holder {
     Voter,
 }
 
-/// A secret key as a line of a file. Wiped when dropped, and so is every copy that reading and
-/// writing make; `Debug` does not show it.
+/// A secret key as a line of a file. It is wiped when dropped, like every copy that reading and
+/// writing make. `Debug` does not show it.
 pub struct SecretKey {
     election: Option<Hash>,
-    kind: Holder,
+    kind: KeyRole,
     secret: Zeroizing<Vec<u8>>,
     voter: Option<String>,
 }
 
-/// A line as it is read: the secret is borrowed, so that the parser copies nothing.
+/// A parsed line. The secret is borrowed so that the parser makes no copy.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'a> {
     election: Option<Hash>,
-    kind: Holder,
+    kind: KeyRole,
     secret: &'a str,
     voter: Option<String>,
 }
 
 impl SecretKey {
-    /// The organiser's, the board's, the registrar's or a trustee's, made before there is an
-    /// election.
-    pub fn of_office(kind: Holder, signer: &Signer) -> Self {
+    /// The secret key of the organiser, the board, the registrar or a trustee, which exists before
+    /// the election.
+    pub fn of_office(kind: KeyRole, signer: &Signer) -> Self {
         SecretKey { election: None, kind, secret: secret_of(signer), voter: None }
     }
 
     /// A voter's credential.
     pub fn of_voter(election: Hash, voter: &str, signer: &Signer) -> Self {
         let secret = secret_of(signer);
-        SecretKey { election: Some(election), kind: Holder::Voter, secret, voter: Some(voter.to_owned()) }
+        SecretKey { election: Some(election), kind: KeyRole::Voter, secret, voter: Some(voter.to_owned()) }
     }
 
-    /// The key that a line holds.
+    /// Parses the key of a line.
     ///
     /// # Errors
-    /// If it is none in canonical form, or not one of this holder.
-    pub fn from_line(line: &str, kind: Holder) -> Result<Self, ErrorKind> {
+    /// If the line is not a key in canonical form, or has another holder.
+    pub fn from_line(line: &str, kind: KeyRole) -> Result<Self, ErrorKind> {
         let what = "a secret key";
         let Line { election, kind: found, secret, voter } = parse(what, line)?;
         let key = SecretKey { election, kind: found, secret: decoded(secret), voter };
@@ -68,43 +69,43 @@ impl SecretKey {
             return Err(ErrorKind::NotCanonical { what });
         }
         let problem = match kind {
-            Holder::Board => "not the board's key",
-            Holder::Organiser => "not the organiser's key",
-            Holder::Registrar => "not the registrar's key",
-            Holder::Trustee => "not a trustee's key to sign with",
-            Holder::Voter => "not a voter's credential",
+            KeyRole::Board => "not the board's key",
+            KeyRole::Organiser => "not the organiser's key",
+            KeyRole::Registrar => "not the registrar's key",
+            KeyRole::Trustee => "not a trustee's signing key",
+            KeyRole::Voter => "not a voter's credential",
         };
-        let fits = key.kind == kind && key.voter.is_some() == (kind == Holder::Voter);
+        let fits = key.kind == kind && key.voter.is_some() == (kind == KeyRole::Voter);
         if fits { Ok(key) } else { Err(ErrorKind::Secret { problem }) }
     }
 
-    /// The line, in the clear.
+    /// The line, with the secret in plain text.
     pub fn to_line(&self) -> Zeroizing<String> {
         let (election, kind, voter) = (to_text(&self.election), to_text(&self.kind), to_text(&self.voter));
         let mut text = Zeroizing::new(vec![0; Base64UrlUnpadded::encoded_len(&self.secret)]);
         let secret = Base64UrlUnpadded::encode(&self.secret, &mut text).unwrap_or_default();
         let parts =
             ["{\"election\":", &election, ",\"kind\":", &kind, ",\"secret\":\"", secret, "\",\"voter\":", &voter, "}"];
-        // All of it at once: a string that grows leaves its former text behind.
+        // The full capacity at once: a string that grows leaves copies of the secret in memory.
         let mut line = Zeroizing::new(String::with_capacity(parts.iter().map(|part| part.len()).sum()));
         parts.into_iter().for_each(|part| line.push_str(part));
         line
     }
 
-    /// The election that it is for, if that was known.
+    /// The election of the key, if it was known.
     pub fn election(&self) -> Option<Hash> {
         self.election
     }
 
-    /// The voter, if it is one's.
+    /// The voter, if the key is a voter's.
     pub fn voter(&self) -> Option<&str> {
         self.voter.as_deref()
     }
 
-    /// What signs with it.
+    /// The signer with this key.
     ///
     /// # Errors
-    /// If it has not 32 bytes.
+    /// If the secret does not have 32 bytes.
     pub fn signer(&self) -> Result<Signer, ErrorKind> {
         Signer::from_secret(&self.secret)
     }
@@ -120,8 +121,8 @@ fn secret_of(signer: &Signer) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(signer.secret().to_vec())
 }
 
-/// The bytes of a text in base64url; none of one that is not, which is written otherwise than it
-/// was read.
+/// Decodes a base64url text. An invalid text gives no bytes, and the line written from them then
+/// differs from the one read.
 fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(vec![0; text.len()]);
     let length = Base64UrlUnpadded::decode(text, &mut bytes).map_or(0, <[u8]>::len);
@@ -137,18 +138,18 @@ mod tests {
     fn keys_are_read_as_they_are_written_and_by_their_holders_alone() {
         let signer = Signer::generate().unwrap();
         let line = SecretKey::of_voter(Hash::of(&[]), "Ada", &signer).to_line();
-        let key = SecretKey::from_line(&line, Holder::Voter).unwrap();
+        let key = SecretKey::from_line(&line, KeyRole::Voter).unwrap();
         assert_eq!((key.voter(), key.election()), (Some("Ada"), Some(Hash::of(&[]))));
         assert_eq!(key.signer().unwrap().public(), signer.public());
         assert_eq!(format!("{key:?}"), "SecretKey(Voter)");
-        assert!(SecretKey::from_line(&line, Holder::Organiser).is_err());
-        let line = SecretKey::of_office(Holder::Board, &signer).to_line();
-        assert!(SecretKey::from_line(&line, Holder::Board).is_ok());
-        let trustee = SecretKey::of_office(Holder::Trustee, &signer).to_line();
-        assert!(SecretKey::from_line(&trustee, Holder::Trustee).is_ok());
-        assert!(SecretKey::from_line(&trustee, Holder::Board).is_err());
-        assert!(SecretKey::from_line(&line, Holder::Trustee).is_err());
-        assert!(SecretKey::from_line(&line.replace("board", "voter"), Holder::Voter).is_err());
-        assert!(SecretKey::from_line(&line.replace("null", "\"x\""), Holder::Board).is_err());
+        assert!(SecretKey::from_line(&line, KeyRole::Organiser).is_err());
+        let line = SecretKey::of_office(KeyRole::Board, &signer).to_line();
+        assert!(SecretKey::from_line(&line, KeyRole::Board).is_ok());
+        let trustee = SecretKey::of_office(KeyRole::Trustee, &signer).to_line();
+        assert!(SecretKey::from_line(&trustee, KeyRole::Trustee).is_ok());
+        assert!(SecretKey::from_line(&trustee, KeyRole::Board).is_err());
+        assert!(SecretKey::from_line(&line, KeyRole::Trustee).is_err());
+        assert!(SecretKey::from_line(&line.replace("board", "voter"), KeyRole::Voter).is_err());
+        assert!(SecretKey::from_line(&line.replace("null", "\"x\""), KeyRole::Board).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Signatures: Ed25519 (RFC 8032), strictly verified, over a tag that says what is signed and the
-//! canonical form of it.
+//! Signatures: Ed25519 (RFC 8032) with strict verification, over a tag for the purpose and a text
+//! in canonical form.
 
 use crate::canonical::Bytes;
 use crate::error::ErrorKind;
@@ -7,24 +7,24 @@ use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Signed by the author of an entry.
+/// Tag of the signature of an entry by its author.
 pub const ENTRY: &str = "hearith-election 1 entry";
-/// Signed by the board: what it consists of at a time.
+/// Tag of the board's signature of a head.
 pub const HEAD: &str = "hearith-election 1 head";
-/// Signed by the board: that an entry is on it.
+/// Tag of the board's signature of a receipt for an entry.
 pub const RECEIPT: &str = "hearith-election 1 receipt";
 
-/// Signed by a trustee: that it took part in the generation of the key.
+/// Tag of a trustee's signature of a statement that it took part in the generation of the key.
 pub const GENERATION: &str = "hearith-election 1 generation";
 
-/// Bytes of a secret key.
+/// Length of a secret key in bytes.
 pub const SECRET_BYTES: usize = 32;
 
-/// Whoever signs: the secret is wiped when dropped, and `Debug` shows the public key only.
+/// A signing key. The secret is wiped when dropped, and `Debug` shows only the public key.
 pub struct Signer(SigningKey);
 
 impl Signer {
-    /// A new key.
+    /// Generates a key.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -37,7 +37,7 @@ impl Signer {
     /// The key with this secret.
     ///
     /// # Errors
-    /// If it has not 32 bytes.
+    /// If the secret does not have 32 bytes.
     pub fn from_secret(secret: &[u8]) -> Result<Self, ErrorKind> {
         let secret = Zeroizing::new(
             <[u8; SECRET_BYTES]>::try_from(secret)
@@ -46,7 +46,7 @@ impl Signer {
         Ok(Signer(SigningKey::from_bytes(&secret)))
     }
 
-    /// The secret, for a file.
+    /// The secret, to write to a file.
     pub fn secret(&self) -> Zeroizing<[u8; SECRET_BYTES]> {
         Zeroizing::new(self.0.to_bytes())
     }
@@ -56,7 +56,7 @@ impl Signer {
         Bytes(self.0.verifying_key().to_bytes().to_vec())
     }
 
-    /// Signs a text for what the tag says.
+    /// Signs a text under a tag.
     pub fn sign(&self, tag: &str, text: &str) -> Bytes {
         Bytes(self.0.sign(&message(tag, text)).to_bytes().to_vec())
     }
@@ -68,12 +68,12 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// A public key.
+/// A public key that verifies signatures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Reads a key; `whose` it is, for the error. Keys of small order are none.
+    /// Reads a key and rejects keys of small order. `whose` names its owner in errors.
     ///
     /// # Errors
     /// [`BadKey`](ErrorKind::BadKey).
@@ -81,7 +81,7 @@ impl PublicKey {
         let bad = ErrorKind::BadKey { whose };
         let Ok(bytes) = <[u8; 32]>::try_from(&bytes.0[..]) else { return Err(bad) };
         match VerifyingKey::from_bytes(&bytes) {
-            // What is decompressed is compared: there is one way only to write a key.
+            // Compressing the point again enforces a unique encoding of each key.
             Ok(key) if !key.is_weak() && key.to_edwards().compress().to_bytes() == bytes => Ok(PublicKey(bytes)),
             _ => Err(bad),
         }
@@ -92,7 +92,7 @@ impl PublicKey {
         Bytes(self.0.to_vec())
     }
 
-    /// Checks a signature of a text for what the tag says.
+    /// Checks a signature of a text under a tag.
     ///
     /// # Errors
     /// [`BadSignature`](ErrorKind::BadSignature).
@@ -110,7 +110,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// What is signed.
+/// The signed message.
 fn message(tag: &str, text: &str) -> Vec<u8> {
     [tag, "\n", text].concat().into_bytes()
 }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_first_test_of_the_standard_holds_with_a_tag_that_is_ours() {
-        // RFC 8032, 7.1, TEST 1: secret and public key.
+        // RFC 8032, section 7.1, TEST 1: secret and public key.
         let hex =
             |text: &str| (0..32).map(|at| u8::from_str_radix(&text[2 * at..][..2], 16).unwrap()).collect::<Vec<_>>();
         let secret = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
@@ -157,9 +157,9 @@ mod tests {
             one[0] = 1;
             one
         };
-        // 2^255 - 18, which is 1 written as no canonical number.
+        // 2^255 - 18, a non-canonical encoding of 1.
         let beyond = [vec![0xee], vec![0xff; 30], vec![0x7f]].concat();
-        // Neither is y = 2 that of a point.
+        // No point has y = 2.
         let no_point = [vec![2], vec![0; 31]].concat();
         for bytes in [vec![], vec![0; 31], small_order, beyond, no_point] {
             let found = PublicKey::new("the voter's", &Bytes(bytes.clone()));

@@ -1,8 +1,10 @@
-//! What an election is at: entries folded one by one, and everything checked of them but proofs.
+//! The state of an election after a sequence of entries, which checks everything about an entry
+//! except proofs.
 //!
-//! Of each kind of entry it says whether it may come now, whether its author is whom it must be,
-//! and whether it fits what came before. Proofs, which are verified in batches, are the business of
-//! [`verify_ballots`](crate::verify_ballots) and its siblings.
+//! For each entry it checks that its kind is permitted now, that it has the right author, and that
+//! it is consistent with the previous entries. Proofs are verified in batches: see
+//! [`verify_ballots`](crate::verify_ballots), [`verify_challenges`](crate::verify_challenges) and
+//! [`State::check_proofs`].
 
 use crate::body::{Body, ElectionRef, Kind, Manifest, Opening, Outcome, Replace, Share, Tally, Voters};
 use crate::canonical::Hash;
@@ -14,37 +16,38 @@ use crate::names;
 use crate::signature;
 use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
-use hearith_threshold::Verification;
+use hearith_threshold::VerificationKeys;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-/// Voters that one entry adds.
+/// Maximum number of voters that one entry adds.
 pub const MAX_VOTERS_AN_ENTRY: usize = 1000;
-/// Bytes of a voter's id.
+/// Maximum length of a voter's id, in bytes.
 pub const MAX_VOTER_ID: usize = 128;
-/// The most that one voter weighs.
+/// Maximum weight of a voter.
 pub const MAX_WEIGHT: u64 = 1 << 32;
-/// What all voters weigh together is less: a digit of a plurality contest's total holds it.
+/// Exclusive upper bound of the total weight of all voters, so that it fits in a digit of a
+/// plurality contest's total.
 const ALL_WEIGHTS: u64 = 1 << crate::contest::DIGIT_BITS;
 
-/// What an election is at.
+/// The phase of an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Voters are listed.
+    /// Voters are registered.
     Preparing,
     /// Ballots are cast.
     Open,
-    /// No more.
+    /// Voting has ended.
     Closed,
-    /// The products are on the board, and are being decrypted.
+    /// The products are on the board and are being decrypted.
     Tallied,
-    /// The result is.
+    /// The result is on the board.
     Finished,
 }
 
 impl Phase {
-    /// Its name.
+    /// The name of the phase.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Preparing => "preparing",
@@ -60,7 +63,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Phase::Preparing => "voting has not begun",
-            Phase::Open => "voting is going on",
+            Phase::Open => "voting is in progress",
             Phase::Closed => "voting has ended",
             Phase::Tallied => "the tally is being decrypted",
             Phase::Finished => "the election is over",
@@ -68,7 +71,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// A voter, as far as an election has gone.
+/// The state of a voter.
 #[derive(Clone, Debug)]
 pub struct VoterState {
     key: signature::PublicKey,
@@ -77,23 +80,23 @@ pub struct VoterState {
 }
 
 impl VoterState {
-    /// The key that the voter signs with.
+    /// The key with which the voter signs.
     pub fn key(&self) -> &signature::PublicKey {
         &self.key
     }
 
-    /// How often the ballot counts.
+    /// The weight with which the ballot counts.
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The entry that counts, if the voter has voted.
+    /// The entry of the counted ballot, if the voter has voted.
     pub fn counted(&self) -> Option<u64> {
         self.counted
     }
 }
 
-/// An election's board, folded.
+/// The state of an election after the entries of its board.
 pub struct State {
     election: Election,
     size: u64,
@@ -101,7 +104,7 @@ pub struct State {
     voters: HashMap<String, VoterState>,
     all_weights: u64,
     outliner: Outliner,
-    /// The ciphertexts on the board, by their keyed hashes.
+    /// Keyed hashes of the ciphertexts on the board.
     seen: HashSet<u128>,
     counted: u64,
     weight: u64,
@@ -113,38 +116,38 @@ pub struct State {
     result: Option<Outcome>,
 }
 
-/// A change of the list of voters that everybody should see: of somebody's credential, or while
-/// voting went on.
+/// A change of the list of voters that should be visible to everyone: a replaced credential, or a
+/// voter added during voting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The entry that made it, from 0.
+    /// The entry with the change, from 0.
     pub entry: u64,
-    /// Whether voting was going on.
+    /// Whether voting was in progress.
     pub late: bool,
-    /// Whether a credential was replaced; if not, the voter was added.
+    /// Whether a credential was replaced. Otherwise the voter was added.
     pub replaced: bool,
     /// The voter.
     pub voter: String,
 }
 
-/// What an entry changed, beside the phase.
+/// The effect of an entry, apart from the phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Admitted {
-    /// A ballot's weight.
+    /// The weight of a ballot.
     pub weight: u64,
-    /// The entry whose ballot does not count any more.
+    /// The entry whose ballot no longer counts.
     pub replaced: Option<u64>,
 }
 
 impl State {
-    /// The state after the first entry, whose signature is checked too.
+    /// The state after the first entry. Checks its signature as well.
     ///
     /// # Errors
-    /// If it is none that an election begins with; as [`Election::new`];
+    /// A notice that is not an election, the errors of [`Election::new`], or
     /// [`BadSignature`](ErrorKind::BadSignature).
     pub fn begin(first: &Notice, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let Body::Election(manifest) = first.body() else {
-            return Err(ErrorKind::Shape { problem: "the first entry is not that of an election" });
+            return Err(ErrorKind::Shape { problem: "the first entry is not an election" });
         };
         let election = Election::new(Manifest::clone(manifest), policy, engine)?;
         first.check_signature(election.organiser())?;
@@ -177,86 +180,85 @@ impl State {
         &self.election
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// What it is at.
+    /// The phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// A voter.
+    /// The state of a voter.
     pub fn voter(&self, id: &str) -> Option<&VoterState> {
         self.voters.get(id)
     }
 
-    /// All voters, in no order.
+    /// All voters, in arbitrary order.
     pub fn voters(&self) -> impl Iterator<Item = (&str, &VoterState)> {
         self.voters.iter().map(|(id, standing)| (id.as_str(), standing))
     }
 
-    /// How many voters there are.
+    /// The number of voters.
     pub fn voter_count(&self) -> u64 {
         self.voters.len() as u64
     }
 
-    /// How many ballots count, and what they weigh.
+    /// The number of counted ballots and their total weight.
     pub fn counted(&self) -> (u64, u64) {
         (self.counted, self.weight)
     }
 
-    /// How many ballots were challenged.
+    /// The number of challenged ballots.
     pub fn challenges(&self) -> u64 {
         self.challenges
     }
 
-    /// Credentials that were replaced, and voters who were added while voting went on, in order.
+    /// Replaced credentials and voters added during voting, in order.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// The trustees that have given their shares.
+    /// The shares entered so far, by trustee.
     pub fn shares(&self) -> &BTreeMap<u32, Share> {
         &self.shares
     }
 
-    /// The tally, as the board has it.
+    /// The tally on the board.
     pub fn tally(&self) -> Option<&Tally> {
         self.tally.as_ref()
     }
 
-    /// The decryption by the one who holds the key, as the board has it.
+    /// The key holder's decryption on the board.
     pub fn opening(&self) -> Option<&Opening> {
         self.opening.as_ref()
     }
 
-    /// Each candidate's votes, as the board has them.
+    /// The result on the board.
     pub fn result(&self) -> Option<&Outcome> {
         self.result.as_ref()
     }
 
-    /// How far the tally is decrypted, to be checked without the state.
+    /// The state of the tally's decryption, as a copy that can be checked independently.
     pub fn decryption(&self) -> Decryption {
         let (election, tally) = (self.election.clone(), self.tally.clone());
         Decryption { election, tally, shares: self.shares.clone(), opening: self.opening.clone() }
     }
 
-    /// What the tally on the board decrypts to, by the shares or the opening on the board, which
-    /// are verified.
+    /// Verifies the shares or the opening on the board and returns the result of the tally.
     ///
     /// # Errors
-    /// As [`Decryption::outcome`].
+    /// The errors of [`Decryption::outcome`].
     pub fn outcome(&self) -> Result<Outcome, ErrorKind> {
         self.decryption().outcome()
     }
 
-    /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which
-    /// are not kept here: see [`Products`](crate::Products).
+    /// Verifies the proofs of one admissible entry. A tally is not checked here, since the state
+    /// does not keep the ballots: see [`Products`](crate::Products).
     ///
     /// # Errors
-    /// What does not hold.
+    /// The first fault found.
     pub fn check_proofs(&self, notice: &Notice) -> Result<(), ErrorKind> {
         let one = |mut verdicts: Vec<Result<(), ErrorKind>>| verdicts.pop().unwrap_or(Ok(()));
         match notice.body() {
@@ -266,24 +268,24 @@ impl State {
         }
     }
 
-    /// Whether an entry may come now, its author's signature included; proofs are not looked at.
+    /// Checks that an entry is permitted now, including its author's signature but not its proofs.
     ///
     /// # Errors
-    /// Everything that can be wrong with it.
+    /// Any fault of the entry.
     pub fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
         self.check_rules(notice)?;
         notice.check_signature(&self.author(notice)?)
     }
 
-    /// Whether an entry of this kind may come at a time, by the dates of the election: `open` and
-    /// `close` not before theirs, and no ballot from the second on at which voting ends. Times are
-    /// as heads write them.
+    /// Checks that the election's dates permit an entry of this kind at a time, in the format of
+    /// heads: `open` and `close` not before their dates, and no ballots or challenges from the
+    /// second at which voting ends.
     ///
     /// # Errors
     /// [`Date`](ErrorKind::Date).
     pub fn check_date(&self, kind: Kind, time: &str) -> Result<(), ErrorKind> {
         let Manifest { opens, closes, .. } = self.election.manifest();
-        // Texts of this form sort as times do.
+        // Times in this format sort chronologically as strings.
         let reached = |date: &Option<String>| date.as_ref().map(|date| time >= date.as_str());
         match kind {
             Kind::Open if reached(opens) == Some(false) => Err(ErrorKind::Date { problem: "voting begins later" }),
@@ -295,7 +297,8 @@ impl State {
         }
     }
 
-    /// What the board itself has to say at a time, since the election has dates: `open` or `close`.
+    /// The entry that the board itself must make at this time because of the election's dates:
+    /// `open` or `close`.
     pub fn due(&self, time: &str) -> Option<Body> {
         let (manifest, of) = (self.election.manifest(), ElectionRef { election: self.election.id() });
         let reached = |date: &Option<String>| date.as_ref().is_some_and(|date| time >= date.as_str());
@@ -306,16 +309,17 @@ impl State {
         }
     }
 
-    /// Checks an entry and takes it up.
+    /// Checks an entry and applies it.
     ///
     /// # Errors
-    /// As [`State::check`]; nothing has changed then.
+    /// The errors of [`State::check`], in which case nothing changes.
     pub fn admit(&mut self, notice: &Notice) -> Result<Admitted, ErrorKind> {
         self.check(notice)?;
         Ok(self.admit_unsigned(notice)?.0)
     }
 
-    /// The same without its signature, which the caller checks by the key that comes with it.
+    /// As [`State::admit`] without checking the signature. The caller checks it with the returned
+    /// key.
     pub(crate) fn admit_unsigned(&mut self, notice: &Notice) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
         if let Some((outline, form)) = self.outliner.outline(notice) {
             return self.admit_outline(&outline, form);
@@ -326,7 +330,8 @@ impl State {
         Ok((Admitted::default(), author))
     }
 
-    /// The same of a ballot, cast or challenged, of which no more than the outline is here.
+    /// As [`State::admit_unsigned`], for a cast or challenged ballot of which only the outline is
+    /// available.
     pub(crate) fn admit_outline(
         &mut self,
         outline: &Outline,
@@ -337,18 +342,18 @@ impl State {
         Ok((self.apply_outline(outline), author))
     }
 
-    /// What makes outlines for this state.
+    /// The maker of outlines for this state.
     pub(crate) fn outliner(&self) -> &Outliner {
         &self.outliner
     }
 
-    /// Leaves an entry out that must not have been there, but has its place.
+    /// Skips an invalid entry that still occupies an index.
     pub(crate) fn skip_entry(&mut self) {
         self.size += 1;
     }
 
-    /// Whose signature an entry needs: the organiser's, the registrar's, the board's, a voter's or
-    /// a trustee's.
+    /// The key that must sign an entry: that of the organiser, the registrar, the board, a voter or
+    /// a trustee.
     ///
     /// # Errors
     /// [`UnknownVoter`](ErrorKind::UnknownVoter), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee).
@@ -369,7 +374,7 @@ impl State {
         }
     }
 
-    /// Everything but signature and proofs.
+    /// Checks everything except signature and proofs.
     fn check_rules(&self, notice: &Notice) -> Result<(), ErrorKind> {
         if let Some((outline, form)) = self.outliner.outline(notice) {
             return self.check_outline(&outline, form);
@@ -419,7 +424,7 @@ impl State {
         }
     }
 
-    /// Whether an entry of this kind can come now.
+    /// Checks that the phase permits an entry of this kind.
     fn check_order(&self, kind: Kind) -> Result<(), ErrorKind> {
         let shared = self.election.trustees().is_some();
         let now = match (kind, self.phase) {
@@ -437,7 +442,7 @@ impl State {
 
     fn check_voters(&self, voters: &Voters) -> Result<(), ErrorKind> {
         if !(1..=MAX_VOTERS_AN_ENTRY).contains(&voters.voters.len()) {
-            return Err(ErrorKind::Shape { problem: "an entry lists 1 to 1000 voters" });
+            return Err(ErrorKind::Shape { problem: "an entry must list 1 to 1000 voters" });
         }
         let (mut ids, mut weights) = (HashSet::new(), self.all_weights);
         for (voter, one) in voters.voters.iter().enumerate() {
@@ -446,17 +451,17 @@ impl State {
                 return wrong(fault);
             }
             if self.voters.contains_key(&one.id) || !ids.insert(&one.id) {
-                return wrong("there is a voter of this id already");
+                return wrong("a voter with this ID already exists");
             }
             if !(1..=MAX_WEIGHT).contains(&one.weight) {
-                return wrong("a weight is 1 to 2^32");
+                return wrong("a weight must be between 1 and 2^32");
             }
             weights += one.weight;
             if weights >= ALL_WEIGHTS {
-                return wrong("all weights together reach 2^48");
+                return wrong("the sum of all weights must be below 2^48");
             }
             if self.election.contests().iter().any(|contest| weights > contest.most_weight()) {
-                return wrong("all weights together, times the points of a first rank, reach 2^53");
+                return wrong("the sum of all weights, times the points of a first rank, must be below 2^53");
             }
             if signature::PublicKey::new("a voter's", &one.key).is_err() {
                 return wrong("the key is not an Ed25519 public key");
@@ -467,29 +472,30 @@ impl State {
 
     fn check_replace(&self, replace: &Replace) -> Result<(), ErrorKind> {
         if !(1..=MAX_VOTERS_AN_ENTRY).contains(&replace.voters.len()) {
-            return Err(ErrorKind::Shape { problem: "an entry replaces the credentials of 1 to 1000 voters" });
+            return Err(ErrorKind::Shape { problem: "an entry must replace the credentials of 1 to 1000 voters" });
         }
         let mut ids = HashSet::new();
         for (voter, one) in replace.voters.iter().enumerate() {
             let wrong = |problem| Err(ErrorKind::Voter { voter, problem });
-            let Some(standing) = self.voters.get(&one.id) else { return wrong("there is no voter of this id") };
+            let Some(standing) = self.voters.get(&one.id) else { return wrong("there is no voter with this ID") };
             if !ids.insert(&one.id) {
-                return wrong("the voter is in this entry already");
+                return wrong("the entry lists the voter twice");
             }
-            // Whoever made the new key could replace the ballot.
+            // Otherwise the maker of the new key could replace the ballot.
             if standing.counted.is_some() {
-                return wrong("the voter has voted: no credential is replaced then");
+                return wrong("the voter has voted, so the credential can no longer be replaced");
             }
             match signature::PublicKey::new("a voter's", &one.key) {
                 Err(_) => return wrong("the key is not an Ed25519 public key"),
-                Ok(key) if key == standing.key => return wrong("the key is the one that it replaces"),
+                Ok(key) if key == standing.key => return wrong("the new key is the same as the old one"),
                 Ok(_) => {}
             }
         }
         Ok(())
     }
 
-    /// The rules for a ballot, cast or challenged, whose form was checked where it was read.
+    /// Checks the rules for a cast or challenged ballot. `form` is the result of the check of its
+    /// form, made where the ballot was read.
     fn check_outline(&self, outline: &Outline, form: Result<(), ErrorKind>) -> Result<(), ErrorKind> {
         if outline.election != self.election.id() {
             return Err(ErrorKind::WrongElection);
@@ -509,7 +515,7 @@ impl State {
 
     fn check_share(&self, trustee: u32, bytes: usize) -> Result<(), ErrorKind> {
         let shared = self.election.trustees();
-        let trustees = shared.map_or(0, Verification::trustees);
+        let trustees = shared.map_or(0, VerificationKeys::trustees);
         let Some(shared) = shared.filter(|_| (1..=trustees).contains(&trustee)) else {
             return Err(ErrorKind::NoSuchTrustee { trustees });
         };
@@ -524,7 +530,7 @@ impl State {
         }
     }
 
-    /// Takes an entry up that was checked.
+    /// Applies a checked entry.
     fn apply(&mut self, body: &Body) {
         let (entry, late) = (self.size, self.phase == Phase::Open);
         self.size += 1;
@@ -561,7 +567,7 @@ impl State {
         }
     }
 
-    /// The same of a ballot's outline.
+    /// Applies the outline of a ballot.
     fn apply_outline(&mut self, outline: &Outline) -> Admitted {
         let entry = self.size;
         self.size += 1;
@@ -586,8 +592,8 @@ impl fmt::Debug for State {
     }
 }
 
-/// What the rules look at in a ballot, cast or challenged: little, and made wherever the entry is
-/// read.
+/// The part of a cast or challenged ballot that the rules depend on. It is small and is made where
+/// the entry is read.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) election: Hash,
@@ -597,9 +603,9 @@ pub(crate) struct Outline {
     pub(crate) marks: Vec<u128>,
 }
 
-/// Makes outlines. Ciphertexts are told apart by keyed hashes of 128 bits, so that memory does not
-/// grow with their length. The key is random, so nobody finds two that hash alike; two of `2^40` do
-/// by chance once in `2^48` boards.
+/// Makes outlines. Keyed 128-bit hashes identify ciphertexts, so memory does not depend on their
+/// length. The key is random, so nobody can find a collision. Among `2^40` ciphertexts one occurs
+/// by chance in one of `2^48` boards.
 #[derive(Clone)]
 pub(crate) struct Outliner {
     election: Election,
@@ -612,7 +618,7 @@ impl Outliner {
         Self::with_key(election, std::array::from_fn(|word| source.hash_one(word)))
     }
 
-    /// One whose outlines are for a state elsewhere.
+    /// A maker of outlines for the state of another process.
     pub(crate) fn with_key(election: &Election, key: [u64; 4]) -> Self {
         Outliner { election: election.clone(), key }
     }
@@ -621,8 +627,8 @@ impl Outliner {
         self.key
     }
 
-    /// The outline of a ballot, cast or challenged, and whether its form is right; other entries
-    /// have none.
+    /// The outline of a cast or challenged ballot, and the check of its form. `None` for other
+    /// entries.
     pub(crate) fn outline(&self, notice: &Notice) -> Option<(Outline, Result<(), ErrorKind>)> {
         let (election, ballot, form) = match notice.body() {
             Body::Ballot(ballot) => (ballot.election, ballot, self.election.check_shape(ballot)),

@@ -1,4 +1,4 @@
-//! What the ballots come to: products of ciphertexts, which hold sums of votes.
+//! The encrypted sums of the ballots: products of ciphertexts.
 
 use crate::body::{Ballot, Body, Tally};
 use crate::canonical::Bytes;
@@ -10,14 +10,14 @@ use crate::state::{MAX_WEIGHT, State};
 use hearith_paillier::Ciphertexts;
 use std::collections::{BTreeMap, HashMap};
 
-/// Bits of a weight.
+/// Maximum number of bits of a weight.
 const WEIGHT_BITS: u32 = 64 - MAX_WEIGHT.leading_zeros();
 
-/// Ballots whose product is taken together.
+/// Ballots that are multiplied in one batch.
 const BATCH: usize = 1000;
 
-/// The tally of a record whose board a state is of: the products of the ballots that count. Their
-/// proofs are not verified again.
+/// The tally of a record: the products of the ballots that `state` counts. Does not verify their
+/// proofs again.
 ///
 /// # Errors
 /// If the record cannot be read.
@@ -36,11 +36,11 @@ pub fn tally(state: &State, source: &dyn Source) -> Result<Tally, Error> {
     Ok(products.to_tally(state.counted()))
 }
 
-/// Every ballot of a record that counts, in the record's order, with its weight. Their proofs are
-/// not verified again.
+/// Calls `each` with every counted ballot of a record and its weight, in the order of the record.
+/// Does not verify their proofs again.
 ///
 /// # Errors
-/// If the record cannot be read, or as `each` says.
+/// If the record cannot be read, or `each` fails.
 pub fn for_each_counted(
     state: &State,
     source: &dyn Source,
@@ -65,8 +65,8 @@ fn borrowed(batch: &[(Ballot, u64)]) -> Vec<(&Ballot, u64)> {
     batch.iter().map(|(ballot, weight)| (ballot, *weight)).collect()
 }
 
-/// The products of ballots so far, a row for each mark. They grow in batches, so that no more than
-/// one is in memory.
+/// The products of ballots so far, one row per mark. They grow in batches, so only one batch is in
+/// memory.
 #[derive(Clone, Debug)]
 pub struct Products {
     election: Election,
@@ -74,12 +74,12 @@ pub struct Products {
 }
 
 impl Products {
-    /// Those of no ballots: ones, which hold 0.
+    /// The products of no ballots: ones, which encrypt 0.
     pub fn new(election: &Election) -> Self {
         Products { election: election.clone(), numbers: election.key().zeros(election.marks()) }
     }
 
-    /// Takes ballots in, each with its weight. Their shape must be right.
+    /// Multiplies by ballots, each with its weight. The ballots must have the right shape.
     ///
     /// # Errors
     /// A ciphertext out of range.
@@ -89,7 +89,7 @@ impl Products {
         Ok(())
     }
 
-    /// Takes in the products of other ballots.
+    /// Multiplies by the products of other ballots.
     ///
     /// # Errors
     /// Products of another election.
@@ -98,41 +98,42 @@ impl Products {
         Ok(())
     }
 
-    /// Takes ballots out again that were replaced by others.
+    /// Divides by ballots that were replaced by others.
     ///
     /// # Errors
-    /// As [`Products::add`].
+    /// The errors of [`Products::add`].
     pub fn remove(&mut self, ballots: &[(&Ballot, u64)]) -> Result<(), ErrorKind> {
         let product = self.product(ballots)?;
         self.numbers = self.election.key().subtract(&self.numbers, &product)?;
         Ok(())
     }
 
-    /// The products, a number each.
+    /// The products, one number per mark.
     pub(crate) fn to_bytes(&self) -> Vec<Bytes> {
         self.numbers.to_be_bytes().chunks_exact(self.numbers.row_bytes()).map(|one| Bytes(one.to_vec())).collect()
     }
 
-    /// Products that another machine made.
+    /// Reads the products of another machine.
     ///
     /// # Errors
-    /// A number out of range, too many or too few of them.
+    /// A number out of range, or a wrong number of products.
     pub(crate) fn from_bytes(election: &Election, products: &[Bytes]) -> Result<Self, ErrorKind> {
         if products.len() != election.marks() {
-            return Err(ErrorKind::Shape { problem: "not a product for every mark" });
+            return Err(ErrorKind::Shape { problem: "there must be one product per mark" });
         }
         let rows: Vec<&[u8]> = products.iter().map(|one| &one.0[..]).collect();
         Ok(Products { numbers: election.key().ciphertexts_from_be_rows(&rows)?, election: election.clone() })
     }
 
-    /// The entry that says what the products are.
+    /// The body of a tally entry with these products, from the number of counted ballots and their
+    /// weight.
     pub fn to_tally(&self, (counted, weight): (u64, u64)) -> Tally {
         let mut numbers = self.to_bytes().into_iter();
         let contests = self.election.contests().iter().map(|contest| numbers.by_ref().take(contest.marks()).collect());
         Tally { contests: contests.collect(), counted, election: self.election.id(), weight }
     }
 
-    /// Checks that an entry says so.
+    /// Compares a tally entry with these products.
     ///
     /// # Errors
     /// [`WrongTally`](ErrorKind::WrongTally) for the first mark that differs.
@@ -148,8 +149,8 @@ impl Products {
         }
     }
 
-    /// The products of ballots alone: for each weight that there is a plain product, and of those a
-    /// product of powers.
+    /// The product of the given ballots alone: a plain product for each distinct weight, combined
+    /// by a product of powers.
     fn product(&self, ballots: &[(&Ballot, u64)]) -> Result<Ciphertexts, ErrorKind> {
         let (key, marks) = (self.election.key(), self.election.marks());
         let mut by_weight: BTreeMap<u64, Vec<usize>> = BTreeMap::new();

@@ -1,30 +1,31 @@
-//! Times as heads have them: RFC 3339 in UTC to the second, with `T` and `Z`, years 0001 to 9999.
+//! Times in the format of heads: RFC 3339 in UTC to the second, with `T` and `Z`, years 0001
+//! to 9999.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Now, UTC to the second: `2026-11-22T20:15:00Z`.
+/// The current time in UTC to the second: `2026-11-22T20:15:00Z`.
 pub fn now() -> String {
     let second = OffsetDateTime::now_utc().truncate_to_second();
-    // A clock beyond the years that have four digits.
+    // A clock beyond the year 9999.
     second.format(&Rfc3339).unwrap_or_else(|_| "9999-12-31T23:59:59Z".into())
 }
 
-/// Now, but not before an earlier time: the clock may have been set back since, and heads must not
-/// go back.
+/// The current time, or an earlier head's time if that is later. The clock may have been set back,
+/// and heads must not go back in time.
 pub fn now_after(earlier: Option<&str>) -> String {
     let now = now();
-    // Texts of this form sort as times do.
+    // Times in this format sort chronologically as strings.
     match earlier {
         Some(earlier) if earlier > now.as_str() => earlier.to_owned(),
         _ => now,
     }
 }
 
-/// Whether a text is a time of the calendar in the one form that heads have.
+/// Whether a text is a calendar time in the format of heads.
 pub(crate) fn is_time(text: &str) -> bool {
     let read = OffsetDateTime::parse(text, &Rfc3339).ok().filter(|time| time.year() >= 1);
-    // Offsets, fractions and leap seconds are written back in another way, or longer.
+    // Offsets, fractions and leap seconds change the text or its length when written back.
     text.len() == "2026-11-22T20:15:00Z".len()
         && read.and_then(|time| time.format(&Rfc3339).ok()).as_deref() == Some(text)
 }

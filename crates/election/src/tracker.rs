@@ -1,15 +1,15 @@
-//! Trackers: what voters find their ballots by.
+//! Trackers, by which voters find their ballots.
 
 use crate::canonical::Hash;
 use crate::code::{self, CodeError, CodeKind};
 
-/// A ballot's tracker as the board has it: the first 16 bytes of its hash in lower-case base32
-/// (RFC 4648) without padding.
+/// A ballot's tracker in the form of the board: the first 16 bytes of the ballot's hash in
+/// lower-case base32 (RFC 4648) without padding.
 pub fn tracker(ballot: &Hash) -> String {
     code::plain(&bits(ballot))
 }
 
-/// A ballot's tracker as people see it: with two check characters, in groups of four.
+/// A ballot's tracker in the form shown to people: with two check characters, in groups of four.
 pub fn shown_tracker(ballot: &Hash) -> String {
     code::shown(&bits(ballot), CodeKind::Tracker, " ").to_string()
 }
@@ -18,11 +18,11 @@ fn bits(ballot: &Hash) -> [u8; 16] {
     std::array::from_fn(|byte| ballot.0[byte])
 }
 
-/// A tracker as people write it, with or without its checks, spaces or hyphens, in upper or lower
-/// case: its 26 characters.
+/// Reads a tracker as people write it, with or without check characters, spaces or hyphens, in
+/// upper or lower case. Returns its 26 characters.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the text.
 pub fn read_tracker(text: &str) -> Result<String, CodeError> {
     code::read(text, CodeKind::Tracker)
 }

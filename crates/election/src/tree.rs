@@ -1,9 +1,9 @@
-//! The tree of hashes over the board's lines (RFC 6962, section 2.1), whose root stands for all of
+//! The Merkle tree over the board's lines (RFC 6962, section 2.1), whose root commits to all of
 //! them.
 
 use crate::canonical::Hash;
 
-/// The hash of a line as a leaf.
+/// The leaf hash of a line.
 pub fn leaf_hash(line: &str) -> Hash {
     Hash::of(&[&[0], line.as_bytes()])
 }
@@ -12,8 +12,8 @@ fn node_hash(left: &Hash, right: &Hash) -> Hash {
     Hash::of(&[&[1], &left.0, &right.0])
 }
 
-/// A tree that grows leaf by leaf: of all its nodes it keeps the roots of the full subtrees,
-/// largest first, one for each bit of its size.
+/// A Merkle tree that grows leaf by leaf. It stores only the roots of the full subtrees, largest
+/// first, one for each set bit of its size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     size: u64,
@@ -21,7 +21,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// How many leaves there are.
+    /// The number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -29,7 +29,7 @@ impl Tree {
     /// Adds a leaf.
     pub fn push(&mut self, leaf: Hash) {
         let mut node = leaf;
-        // As many full subtrees become one as the size ends in ones.
+        // Merges as many full subtrees as the size has trailing one bits.
         for _ in 0..self.size.trailing_ones() {
             if let Some(left) = self.full.pop() {
                 node = node_hash(&left, &node);
@@ -39,7 +39,7 @@ impl Tree {
         self.size += 1;
     }
 
-    /// The root.
+    /// The root of the tree.
     pub fn root(&self) -> Hash {
         let mut subtrees = self.full.iter().rev();
         match subtrees.next() {
@@ -53,7 +53,8 @@ impl Tree {
 mod tests {
     use super::*;
 
-    /// The definition: the largest power of two below the size parts left from right.
+    /// The definition in RFC 6962: the largest power of two below the size separates left from
+    /// right.
     fn defined(leaves: &[Hash]) -> Hash {
         match leaves.len() {
             0 => Hash::of(&[b""]),
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn known_roots() {
-        // The first inputs of the Certificate Transparency project's own tests: leaves "", 0x00.
+        // The first inputs of the Certificate Transparency project's own tests: leaves "" and 0x00.
         let mut tree = Tree::default();
         assert_eq!(tree.root().to_string(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         tree.push(leaf_hash(""));

@@ -1,18 +1,18 @@
-//! The verifier: everything that a published record claims, checked again from nothing but the
-//! record.
+//! The verifier: checks every claim of a published record from the record alone.
 //!
-//! The record is read once. Lines and signatures are checked on all cores; ballots wait until there
-//! are enough for one equation, and are verified while those of the next one are read. Memory does
-//! not grow beyond two such batches but for some hundred bytes a voter and some twenty a
-//! ciphertext. Only files with ballots that others replaced are read twice.
+//! It reads the record once. All cores check lines and signatures. Ballots are collected into
+//! batches that share one equation, and each batch is verified while the next one is read. Memory
+//! holds at most two such batches, plus some hundred bytes per voter and some twenty per
+//! ciphertext. Only files with replaced ballots are read twice.
 
-use crate::board::{Board, Head};
-use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Outcome, Tally};
+use crate::board::{Board, SignedTreeHead};
+use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Tally};
 use crate::canonical::Hash;
 use crate::election::Election;
 use crate::entry::{Entry, line_hash};
 use crate::error::{Error, ErrorKind};
 use crate::record::{FILE_ENTRIES, Lines, Source, heads};
+use crate::report::{Check, Report, Step};
 use crate::signature;
 use crate::state::{Admitted, Outline, State};
 use crate::tally::Products;
@@ -21,144 +21,22 @@ use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::mem;
 
-/// Lines that are read together.
+/// Lines in a batch of reading.
 const BATCH_LINES: usize = 250;
-/// Lines that a core takes at most before others may take from what is left, so that none waits
-/// long for another.
+/// Maximum lines per task of the thread pool, small enough to balance the load of the cores.
 const LINES_PER_TASK: usize = 4;
-/// Bytes of lines that are read together.
+/// Size at which a batch of reading ends, in bytes.
 const BATCH_BYTES: usize = 64 << 20;
-/// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than
-/// it does at best.
+/// Size at which collected ballots are verified, in bytes: large enough that the cost per proof is
+/// close to its minimum.
 const WAITING_BYTES: usize = 108 << 20;
-/// Faults of a check that are told; of the others only the number.
+/// Reported faults of a check. The rest are only counted.
 const MAX_REPORTED_FAULTS: usize = 20;
 
-/// What is checked, in the order of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
-    /// Every line is an entry in its one form, in its place, and names the line before.
-    Chain,
-    /// The board's heads are signed, and have the roots of the board.
-    Heads,
-    /// The first entry: an election that can be held, its key and the proof about it.
-    Election,
-    /// Entries come in the right order and from those who may make them; no voter counts twice and
-    /// no ciphertext is there twice.
-    Rules,
-    /// Every entry is signed by its author.
-    Signatures,
-    /// Every ballot holds what the contests allow.
-    Ballots,
-    /// Challenged ballots held what is shown.
-    Challenges,
-    /// The tally is the product of the ballots that count.
-    Tally,
-    /// The tally is decrypted rightly.
-    Decryption,
-    /// The result is what the tally decrypts to.
-    Result,
-}
-
-impl Step {
-    /// All of them.
-    pub const ALL: [Step; 10] = [
-        Step::Chain,
-        Step::Heads,
-        Step::Election,
-        Step::Rules,
-        Step::Signatures,
-        Step::Ballots,
-        Step::Challenges,
-        Step::Tally,
-        Step::Decryption,
-        Step::Result,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Chain => "chain",
-            Step::Heads => "heads",
-            Step::Election => "election",
-            Step::Rules => "rules",
-            Step::Signatures => "signatures",
-            Step::Ballots => "ballots",
-            Step::Challenges => "challenges",
-            Step::Tally => "tally",
-            Step::Decryption => "decryption",
-            Step::Result => "result",
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// What came of a check.
-#[derive(Debug, Default)]
-pub struct Check {
-    /// How many things were checked: entries, heads, signatures, ballots, marks.
-    pub checked: u64,
-    /// What is wrong, the first twenty.
-    pub faults: Vec<Error>,
-    /// How many things are.
-    pub wrong: u64,
-}
-
-/// What a verifier found.
-#[derive(Debug)]
-pub struct Report {
-    /// What the election is at, as far as the record could be followed.
-    pub state: Option<State>,
-    /// How many entries there are of each kind.
-    pub kinds: BTreeMap<Kind, u64>,
-    /// The root of the tree over all entries that were read.
-    pub root: Hash,
-    /// How many those are.
-    pub size: u64,
-    /// Votes that voters replaced by others.
-    pub replaced: u64,
-    /// Each check.
-    pub checks: BTreeMap<Step, Check>,
-}
-
-impl Report {
-    /// Whether nothing is wrong.
-    pub fn is_good(&self) -> bool {
-        self.checks.values().all(|check| check.wrong == 0)
-    }
-
-    /// The report as programs read it.
-    pub fn to_json(&self) -> serde_json::Value {
-        let check = |(step, check): (&Step, &Check)| {
-            let faults: Vec<String> = check.faults.iter().map(ToString::to_string).collect();
-            let found = serde_json::json!({ "checked": check.checked, "wrong": check.wrong, "faults": faults });
-            (step.name().to_owned(), found)
-        };
-        let checks: serde_json::Map<String, serde_json::Value> = self.checks.iter().map(check).collect();
-        let election = self.state.as_ref().map(|state| state.election().id().to_string());
-        let phase = self.state.as_ref().map(|state| state.phase().name());
-        serde_json::json!({
-            "election": election, "entries": self.size, "root": self.root.to_string(), "phase": phase,
-            "verified": self.is_good(), "checks": checks, "result": self.result(),
-        })
-    }
-
-    /// The result, if nothing is wrong and the election is over.
-    pub fn result(&self) -> Option<&Outcome> {
-        self.state.as_ref()?.result().filter(|_| self.is_good())
-    }
-}
-
-/// Verifies a record. `progress` is told how many bytes have been read. Nothing in a record makes
-/// this fail; faults are in the report.
+/// Verifies a record. Calls `progress` with the number of bytes read so far. An invalid record is
+/// not an error: its faults are in the report.
 ///
 /// # Errors
 /// If the record cannot be read.
@@ -173,8 +51,7 @@ pub fn verify(
     let mut reader = Reader { lines: Lines::new(source), bytes: 0, progress };
     loop {
         let ready = verifier.take_waiting();
-        // While ballots are verified, those of the next batch are read, hashed, and held against
-        // the rules.
+        // While ballots are verified, the next batch is read, hashed and checked against the rules.
         let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(BallotBatch::verify));
         verifier.note_verified(verified);
         if !goes_on? {
@@ -184,7 +61,7 @@ pub fn verify(
     verifier.finish(Some(source))
 }
 
-/// A record being read.
+/// The reader of a record.
 struct Reader<'a> {
     lines: Lines<'a>,
     bytes: u64,
@@ -192,7 +69,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next lines, read and hashed, and why there are no more if one cannot be read.
+    /// The next lines, parsed and hashed, up to the first unreadable one, and its error.
     fn next(&mut self) -> (Vec<HashedLine>, Option<Error>) {
         let (batch, error) = next_batch(&mut self.lines);
         self.bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
@@ -201,7 +78,7 @@ impl Reader<'_> {
     }
 }
 
-/// The next lines, and why there are no more if one cannot be read.
+/// The next lines up to the first unreadable one, and its error.
 fn next_batch(lines: &mut Lines<'_>) -> (Vec<String>, Option<Error>) {
     let (mut batch, mut bytes) = (Vec::with_capacity(BATCH_LINES), 0);
     while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
@@ -217,7 +94,7 @@ fn next_batch(lines: &mut Lines<'_>) -> (Vec<String>, Option<Error>) {
     (batch, None)
 }
 
-/// A line read and hashed.
+/// A parsed line with its hashes.
 pub(crate) struct HashedLine {
     pub(crate) item: Result<ParsedEntry, ErrorKind>,
     pub(crate) line: Hash,
@@ -231,10 +108,10 @@ impl HashedLine {
     }
 }
 
-/// An entry as the rules look at it.
+/// A parsed entry, as input of the rules.
 pub(crate) enum ParsedEntry {
     Whole(Entry),
-    /// A ballot that is on another machine, with its place, and whether its form is right.
+    /// A ballot on another machine, with its place and the check of its form.
     Outline {
         index: u64,
         previous: Hash,
@@ -259,21 +136,21 @@ impl ParsedEntry {
     }
 }
 
-/// An entry that the rules admit.
+/// An entry admitted by the rules.
 struct AcceptedEntry {
     entry: Entry,
     admitted: Admitted,
     author: signature::PublicKey,
 }
 
-/// A ballot that waits for its proofs to be verified. One of no weight is not counted.
+/// A ballot whose proofs are not verified yet. A ballot of weight 0 is not counted.
 pub(crate) struct QueuedBallot {
     pub(crate) entry: u64,
     pub(crate) weight: u64,
     pub(crate) ballot: Ballot,
 }
 
-/// A ballot, cast or challenged, whose signature and proofs another machine checks.
+/// A cast or challenged ballot whose signature and proofs another machine checks.
 pub(crate) struct RemoteBallot {
     pub(crate) entry: u64,
     pub(crate) author: signature::PublicKey,
@@ -286,7 +163,7 @@ pub(crate) struct BallotBatch {
     pub(crate) ballots: Vec<QueuedBallot>,
 }
 
-/// What came of them: a verdict for each, with its entry, and their product.
+/// The outcome of a batch: each entry's verdict, and the product of the ballots.
 pub(crate) struct Verified {
     pub(crate) verdicts: Vec<(u64, Result<(), ErrorKind>)>,
     pub(crate) product: Result<Products, ErrorKind>,
@@ -296,7 +173,7 @@ impl BallotBatch {
     pub(crate) fn verify(self) -> Verified {
         let ballots: Vec<&Ballot> = self.ballots.iter().map(|one| &one.ballot).collect();
         let verdicts = verify_ballots(&self.election, &ballots);
-        // Numbers that are no ciphertexts have no product; their ballots are at fault already.
+        // Invalid ciphertexts have no product. Their ballots are already reported.
         let multiplied = |verdict: &Result<(), ErrorKind>| !verdict.as_ref().is_err_and(is_left_out);
         let weighed = self.ballots.iter().zip(&verdicts).filter(|(one, verdict)| one.weight > 0 && multiplied(verdict));
         let weighed: Vec<(&Ballot, u64)> = weighed.map(|(one, _)| (&one.ballot, one.weight)).collect();
@@ -316,30 +193,31 @@ pub(crate) struct Verifier {
     board: Board,
     pub(crate) state: Option<State>,
     products: Option<Products>,
-    /// Ballots whose proofs are not verified yet, and the bytes of their bodies.
+    /// Ballots whose proofs are not verified yet, and the total size of their bodies in bytes.
     waiting: Vec<QueuedBallot>,
     waiting_bytes: usize,
-    /// Ballots that are on other machines.
+    /// Ballots on other machines.
     pub(crate) remote_ballots: Vec<RemoteBallot>,
     kinds: BTreeMap<Kind, u64>,
     checks: BTreeMap<Step, Check>,
-    pub(crate) heads: Vec<Head>,
+    pub(crate) heads: Vec<SignedTreeHead>,
     /// Whether the record could not be followed to its end.
     pub(crate) stopped: bool,
-    /// Heads whose root was compared.
+    /// The number of heads whose root was compared.
     compared: usize,
-    /// A hash over each file's lines, so that a file that is read again is the same.
+    /// A hash over the lines of each file, to detect a change between two readings.
     pub(crate) files: Vec<Hash>,
-    /// Entries whose ballots others replaced, with their weight.
+    /// Entries of replaced ballots, with their weight.
     pub(crate) replaced: BTreeMap<u64, u64>,
-    /// Entries whose ballots are in no product, since their numbers are none.
+    /// Entries of ballots that no product includes because their ciphertexts are invalid.
     left_out: BTreeSet<u64>,
     tally: Option<(u64, Tally)>,
-    /// Where each trustee's share is, the opening, and the result.
+    /// The entries of each trustee's share, of the opening and of the result.
     shares: BTreeMap<u32, u64>,
     opening: Option<u64>,
     result: Option<u64>,
-    /// Where voting began and ended, and the last ballot, cast or challenged, that the rules admit.
+    /// The entries where voting began and ended, and the last cast or challenged ballot that the
+    /// rules admit.
     opened: Option<u64>,
     closed: Option<u64>,
     last_ballot: Option<u64>,
@@ -378,7 +256,7 @@ impl Verifier {
         self.checks.entry(step).or_default()
     }
 
-    /// How many entries were taken.
+    /// The number of entries processed.
     pub(crate) fn size(&self) -> u64 {
         self.board.size()
     }
@@ -395,7 +273,7 @@ impl Verifier {
         }
     }
 
-    pub(crate) fn read_heads(&mut self, heads: Result<Vec<Head>, Error>) -> Result<(), Error> {
+    pub(crate) fn read_heads(&mut self, heads: Result<Vec<SignedTreeHead>, Error>) -> Result<(), Error> {
         match heads {
             Ok(heads) => self.heads = heads,
             Err(error) => match error.kind() {
@@ -415,8 +293,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Takes lines in until as many ballots wait as are verified together; whether there may be
-    /// more lines.
+    /// Processes lines until a batch of ballots is complete. Returns whether there may be more
+    /// lines.
     fn gather(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         while self.waiting_bytes < WAITING_BYTES {
             let (read, error) = reader.next();
@@ -435,7 +313,7 @@ impl Verifier {
         Ok(true)
     }
 
-    /// Takes lines in; whether those after them can be.
+    /// Processes lines. Returns whether the following lines can be processed.
     pub(crate) fn take(&mut self, read: Vec<HashedLine>) -> bool {
         let mut taken = Vec::with_capacity(read.len());
         let mut goes_on = true;
@@ -470,7 +348,7 @@ impl Verifier {
         goes_on
     }
 
-    /// Keeps the hash of the line's file, and compares heads of the board up to this line.
+    /// Updates the hash of the line's file, and compares the roots of heads up to this line.
     fn note_line(&mut self, index: u64, leaf: Hash) {
         if index.is_multiple_of(FILE_ENTRIES) {
             self.files.push(Hash::of(&[]));
@@ -487,7 +365,7 @@ impl Verifier {
         }
     }
 
-    /// Applies the rules to an entry; whether the record can be followed further.
+    /// Applies the rules to an entry. Returns whether the record can be followed further.
     fn admit(&mut self, entry: Entry, taken: &mut Vec<AcceptedEntry>) -> bool {
         let index = entry.index;
         let Some(state) = &mut self.state else {
@@ -529,8 +407,8 @@ impl Verifier {
         true
     }
 
-    /// The same for a ballot of which only the outline is here: signature and proofs are left to
-    /// the machine that has it.
+    /// As `admit`, for a ballot of which only the outline is available. The machine that has the
+    /// ballot checks signature and proofs.
     fn admit_outline(&mut self, entry: u64, outline: &Outline, form: Result<(), ErrorKind>) -> bool {
         let Some(state) = &mut self.state else { return false };
         match state.admit_outline(outline, form) {
@@ -561,7 +439,7 @@ impl Verifier {
         wrong.into_iter().for_each(|error| self.fault(Step::Signatures, error));
     }
 
-    /// Keeps ballots until there are enough of them.
+    /// Queues ballots until there are enough for a batch.
     fn keep_ballots(&mut self, taken: Vec<AcceptedEntry>) {
         for AcceptedEntry { entry, admitted, .. } in taken {
             let (index, bytes) = (entry.index, entry.notice.text().len());
@@ -572,7 +450,7 @@ impl Verifier {
         }
     }
 
-    /// The ballots that wait, if there are any.
+    /// The queued ballots, if there are any.
     fn take_waiting(&mut self) -> Option<BallotBatch> {
         let election = self.state.as_ref().filter(|_| !self.waiting.is_empty())?.election().clone();
         self.waiting_bytes = 0;
@@ -648,19 +526,20 @@ impl Verifier {
             }
         }
         if let Some(board) = self.state.as_ref().map(|state| *state.election().board()) {
-            let wrong = |head: &&Head| head.check_signature(&board).is_err();
+            let wrong = |head: &&SignedTreeHead| head.check_signature(&board).is_err();
             let unsigned = self.heads.par_iter().filter(wrong).count();
             (0..unsigned).for_each(|_| self.fault(Step::Heads, ErrorKind::BadSignature.into()));
         }
     }
 
-    /// Voting begins and ends when the manifest says, by the times of the heads before and after.
+    /// Checks that voting begins and ends as the manifest says, by the times of the heads before
+    /// and after.
     fn finish_dates(&mut self) {
         let Some(state) = &self.state else { return };
         let Manifest { opens, closes, .. } = state.election().manifest();
         let covered = |at: Option<u64>, date: &Option<String>, early: bool| {
             let (at, date) = (at?, date.as_ref()?);
-            let fits = |head: &Head| {
+            let fits = |head: &SignedTreeHead| {
                 if early { head.time < *date && head.size > at } else { head.time >= *date && head.size <= at }
             };
             self.heads.iter().any(fits).then_some(at)
@@ -677,7 +556,8 @@ impl Verifier {
         }
     }
 
-    /// Without a source, ballots that others replaced were not counted in the first place.
+    /// Compares the tally with the products. Without a source, replaced ballots were never included
+    /// in the products.
     fn finish_tally(&mut self, source: Option<&dyn Source>) -> Result<(), Error> {
         let (Some((index, tally)), Some(mut products)) = (self.tally.clone(), self.products.take()) else {
             return Ok(());
@@ -691,8 +571,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Takes replaced ballots out of the products, file by file. Only a source that cannot be read
-    /// is an error of the outer kind.
+    /// Removes replaced ballots from the products, file by file. The outer error is a source that
+    /// cannot be read.
     fn remove_replaced(&self, source: &dyn Source, products: &mut Products) -> Result<Result<(), ErrorKind>, Error> {
         let files: BTreeSet<u64> = self.replaced.keys().map(|entry| entry / FILE_ENTRIES).collect();
         for file in files {
@@ -708,7 +588,7 @@ impl Verifier {
                 }
             }
             if self.files.get(file as usize) != Some(&hash) {
-                return Ok(Err(ErrorKind::Shape { problem: "the record changes while it is read" }));
+                return Ok(Err(ErrorKind::Shape { problem: "the record changed while it was being read" }));
             }
             if let Err(error) =
                 products.remove(&ballots.iter().map(|(ballot, weight)| (ballot, *weight)).collect::<Vec<_>>())

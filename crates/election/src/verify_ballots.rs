@@ -1,4 +1,4 @@
-//! The proofs of many ballots in one batch; those at fault are named.
+//! Verification of many ballots' proofs in one batch, which names the invalid ballots.
 
 use crate::body::{Ballot, Challenge, Mark};
 use crate::canonical::to_text;
@@ -11,9 +11,9 @@ use hearith_proofs::{Contexts, membership, residue, totals};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Verifies the proofs of ballots: a verdict for each, which is the same whatever ballots are
-/// verified beside it. Costs least a ballot in batches of a thousand and more; only if one is at
-/// fault, each is looked at by itself, and halving finds it.
+/// Verifies the proofs of ballots and returns a verdict for each, which does not depend on the
+/// other ballots. The cost per ballot is lowest in batches of a thousand or more. Only if a ballot
+/// is invalid does it check ballots individually and find the invalid proofs by halving.
 pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<(), ErrorKind>> {
     let mut verdicts: Vec<Result<(), ErrorKind>> =
         ballots.par_iter().map(|ballot| election.check_shape(ballot)).collect();
@@ -29,9 +29,9 @@ pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<()
     });
     for (contest, found) in contests.zip(found) {
         let (sound, part) = Part::new(election, contest, ballots, &verdicts);
-        // What was found is of all of them, unless some are left out by now.
+        // The results apply to all ballots, unless some were excluded since.
         for (ballot, error) in part.at_fault(Some(found).filter(|_| sound.len() == of_shape)) {
-            // A ballot can fail at several marks: the first is told.
+            // A ballot can fail at several marks. The first one is reported.
             let verdict = &mut verdicts[sound[ballot]];
             if verdict.is_ok() {
                 *verdict = Err(error);
@@ -41,7 +41,7 @@ pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<()
     verdicts
 }
 
-/// Verifies challenged ballots: their proofs, and that every mark was made with what is shown.
+/// Verifies challenged ballots: their proofs, and that each mark is the encryption of its opening.
 pub fn verify_challenges(election: &Election, challenges: &[&Challenge]) -> Vec<Result<(), ErrorKind>> {
     let ballots: Vec<&Ballot> = challenges.iter().map(|challenge| &challenge.ballot).collect();
     let verdicts = verify_ballots(election, &ballots);
@@ -52,7 +52,7 @@ pub fn verify_challenges(election: &Election, challenges: &[&Challenge]) -> Vec<
         .collect()
 }
 
-/// Encrypts anew what a challenge shows.
+/// Re-encrypts the openings of a challenge.
 fn check_openings(election: &Election, challenge: &Challenge) -> Result<(), ErrorKind> {
     let key = election.key();
     for (contest, (one, openings)) in election.contests().iter().zip(&challenge.openings).enumerate() {
@@ -76,8 +76,8 @@ fn check_openings(election: &Election, challenge: &Challenge) -> Result<(), Erro
     Ok(())
 }
 
-/// Fails for the first number of a ballot that no proof or ciphertext may have. Cheap, and each
-/// ballot by itself.
+/// Fails at the first number of a ballot that is out of range for a proof or ciphertext. It is
+/// cheap and checks a ballot on its own.
 fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
     let key = election.key();
     for (contest, (one, selection)) in election.contests().iter().zip(&ballot.contests).enumerate() {
@@ -105,22 +105,22 @@ fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// What verifying all marks, and then all sums of each kind, of a contest came to.
+/// The results for all marks, and then for all sums of each kind, of a contest.
 type Found = Vec<Result<(), hearith_proofs::Error>>;
 
-/// One contest of ballots whose shape is right.
+/// One contest of ballots that have the right shape.
 struct Part<'a> {
     election: &'a Election,
     number: usize,
     contest: &'a Contest,
-    /// What proofs of sums there are, with the first one's number among the contest's and the place
-    /// of its first byte.
+    /// The kinds of sums, each with the index of its first sum in the contest and the offset of its
+    /// first byte.
     sums: Vec<(&'a Sums, usize, usize)>,
     ballots: Vec<&'a Ballot>,
 }
 
 impl<'a> Part<'a> {
-    /// A contest of those ballots that are sound so far, and their places among all.
+    /// A contest of the ballots that are valid so far, and their indices among all ballots.
     fn new(
         election: &'a Election,
         number: usize,
@@ -150,12 +150,13 @@ impl<'a> Part<'a> {
         [self.verify_marks(0..ballots * marks)].into_iter().chain(of_sums).collect()
     }
 
-    /// The rows of all ballots' proofs of one kind of sums.
+    /// The rows of all ballots' proofs of one kind of sum.
     fn sum_rows(&self, kind: usize) -> Range<usize> {
         0..self.ballots.len() * self.sums[kind].0.groups.len()
     }
 
-    /// Ballots at fault, with what is wrong; `found` is what [`Part::verify`] said, if it did.
+    /// The invalid ballots with their errors. `found` is the result of [`Part::verify`], if
+    /// available.
     fn at_fault(&self, found: Option<Found>) -> Vec<(usize, ErrorKind)> {
         let mut found = found.into_iter().flatten();
         let marks = self.contest.marks();
@@ -171,7 +172,7 @@ impl<'a> Part<'a> {
         faults
     }
 
-    /// What is wrong at a place.
+    /// The error at a place.
     fn fault(&self, mark: Option<usize>, error: hearith_proofs::Error) -> ErrorKind {
         let place = Place { contest: self.number, mark };
         match error.kind() {
@@ -186,7 +187,7 @@ impl<'a> Part<'a> {
         self.election.key()
     }
 
-    /// Ballot and mark of a row.
+    /// The ballot and mark of a row.
     fn mark(&self, row: usize) -> (&Ballot, usize) {
         (self.ballots[row / self.contest.marks()], row % self.contest.marks())
     }
@@ -204,7 +205,7 @@ impl<'a> Part<'a> {
         membership::verify(self.key(), &contexts, set, &ciphertexts, &proofs)
     }
 
-    /// Some of the sums of one kind: a row for each sum of a ballot, ballot by ballot.
+    /// Verifies some of the sums of one kind. Each row is a sum of a ballot, ballot by ballot.
     fn verify_sums(&self, kind: usize, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
         let (sums, first, byte) = self.sums[kind];
         let (key, form, each) = (self.key(), self.election.sum_form(sums), sums.groups.len());
@@ -242,9 +243,9 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Every row that fails, with its error. A proof that does not hold is the first in its batch, so
-/// the rows before it are right; of other errors nothing is known of them. `of_all` is what
-/// verifying all of them came to, if that is known.
+/// Every row that fails, with its error. A proof that does not hold is the first invalid one in its
+/// batch, so the rows before it are valid. Other errors say nothing about the rows before. `of_all`
+/// is the result for all rows, if known.
 fn failing(
     rows: Range<usize>,
     mut of_all: Option<Result<(), hearith_proofs::Error>>,
@@ -265,7 +266,8 @@ fn failing(
                 pending.push(row + 1..rows.end);
                 found.push((row, error));
             }
-            // Nothing of the rows: the random generator, say. None of them was verified.
+            // The error does not concern a row, such as a failure of the random generator. No row
+            // was verified.
             None => found.extend(rows.map(|row| (row, error.clone()))),
         }
     }

@@ -1,4 +1,4 @@
-//! Ballots made: choices encrypted and proved, and what they were made with kept for a challenge.
+//! Making ballots: encrypts choices, proves them, and keeps their openings for a challenge.
 
 use crate::body::{Ballot, Challenge, Mark, RevealedMark, Selection};
 use crate::canonical::{Bytes, to_text};
@@ -11,14 +11,14 @@ use hearith_proofs::{Contexts, membership, totals};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// A ballot that is not cast yet, with what it was made with. To cast it, drop the secret; to
-/// challenge it, show the secret, and make another one.
+/// A ballot that is not cast yet, with its openings. To cast it, drop the openings. To challenge
+/// it, publish the openings and make another ballot.
 pub struct Prepared {
     ballot: Ballot,
     secret: Vec<OpenedContest>,
 }
 
-/// What a contest's marks were made with.
+/// The values and openings of a contest's marks.
 struct OpenedContest {
     values: Zeroizing<Vec<usize>>,
     openings: ShortOpenings,
@@ -30,12 +30,12 @@ impl Prepared {
         &self.ballot
     }
 
-    /// The ballot to be cast. Its secret is wiped.
+    /// The ballot, to be cast. Its openings are wiped.
     pub fn into_ballot(self) -> Ballot {
         self.ballot
     }
 
-    /// The ballot with everything that was in it, never to be cast.
+    /// The ballot with its openings, which must not be cast.
     pub fn into_challenge(self) -> Challenge {
         let openings = self.secret.iter().map(OpenedContest::shown).collect();
         Challenge { election: self.ballot.election, ballot: self.ballot, openings }
@@ -56,12 +56,11 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// What voters chose: for each the id, and for each contest the marks' values
-/// ([`Contest::choose`]).
+/// A voter's id and, for each contest, the values of the marks ([`Contest::choose`]).
 pub type Vote = (String, Vec<Zeroizing<Vec<usize>>>);
 
 impl Election {
-    /// Encrypts and proves one voter's choices: for each contest the candidates, from 0.
+    /// Encrypts and proves one voter's choices: the chosen candidates of each contest, from 0.
     ///
     /// # Errors
     /// [`Choice`](ErrorKind::Choice), or if the random generator fails.
@@ -70,7 +69,7 @@ impl Election {
         if chosen.len() != count {
             return Err(ErrorKind::Choice {
                 contest: count.min(chosen.len()),
-                problem: "not as many contests as the election has",
+                problem: "the number of contests differs from that of the election",
             });
         }
         let values = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
@@ -81,13 +80,13 @@ impl Election {
         prepared.pop().ok_or(ErrorKind::Shape { problem: "no ballot" })
     }
 
-    /// The same of many voters in one batch, by the values of the marks, which are not looked at:
-    /// values that a contest does not take fail, or make ballots whose proofs do not hold. Constant
-    /// time in them.
+    /// Encrypts and proves the votes of many voters in one batch, from the values of their marks.
+    /// Does not check the values: those that a contest does not permit cause an error, or ballots
+    /// whose proofs do not hold. Constant time in the values.
     ///
     /// # Errors
-    /// [`Choice`](ErrorKind::Choice) if there are not as many values as marks, or one that no mark
-    /// can hold; or if the random generator fails.
+    /// [`Choice`](ErrorKind::Choice) for a wrong number of values, [`Proof`](ErrorKind::Proof) for
+    /// a value or sum that no proof covers, or a failure of the random generator.
     pub fn prepare_all(&self, votes: &[Vote]) -> Result<Vec<Prepared>, ErrorKind> {
         let mut all: Vec<Prepared> = votes
             .iter()
@@ -97,7 +96,7 @@ impl Election {
             })
             .collect();
         for (number, contest) in self.contests().iter().enumerate() {
-            let problem = "not a value for every mark";
+            let problem = "there must be one value per mark";
             if votes.iter().any(|(_, values)| values.get(number).is_none_or(|values| values.len() != contest.marks())) {
                 return Err(ErrorKind::Choice { contest: number, problem });
             }
@@ -139,7 +138,7 @@ impl Election {
         sums.into_iter().enumerate().map(one).collect()
     }
 
-    /// Each ballot's proofs of sums, one after another, where the contest asks for any.
+    /// Each ballot's concatenated proofs of sums, if the contest requires any.
     fn prove_sums(
         &self,
         number: usize,
@@ -160,8 +159,8 @@ impl Election {
         Ok(proofs)
     }
 
-    /// The proofs of sums that differ in their marks alone, ballot by ballot; the first of them has
-    /// a number among the contest's.
+    /// The proofs of one kind of sum, ballot by ballot. `first` is the index of the first such sum
+    /// in the contest.
     fn prove_alike(
         &self,
         number: usize,

@@ -1,8 +1,9 @@
-//! A voter's credential as a code that can be typed: 128 random bits, from which the key under one
-//! election follows.
+//! A voter's credential as a code that can be typed: 128 random bits, from which the voter's key
+//! for an election is derived.
 //!
-//! The code names no election, and yet belongs to one: under another manifest, whose key somebody
-//! else may hold, it gives a key that nobody could have registered there without knowing the code.
+//! The code does not name the election, but the derived key depends on it. Under another manifest,
+//! such as one with an attacker's encryption key, the code gives a key that nobody could have
+//! registered without knowing the code.
 
 use crate::canonical::Hash;
 use crate::code::{self, CodeKind};
@@ -14,11 +15,11 @@ use zeroize::Zeroizing;
 
 const SEED_BYTES: usize = 16;
 
-/// A voter's code. Wiped when dropped, and so is every text of it; `Debug` does not show it.
+/// A voter's code. It is wiped when dropped, like every text of it. `Debug` does not show it.
 pub struct VoterCode(Zeroizing<[u8; SEED_BYTES]>);
 
 impl VoterCode {
-    /// A new code.
+    /// Generates a code.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -28,17 +29,17 @@ impl VoterCode {
         Ok(VoterCode(seed))
     }
 
-    /// The code as voters type it: 28 characters in groups of four.
+    /// The code in the form that voters type: 28 characters in groups of four.
     pub fn shown(&self) -> Zeroizing<String> {
         code::shown(&self.0, CodeKind::Credential, " ")
     }
 
-    /// The code as links have it: 28 characters.
+    /// The code in the form used in links: 28 characters.
     pub fn in_link(&self) -> Zeroizing<String> {
         code::shown(&self.0, CodeKind::Credential, "")
     }
 
-    /// The voter's key under an election.
+    /// Derives the voter's key for an election.
     ///
     /// # Errors
     /// None: every hash is the secret of a key.
@@ -61,7 +62,7 @@ impl fmt::Debug for VoterCode {
 mod tests {
     use super::*;
 
-    /// Of the pages' tests.
+    /// The values are those of the tests of the web pages.
     #[test]
     fn keys_are_those_of_the_pages() {
         let code = VoterCode(Zeroizing::new(std::array::from_fn(|at| at as u8)));

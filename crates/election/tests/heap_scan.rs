@@ -1,11 +1,11 @@
-//! No secret is left on the heap: every block is searched when it is freed, for secret keys while
-//! they are made, written, read and used, and for openings of a ballot that is cast.
+//! No secret remains on the heap. Every freed block is searched for secret keys while they are
+//! made, written, read and used, and for the openings of a cast ballot.
 //!
-//! Not covered: the numbers that a proof draws, which hearith-proofs wipes by itself; the stack and
-//! the registers.
+//! Not covered: the random numbers of proofs, which hearith-proofs wipes itself, the stack, and the
+//! registers.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use hearith_election::{Hash, Holder, SecretKey, Signer};
+use hearith_election::{Hash, KeyRole, SecretKey, Signer};
 use hearith_testing::heap::{Recorder, Secrets, freed_by};
 use std::hint::black_box;
 
@@ -27,15 +27,15 @@ fn no_secret_is_left_on_the_heap() {
 
     let election = Hash::of(&[b"an election"]);
     let made =
-        || [SecretKey::of_voter(election, "Åsa \"the\" voter", &signer), SecretKey::of_office(Holder::Board, &signer)];
+        || [SecretKey::of_voter(election, "Åsa \"the\" voter", &signer), SecretKey::of_office(KeyRole::Board, &signer)];
     let (lines, freed) = freed_by(|| made().map(|key| key.to_line()));
     assert_eq!(secrets.within(&freed), [], "writing keys");
 
     let (_, freed) = freed_by(|| {
-        for (line, holder) in lines.iter().zip([Holder::Voter, Holder::Board]) {
+        for (line, holder) in lines.iter().zip([KeyRole::Voter, KeyRole::Board]) {
             let again = SecretKey::from_line(line, holder).unwrap().signer().unwrap();
             assert_eq!(again.public(), signer.public());
-            assert!(SecretKey::from_line(line, Holder::Organiser).is_err());
+            assert!(SecretKey::from_line(line, KeyRole::Organiser).is_err());
             assert!(SecretKey::from_line(&line[..line.len() - 1], holder).is_err());
         }
     });

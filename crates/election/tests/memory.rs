@@ -1,5 +1,5 @@
-//! Whoever follows a board keeps little of a ballot: neither its ciphertexts nor its proofs,
-//! however many voters there are.
+//! The state of a board stores little of each ballot, neither its ciphertexts nor its proofs, for
+//! any number of voters.
 
 #[path = "all/common/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -13,7 +13,7 @@ use hearith_testing::heap::{Counter, live};
 #[global_allocator]
 static COUNTER: Counter = Counter;
 
-/// Whose ciphertexts fill a good half of the table that they are looked up in.
+/// The ciphertexts of this many voters fill more than half of the hash table.
 const VOTERS: usize = 500;
 
 #[test]
@@ -23,7 +23,7 @@ fn of_a_ballot_some_hundred_bytes_are_kept() {
     let chair = contest("Chair", &names, Method::Choose(Limit::Exactly(1)));
     let mut running = Running::new(VOTERS, false, true, vec![chair]);
     let begun = running.lines.len();
-    // Everybody votes, and once more.
+    // Everyone votes twice.
     for round in 0..2 {
         let values = || vec![running.election.contests()[0].choose(&[round]).unwrap().into()];
         let votes: Vec<_> = (0..VOTERS).map(|voter| (running.id(voter).to_owned(), values())).collect();
@@ -40,7 +40,7 @@ fn of_a_ballot_some_hundred_bytes_are_kept() {
     notices().skip(begun).for_each(|notice| _ = state.admit(&notice).unwrap());
     let kept = (live() - before) / (2 * VOTERS);
     assert_eq!(state.counted().0, VOTERS as u64);
-    // A hash of 16 bytes for each of ten ciphertexts, in a table that is between half and nearly
+    // A 16-byte hash for each of ten ciphertexts, in a table that is between half full and nearly
     // full.
     assert!((160..400).contains(&kept), "{kept} bytes a ballot");
     let ballot = running.lines.last().unwrap().len();

@@ -1,5 +1,5 @@
-//! The papers' ways to decrypt beside the product's, on every available engine, on one thread:
-//! batches of 32 rows.
+//! Benchmarks the papers' decryption methods and the product's, on every available engine with one
+//! thread, in batches of 32 rows.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_golden::{Decryption, PaperKey};

@@ -1,11 +1,12 @@
-//! Squares of moduli as long as the keys' of \[CMOOH13\], school-book over blocks and by four-step
-//! transforms, by the models that tests hold against simulation: rows of a table for
-//! `synth/dghv.py`; then from how many bits on the second takes fewer cycles, and always does.
+//! Squares of numbers as long as the moduli of the keys in \[CMOOH13\], by schoolbook
+//! multiplication over blocks and by four-step transforms. The costs come from models that tests
+//! compare with simulation. Prints rows of a table for `synth/dghv.py`, then the length in bits
+//! from which on transforms always take fewer cycles.
 
 use hearith_golden::integer_fft::encryption::{Encryptor, Step};
 use hearith_golden::integer_fft::four_step::FourStep;
 
-/// Bits of the moduli.
+/// Lengths of the moduli in bits.
 const SIZES: [(&str, u64); 8] = [
     ("CNT toy", 150_000),
     ("CMNT toy", 160_000),
@@ -20,19 +21,19 @@ const SIZES: [(&str, u64); 8] = [
 /// Logarithm of the shortest transform of `FourStep::LONG`.
 const SHORTEST: u64 = 6;
 
-/// Cycles, and words read and written.
+/// Cycles, and the number of words read and written.
 struct Cost {
     cycles: u64,
     words: u64,
 }
 
-/// The square of a number of so many words, school-book.
+/// Squares a number of `words` words by schoolbook multiplication.
 fn school_book(design: &Encryptor, words: u64) -> Cost {
     let step = Step::Product { x: words, y: words, z: 2 * words, terms: 1, lanes: 1 };
     Cost { cycles: step.cycles(design), words: 2 * design.block * step.products(design.block) + 2 * words }
 }
 
-/// And by transforms, of the shape that holds it.
+/// Squares it by transforms, in the shape that holds the square. Also returns the number of points.
 fn four_step(words: u64) -> (u64, Cost) {
     let long = FourStep::LONG;
     let shape = long.shape(SHORTEST, 2 * 64 * words).expect("a shape as long");
@@ -59,7 +60,7 @@ fn main() {
         );
     }
     for (name, design) in [("128", Encryptor::HALVES), ("4096", Encryptor::LONG)] {
-        // From the last that it loses on, plus one.
+        // One more than the last length at which transforms do not win.
         let loses = (1..20_000).rev().find(|&words| school_book(&design, words).cycles <= four_step(words).1.cycles);
         println!("crossover|{name}|{}", 64 * (loses.expect("a short number") + 1));
     }

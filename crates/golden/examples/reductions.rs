@@ -1,7 +1,7 @@
-//! Reductions of encryptions with keys of \[CMOOH13\]'s lengths, their two products by blocks of
-//! 128 points and by transforms of up to 2048 by 2048 where both factors are long, by the models
-//! that tests hold against simulation: the least length, and rows of the table in
-//! `rtl/dghv/README.md`.
+//! Reductions in encryptions with the keys of \[CMOOH13\]. Their two products are computed by
+//! blocks of 128 points, or by transforms of up to 2048 by 2048 points if both factors are long.
+//! The costs come from models that tests compare with simulation. Prints the least length, then
+//! rows of the table in `rtl/dghv/README.md`.
 
 use hearith_golden::integer_fft::encryption::{Encryptor, Step, Transforms};
 use hearith_golden::integer_fft::sizes::{CMNT, CNT};

@@ -1,15 +1,15 @@
-//! Table 6 of \[CMOOH13\] by its equation 12, and our encryptor by its model, which tests hold
-//! against simulation: rows of a table for `synth/dghv.py`.
+//! Table 6 of \[CMOOH13\] by its equation 12, and our encryptor by its model, which tests compare
+//! with simulation. Prints rows of a table for `synth/dghv.py`.
 
 use hearith_golden::integer_fft::encryption::{Encryptor, paper};
 use hearith_golden::integer_fft::sizes::{CMNT, CNT, Size};
 use hearith_golden::integer_fft::{CORRECTED, PRINTED, Parameters};
 
-/// The paper's seconds in Table 6 for `2^64 + 1`, and its clock in MHz.
+/// The paper's seconds in Table 6 for `2^64 + 1`, and its clock frequency in MHz.
 const PRINTED_SECONDS: [[f64; 4]; 2] = [[0.000854, 0.0139, 0.239, 4.284], [0.000786, 0.0142, 0.5165, 8.655]];
 const CLOCK: f64 = 179.346;
 
-/// DSP blocks: the paper's, and ours of 16 a product of residues, as it counts.
+/// DSP blocks: the paper's, and ours with 16 per product of residues, as the paper counts.
 const DSP: [f64; 2] = [2048.0, 16.0];
 
 fn main() {

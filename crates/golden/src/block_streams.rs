@@ -1,31 +1,31 @@
-//! The election machine \[GTG24\], whose numbers move as blocks of 32 bits: what its modules
-//! compute, and in how many cycles those of `rtl/blocks` do.
+//! The election machine \[GTG24\], which processes numbers as blocks of 32 bits: the shapes of its
+//! modules, and the cycles of those in `rtl/blocks`.
 //!
-//! Cycles are counted from that of the first block's being taken to that of the last one's being
-//! given, both of them included, where blocks come and go one a cycle.
+//! Cycles are counted from the one that accepts the first block to the one that returns the last
+//! block, including both, with one block in and out per cycle.
 
-/// The shape of a product: blocks of an operand, and multipliers of blocks.
+/// The shape of a product: blocks per operand, and block multipliers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Blocks of an operand.
+    /// Number of blocks of an operand.
     pub blocks: u64,
-    /// Products of blocks a cycle.
+    /// Number of block products per cycle.
     pub lanes: u64,
 }
 
-/// Which products of blocks a multiplier makes.
+/// The block products that a multiplier computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Products {
-    /// All.
+    /// All of them.
     All,
-    /// Those of the lower half of the result.
+    /// Those for the lower half of the result.
     Low,
     /// Those of a square, each pair once.
     Square,
 }
 
 impl Shape {
-    /// What a paper's number of 4096 bits is.
+    /// The paper's shape for numbers of 4096 bits.
     pub const fn of_4096_bits(lanes: u64) -> Self {
         Shape { blocks: 128, lanes }
     }
@@ -38,29 +38,29 @@ impl Shape {
         high + 1 - low
     }
 
-    /// `C`: the cycles in which the multipliers of a product are busy, and one for the highest
+    /// `C`: the cycles in which the multipliers of a product are busy, plus one for the highest
     /// block.
     pub fn columns(self, products: Products) -> u64 {
         let count = if products == Products::Low { self.blocks } else { 2 * self.blocks - 1 };
         (0..count).map(|k| self.column(products, k)).sum::<u64>() + u64::from(products != Products::Low)
     }
 
-    /// `U`: those of the lower half.
+    /// `U`: the same for the lower half.
     pub fn lower(self) -> u64 {
         self.columns(Products::Low)
     }
 
-    /// `block_mul` and `block_square`.
+    /// Cycles of `block_mul` and `block_square`.
     pub fn product(self, products: Products) -> u64 {
         self.columns(products) + 6
     }
 
-    /// `block_reduce`, of a number of twice as many blocks.
+    /// Cycles of `block_reduce` for a number with twice as many blocks.
     pub fn reduction(self) -> u64 {
         self.columns(Products::All) + self.blocks + 15
     }
 
-    /// `block_divide`, by a divisor of half as many blocks.
+    /// Cycles of `block_divide` for a divisor with half as many blocks.
     pub fn division(self) -> u64 {
         self.columns(Products::All) + 9
     }
@@ -70,27 +70,27 @@ impl Shape {
         self.columns(Products::All) + self.blocks / self.lanes + 20
     }
 
-    /// `block_power`, with so many bits of the exponent.
+    /// Cycles of `block_power` for an exponent of `bits` bits.
     pub fn power(self, bits: u64) -> u64 {
         self.interval() * (bits + 2) + self.blocks
     }
 
-    /// `block_karatsuba`, which has one multiplier: `C`.
+    /// `C` of `block_karatsuba`, which has one multiplier.
     pub fn karatsuba_columns(self) -> u64 {
         self.blocks * (self.blocks + 1) / 2 + 2
     }
 
-    /// `block_karatsuba`.
+    /// Cycles of `block_karatsuba`.
     pub fn karatsuba(self) -> u64 {
         self.karatsuba_columns() + 5
     }
 }
 
-/// The dual encryptor: bits of `n`, the row's delay of a quotient digit, cycles of a step. Its
-/// digits have 16 bits.
+/// The dual encryptor, with digits of 16 bits: the length of `n`, the row's delay of a quotient
+/// digit, and the cycles of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dual {
-    /// Bits of `n`.
+    /// Length of `n` in bits.
     pub bits: u64,
     /// `D`.
     pub delay: u64,
@@ -99,28 +99,28 @@ pub struct Dual {
 }
 
 impl Dual {
-    /// Digits of a part of a number.
+    /// Number of digits of a part of a number.
     pub fn digits(self) -> u64 {
         (self.bits + 18) / 16 + self.delay + 1
     }
 
-    /// Steps of a product modulo `n`: a square of dual numbers takes two such jobs, a product
+    /// Steps of a product modulo `n`. A square of dual numbers takes two such jobs, a product
     /// three.
     pub fn job(self) -> u64 {
         self.digits() + self.delay + 2
     }
 
-    /// Cycles from one vote's square to the other one's.
+    /// Cycles from one vote's square to that of the other vote.
     pub fn square(self) -> u64 {
         2 * self.fold * self.job()
     }
 
-    /// The same of products.
+    /// Cycles from one vote's product to that of the other vote.
     pub fn product(self) -> u64 {
         3 * self.fold * self.job()
     }
 
-    /// Cycles of so many rounds of two votes side by side, each of so many squares and a product.
+    /// Cycles of `count` rounds of two votes side by side, each of `squares` squares and a product.
     pub fn rounds(self, count: u64, squares: u64) -> u64 {
         2 * count * (squares * self.square() + self.product())
     }

@@ -1,15 +1,15 @@
-//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper
-//! \[HDSST25\].
+//! Counts of the post-processing cost of decryption, in the unit of the MESA paper \[HDSST25\].
 
 use std::cell::Cell;
 
-/// What the post-processing of decryptions took, in operations on `2 N` bits, `N` the bits of the
-/// key: an operation on `N` bits counts one half, as in section 3.3 of the paper.
+/// The post-processing cost of decryptions in operations on `2 N` bits, where the key has `N` bits.
+/// An operation on `N` bits counts as one half, as in section 3.3 of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Modular multiplications, each by the `N`-bit multiplier whatever the modulus.
+    /// Modular multiplications, each with the `N`-bit multiplier whatever the modulus.
     pub multiplications: f64,
-    /// Comparisons of a result with the modulus, each with its subtraction: the paper's judgements.
+    /// Comparisons of a result with the modulus, each including its subtraction. The paper calls
+    /// them judgements.
     pub comparisons: f64,
 }
 
@@ -17,7 +17,7 @@ thread_local! {
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { multiplications: 0.0, comparisons: 0.0 }) };
 }
 
-/// The counts of this thread since the last call. [`Decryption::Crt`](crate::Decryption::Crt) and
+/// Returns and resets the counts of this thread. [`Decryption::Crt`](crate::Decryption::Crt) and
 /// [`Decryption::Ecrt`](crate::Decryption::Ecrt) are counted.
 ///
 /// ```
@@ -36,12 +36,12 @@ pub fn take() -> Counts {
     COUNTS.take()
 }
 
-/// Counts a modular multiplication on as many quarters of `2 N` bits.
+/// Counts a modular multiplication on `quarters` quarters of `2 N` bits.
 pub(crate) fn multiplication(quarters: u32) {
     count(|counts| counts.multiplications += f64::from(quarters) / 4.0);
 }
 
-/// Counts a comparison of as many quarters of `2 N` bits.
+/// Counts a comparison of `quarters` quarters of `2 N` bits.
 pub(crate) fn comparison(quarters: u32) {
     count(|counts| counts.comparisons += f64::from(quarters) / 4.0);
 }

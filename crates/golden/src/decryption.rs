@@ -1,4 +1,4 @@
-//! Paillier's decryption in the papers' ways.
+//! Paillier's decryption by the papers' methods.
 
 mod crt;
 mod ecrt;
@@ -11,27 +11,27 @@ use hearith_paillier::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, Pu
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The papers' ways to decrypt. All give the plaintexts that [`PrivateKey::decrypt`] gives and
-/// refuse the same ciphertexts; all are constant time in the key, the ciphertext and the plaintext.
+/// The papers' decryption methods. All return the same plaintexts as [`PrivateKey::decrypt`] and
+/// reject the same ciphertexts. All are constant-time in the key, the ciphertext and the plaintext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decryption {
     /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times
-    /// `mu = lambda^-1 mod n` (\[Paillier99\], section 4, and equation 1 of the MESA paper
-    /// \[HDSST25\], with the least common multiple).
+    /// `mu = lambda^-1 mod n` (\[Paillier99\], section 4; equation 1 of the MESA paper \[HDSST25\]
+    /// uses the least common multiple).
     Standard,
-    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\],
+    /// Powers modulo `p^2` and `q^2`, combined by the Chinese remainder theorem: \[HDSST25\],
     /// algorithm 3, with all its comparisons.
     Crt,
     /// Powers modulo `p^2` and `q^2` with merged constants and no comparison before the last step:
-    /// \[HDSST25\], algorithm 4, which the hardware follows.
+    /// \[HDSST25\], algorithm 4, which the hardware implements.
     Ecrt,
 }
 
 impl Decryption {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Decryption; 3] = [Decryption::Standard, Decryption::Crt, Decryption::Ecrt];
 
-    /// A name for reports.
+    /// The name of the method in reports.
     pub fn name(self) -> &'static str {
         match self {
             Decryption::Standard => "standard",
@@ -47,8 +47,8 @@ impl fmt::Display for Decryption {
     }
 }
 
-/// A private key with what the papers' ways derive from it. Wiped when dropped; `Debug` shows the
-/// id of the key pair only.
+/// A private key with the values that the papers' methods derive from it. It is wiped when dropped,
+/// and `Debug` shows only the ID of the key pair.
 ///
 /// ```
 /// use hearith_golden::{Decryption, PaperKey};
@@ -70,10 +70,10 @@ pub struct PaperKey {
 }
 
 impl PaperKey {
-    /// Derives everything from the primes of a key.
+    /// Derives all values from the primes of a key.
     ///
     /// # Errors
-    /// If the arithmetic refuses the key's engine.
+    /// If the arithmetic layer rejects the key's engine.
     pub fn new(key: &PrivateKey) -> Result<Self, Error> {
         let factors = Factors::new(key)?;
         Ok(PaperKey {
@@ -84,7 +84,7 @@ impl PaperKey {
         })
     }
 
-    /// Decrypts every ciphertext in the given way.
+    /// Decrypts every ciphertext with the given method.
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`].

@@ -1,17 +1,19 @@
-//! Products of long integers by transforms over a finite ring, as the hardware of the design for
-//! FHE over the integers \[CMOOH13\] computes them: blocks of `k / 2` digits of `b` bits,
-//! transforms of length `k` modulo `p`, and what the blocks of a long product ([`cost`]) and whole
-//! encryptions ([`encryption`]) cost.
+//! Products of long integers by transforms over a finite ring, as in the hardware of the design for
+//! FHE over the integers \[CMOOH13\].
 //!
-//! Transforms are computed by their definition, with `k^2` products, so that they share nothing
-//! with what they are compared with.
+//! Blocks have `k / 2` digits of `b` bits, and transforms have length `k` modulo `p`. The module
+//! also models the cost of a long product's blocks ([`cost`]) and of whole encryptions
+//! ([`encryption`]).
+//!
+//! Transforms are computed from their definition, with `k^2` products, so that they are independent
+//! of the designs compared with them.
 
 pub mod cost;
 pub mod encryption;
 pub mod four_step;
 pub mod sizes;
 
-/// Integers modulo `2^a + 1` (`b` = 0) or `2^a - 2^b + 1`, `a` at most 64.
+/// Integers modulo `2^a + 1` (`b` = 0) or `2^a - 2^b + 1`, with `a` at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulus {
     a: u32,
@@ -19,8 +21,10 @@ pub struct Modulus {
 }
 
 impl Modulus {
+    /// Creates a modulus.
+    ///
     /// # Panics
-    /// If `a` is more than 64, or `b` neither 0 nor 2 to `a - 2`.
+    /// If `a` is not 2 to 64, or `b` is neither 0 nor 2 to `a - 2`.
     pub const fn new(a: u32, b: u32) -> Self {
         assert!(2 <= a && a <= 64 && (b == 0 || (2 <= b && b + 2 <= a)), "a modulus of the hardware");
         Self { a, b }
@@ -50,7 +54,7 @@ impl Modulus {
     pub fn multiply(self, x: u128, y: u128) -> u128 {
         match (x >> 64, y >> 64) {
             (0, 0) => x * y % self.value(),
-            // 2^64 is -1 modulo the one modulus that has such a residue.
+            // Only one modulus has a residue of 2^64, and 2^64 is -1 modulo it.
             (0, _) => self.negate(x),
             _ => self.negate(y),
         }
@@ -66,23 +70,23 @@ impl Modulus {
     }
 }
 
-/// What a multiplier of blocks is built for.
+/// The parameters of a block multiplier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Of coefficients.
+    /// The modulus of coefficients.
     pub modulus: Modulus,
     /// Length of the transforms, a power of two.
     pub k: u32,
     /// A root of unity of order `k`.
     pub root: u128,
-    /// Bits of a digit, `b`.
+    /// Length of a digit in bits, `b`.
     pub base: u32,
-    /// Digits of a word of the bus, `d / b`.
+    /// Number of digits in a word of the bus, `d / b`.
     pub group: u32,
 }
 
-/// The paper's Table 3 with what is wrong in it put right: two roots that are none, and digits as
-/// long as an even number of bits can be.
+/// The paper's Table 3, corrected: two of its roots are not roots of order `k`, and digits have the
+/// largest possible even number of bits.
 pub const CORRECTED: [Parameters; 4] = [
     Parameters { modulus: Modulus::new(32, 0), k: 64, root: 2, base: 12, group: 4 },
     Parameters { modulus: Modulus::new(64, 0), k: 128, root: 2, base: 28, group: 8 },
@@ -99,24 +103,24 @@ pub const PRINTED: [Parameters; 4] = [
 ];
 
 impl Parameters {
-    /// Whether the root's powers make up a transform that has an inverse: `w^(k/2) = -1`, as `k` is
-    /// a power of two.
+    /// Whether the root's powers form an invertible transform: `w^(k/2) = -1`, as `k` is a power of
+    /// two.
     pub fn has_root(&self) -> bool {
         self.modulus.power(self.root, u64::from(self.k) / 2) == self.modulus.value() - 1
     }
 
-    /// Whether no coefficient of a product reaches the modulus.
+    /// Whether all coefficients of a product are below the modulus.
     pub fn fits(&self) -> bool {
         let digit = (1_u128 << self.base) - 1;
         digit * digit <= (self.modulus.value() - 1) / u128::from(self.k / 2)
     }
 
-    /// Bits of a block.
+    /// Length of a block in bits.
     pub const fn block_bits(&self) -> u32 {
         self.k * self.base / 2
     }
 
-    /// Bits of a word of the bus.
+    /// Length of a bus word in bits.
     pub const fn bus_bits(&self) -> u32 {
         self.group * self.base
     }

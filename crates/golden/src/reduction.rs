@@ -1,17 +1,17 @@
 //! The residue of one long integer modulo one special prime, as hardware computes it: reference
-//! functions that assert the bound of every intermediate value.
+//! functions that assert a bound on every intermediate value.
 //!
-//! An integer is cut into `t` words `A[0..t]` of `v` bits, `q = 2^v - beta`, `L` the bits of beta,
-//! `d = ceil(t / 2)`:
+//! An integer is divided into `t` words `A[0..t]` of `v` bits. With `q = 2^v - beta`, `L` the bits
+//! of beta and `d = ceil(t / 2)`:
 //!
-//! - [`Proposed`]: pairs of words by shifts and additions, `d - 1` multiplications, a fold, one
-//!   Barrett reduction (full, or truncated);
-//! - [`RoyParallel`]: `t - 1` multiplications, a fold, one Barrett reduction;
-//! - [`Tan`]: pairs of words by shifts and additions, a Barrett reduction each, `d - 1`
-//!   multiplications, one more Barrett reduction.
+//! - [`Proposed`]: combines pairs of words by shifts and additions, then `d - 1` multiplications, a
+//!   fold, and one Barrett reduction (full or truncated);
+//! - [`RoyParallel`]: `t - 1` multiplications, a fold, and one Barrett reduction;
+//! - [`Tan`]: combines pairs of words by shifts and additions, with a Barrett reduction each, then
+//!   `d - 1` multiplications and one more Barrett reduction.
 //!
-//! Their constants are public fields. Words have 32 bits at most, so that everything fits
-//! into 128 bits.
+//! Their constants are public fields. Words have at most 32 bits, so every value fits into 128
+//! bits.
 
 mod barrett;
 mod fold;
@@ -46,8 +46,8 @@ fn powers(prime: SpecialPrime, step: u32, count: u32) -> Vec<u64> {
     std::iter::successors(Some(1), |&power| Some(mul_mod(power, factor, q))).take(count as usize).collect()
 }
 
-/// Neighbouring words put together, `A[2j] + beta A[2j+1] < 2^(v + L)`, with a zero above an odd
-/// number of words.
+/// Pairs of neighbouring words combined as `A[2j] + beta A[2j+1] < 2^(v + L)`. An odd number of
+/// words is padded with a zero.
 fn pairs(prime: SpecialPrime, words: &[u64]) -> Vec<u128> {
     let bits = prime.word_bits() + prime.beta_bits();
     let pair = |pair: &[u64]| {
@@ -63,13 +63,13 @@ fn ceil_log2(x: u32) -> u32 {
     u32::BITS - (x - 1).leading_zeros()
 }
 
-/// `x`, which is below `2^bits`.
+/// Returns `x` after asserting that it is below `2^bits`.
 fn below(x: u128, bits: u32) -> u128 {
     assert!(x >> bits == 0, "{x} has more than {bits} bits");
     x
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library and does not run in Miri.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -78,7 +78,7 @@ mod tests {
     use rug::{Integer, integer::Order};
     use std::sync::LazyLock;
 
-    /// All four ways for one prime.
+    /// All four units for one prime.
     struct Units {
         proposed: [Proposed; 4],
         roy: RoyParallel,
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    /// Integers of the length that sit at bounds: zero, all ones, alternating words, multiples of q
-    /// and their neighbours.
+    /// Integers of this length at bounds: zero, all ones, alternating words, multiples of q and
+    /// their neighbours.
     fn corners(prime: SpecialPrime, bits: u32) -> Vec<Integer> {
         let (v, q) = (prime.word_bits(), prime.modulus());
         let top = Integer::from(1) << bits;
@@ -133,7 +133,7 @@ mod tests {
         numbers
     }
 
-    /// The pools for five terms, each prime with the length of the integers.
+    /// The pools for five terms: each prime with the length of its integers.
     static POOLS: LazyLock<Vec<(SpecialPrime, u32)>> = LazyLock::new(|| {
         let pools = [(13, 360, 62), (14, 720, 63), (15, 1440, 63)];
         let pool = |(log_degree, modulus_bits, max_word): (u32, u32, u32)| {
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// At a small word length every prime there is, at lengths even and odd, over many numbers.
+    /// All primes of a small word length, with integers of even and odd lengths, over many numbers.
     #[test]
     fn every_small_prime() {
         for modulus in (17..256).filter(|&n| hearith_rns::is_prime(n)) {
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Two words only, exhaustively.
+    /// All numbers of two words.
     #[test]
     fn every_number_of_two_words() {
         for modulus in [5, 11, 17, 23, 29, 31] {
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// The word lengths that the paper's evaluated units have.
+    /// The word lengths of the units evaluated in the paper.
     #[test]
     fn the_evaluated_units() {
         let lengths = |modulus, bits| {
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(lengths(1_073_479_681, 1440), (84, 58, 49, 23, 47));
     }
 
-    /// The multipliers are as long as the product says when it lists primes.
+    /// The multipliers have the lengths that the product lists with the primes.
     #[test]
     fn multipliers_have_the_lengths_that_are_told() {
         for &(prime, bits) in POOLS.iter() {

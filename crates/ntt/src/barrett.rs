@@ -9,12 +9,12 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Barrett's reduction \[Barrett86\] modulo a number of any length, with the transforms of the
-/// modulus and of its reciprocal prepared.
+/// Barrett's reduction \[Barrett86\] modulo a number of any length, with precomputed transforms of
+/// the modulus and its reciprocal.
 ///
-/// The modulus `A` has `phi` bits, a number `x` to be reduced at most `phi + gamma`. Both are cut
-/// at limbs of `d = 64` bits, with the parameters of the design for encryption over the integers
-/// that this project follows \[CMOOH13\], corrected:
+/// The modulus `A` has `phi` bits, and the input `x` at most `phi + gamma`. Both are cut at limbs
+/// of `d = 64` bits, with the parameters of the design for encryption over the integers that this
+/// project follows \[CMOOH13\], corrected:
 ///
 /// ```text
 /// beta  = d floor(phi / d) - phi, less d if that is above -3          alpha = d (floor((gamma - beta) / d) + 1) + beta
@@ -23,19 +23,19 @@ use std::fmt;
 /// ```
 ///
 /// # Bounds
-/// `phi + beta` and `alpha - beta` are multiples of `d`, so only limbs are dropped. Let
+/// `phi + beta` and `alpha - beta` are multiples of `d`, so both divisions only drop limbs. Let
 /// `X = x / 2^(phi + beta) - s` and `mu = 2^(phi + alpha) / A - t` with `0 <= s, t < 1`. Then
 ///
 /// ```text
 /// X mu / 2^(alpha - beta) = x / A - s 2^(phi + beta) / A - t X / 2^(alpha - beta)
 /// ```
 ///
-/// The top bit of `A` is set, `A >= 2^(phi - 1)`, and `beta <= -3`, so the second term is below
-/// `2^(beta + 1) <= 1/4`. The third one is below `2^(gamma - beta) / 2^(alpha - beta) = 2^(gamma -
+/// The top bit of `A` is set, so `A >= 2^(phi - 1)`. With `beta <= -3` the second term is below
+/// `2^(beta + 1) <= 1/4`. The third term is below `2^(gamma - beta) / 2^(alpha - beta) = 2^(gamma -
 /// alpha) <= 1/2`, since `alpha > gamma`. So `q` is `floor(x / A)` or one less, `0 <= r < 2 A`, and
-/// one subtraction is enough. As `r` is known to be below `2^(phi + 1)`, the product `q A` is taken
-/// modulo `2^N - 1` with the least `N` above that: a transform of the modulus' length, not of
-/// `x`'s.
+/// one subtraction is enough. As `r` is below `2^(phi + 1)`, the product `q A` is computed modulo
+/// `2^N - 1` with the least `N` above that. This needs a transform of the modulus' length instead
+/// of `x`'s.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -54,11 +54,12 @@ pub struct Barrett {
     long: Option<Long>,
 }
 
-/// What a modulus of more than one limb needs.
+/// Values for reduction modulo more than one limb.
 struct Long {
-    /// Limbs that are cut off: `(phi + beta) / d`.
+    /// Number of limbs dropped from `x`: `(phi + beta) / d`.
     below: usize,
-    /// Limbs of what is left, of the reciprocal and of the quotient: `(alpha - beta) / d`.
+    /// Number of limbs of the rest of `x`, of the reciprocal and of the quotient:
+    /// `(alpha - beta) / d`.
     size: usize,
     quotients: Ring,
     reciprocal: Transformed,
@@ -67,7 +68,7 @@ struct Long {
 }
 
 impl Barrett {
-    /// Prepares for numbers of up to so many bits more than the modulus has.
+    /// Prepares for numbers with up to `excess_bits` bits more than the modulus.
     ///
     /// # Errors
     /// [`NttError::ZeroModulus`], and as [`Ring::new`].
@@ -80,17 +81,17 @@ impl Barrett {
         Ok(Barrett { modulus, bits, excess: excess_bits, long })
     }
 
-    /// The modulus, without zeros at the top.
+    /// The modulus, without leading zero limbs.
     pub fn modulus(&self) -> &[u64] {
         &self.modulus
     }
 
-    /// Most bits of a number that is reduced.
+    /// Largest number of bits of an input.
     pub fn most_bits(&self) -> usize {
         self.bits.saturating_add(self.excess)
     }
 
-    /// `x` modulo the modulus, into a place of as many limbs as that has.
+    /// `x` modulo the modulus. The buffer must have as many limbs as the modulus.
     ///
     /// # Errors
     /// [`NttError::TooLarge`], [`NttError::Place`].
@@ -118,11 +119,11 @@ impl Barrett {
         }
     }
 
-    /// As [`Barrett::reduce`] for each number.
+    /// Reduces each number like [`Barrett::reduce`].
     ///
     /// # Errors
-    /// As [`Barrett::reduce`], and [`NttError::Places`]; places of other numbers may be written
-    /// then.
+    /// As [`Barrett::reduce`], and [`NttError::Places`]. In this case buffers of other numbers may
+    /// have been written.
     pub fn reduce_each(&self, numbers: &[&[u64]], out: &mut [&mut [u64]]) -> Result<(), NttError> {
         places(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(x, out)| self.reduce(x, out))
@@ -131,7 +132,7 @@ impl Barrett {
 
 impl Long {
     fn new(engine: Engine, modulus: &[u64], bits: usize, excess: usize) -> Result<Self, NttError> {
-        // From 65 bits on; -beta is between 3 and 66, and at most phi.
+        // There are at least 65 bits; -beta is between 3 and 66, and at most phi.
         let minus_beta = match bits % 64 {
             rest @ 0..=2 => rest + 64,
             rest => rest,
@@ -156,7 +157,7 @@ impl Long {
         if subtract(&mut rest, &multiple) {
             subtract(&mut rest, &[1]);
         }
-        // Zero modulo 2^N - 1.
+        // All ones are zero modulo 2^N - 1.
         if rest.iter().all(|&limb| limb == u64::MAX) {
             rest.fill(0);
         }
@@ -170,12 +171,12 @@ impl Long {
     }
 }
 
-/// `x` modulo `2^N - 1`, where all ones may stand for zero.
+/// `x` modulo `2^N - 1`. All ones may represent zero.
 fn fold(x: &[u64], out: &mut [u64]) {
     out.fill(0);
     for piece in x.chunks(out.len()) {
         if add(out, piece) {
-            // The sum was below 2^N - 1 then, and so the carry ends.
+            // Then the sum was below 2^N - 1, so adding the carry gives no further one.
             add(out, &[1]);
         }
     }

@@ -1,7 +1,8 @@
-//! What an engine provides: the inner loops, each over a block of vectors, one prime a lane.
+//! The interface of an engine: the inner loops, each over a block of vectors with one prime per
+//! lane.
 //!
-//! They are written once, in [`loops`] and [`digits`], for any [`Word`]; an engine says what a
-//! vector is, and has the loops compiled with its instructions.
+//! The loops are written once, in [`loops`] and [`digits`], for any [`Word`]. An engine defines the
+//! vector type and compiles the loops with its instructions.
 
 pub(crate) mod digits;
 #[cfg(target_arch = "x86_64")]
@@ -10,30 +11,30 @@ pub(crate) mod loops;
 pub(crate) mod serial;
 
 use crate::memory::Prefetch;
+use crate::plan::{Digits, TransformPlan};
 use crate::primes::{Constant, LANES, Lanes};
-use crate::shape::{Digits, Shape};
 use crate::transform::{self, Transforms};
 use hearith_arith::{Available, dispatch};
 
-/// The transforms of a shape on an engine.
-pub(crate) fn transforms(engine: Available, shape: Shape) -> Box<dyn Transforms> {
-    dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(shape)))
+/// The transforms of a plan on an engine.
+pub(crate) fn transforms(engine: Available, plan: TransformPlan) -> Box<dyn Transforms> {
+    dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(plan)))
 }
 
-/// The inner loops. Bounds stand with each in [`loops`] and [`digits`].
+/// The inner loops. Their bounds are documented in [`loops`] and [`digits`].
 pub(crate) trait Kernel: Send + Sync + 'static {
-    /// The levels of a transform of a block below node `node`: its first one splits the block in
-    /// two.
+    /// Computes the levels of a transform of a block below node `node`. The first level splits the
+    /// block in two.
     fn forward(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
-    /// The first two levels of such a transform alone.
+    /// Computes only the first two levels of such a transform.
     fn split(block: &mut [Lanes], node: usize, roots: &[Constant]);
-    /// Undoes [`Kernel::forward`], up to a factor `2^levels`.
+    /// Undoes [`Kernel::forward`], except for a factor `2^levels`.
     fn inverse(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
-    /// Undoes [`Kernel::split`], up to a factor of four.
+    /// Undoes [`Kernel::split`], except for a factor of four.
     fn join(block: &mut [Lanes], node: usize, roots: &[Constant]);
-    /// Products of the polynomials at the leaves of a transform, of `degree` coefficients each, the
-    /// first leaf's number being `leaf`: `out = a b`, or `out + a b`. Without `b` squares. As many
-    /// vectors as the factors have are asked for meanwhile from each of `soon`.
+    /// Multiplies the polynomials at the leaves of a transform, with `degree` coefficients each:
+    /// `out = a b` or `out + a b`. Without `b` it squares. `leaf` is the number of the first leaf.
+    /// Meanwhile prefetches as many vectors as the factors have from each of `soon`.
     fn multiply(
         out: Target<'_>,
         a: Option<&[Lanes]>,
@@ -43,53 +44,56 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         roots: &[Constant],
         soon: [Option<Prefetch>; 2],
     );
-    /// Coefficients `from ..` of a number, `from` a multiple of [`RUN`](crate::shape::RUN). As many
-    /// vectors are asked for meanwhile.
+    /// Computes coefficients `from..` of a number, with `from` a multiple of
+    /// [`RUN`](crate::plan::RUN). Meanwhile prefetches as many vectors.
     fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Prefetch>);
-    /// The sums of coefficients, whole runs of them, at the places that they have in a number:
-    /// fills `out`, as many words as they have bits divided by 64, and returns what is to be added
-    /// above it. As many vectors are asked for meanwhile.
+    /// Adds whole runs of coefficients at their places in a number. Fills `out`, whose length is
+    /// the bits of these coefficients divided by 64, and returns the part to be added above it.
+    /// Meanwhile prefetches as many vectors.
     fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Prefetch>) -> [u64; 4];
 }
 
-/// Where products of leaves go.
+/// The destination of products of leaves.
 pub(crate) enum Target<'a> {
-    /// They replace what is there, which is the first factor if none is given.
+    /// Overwrites the vectors, which are the first factor if none is given.
     Set(&'a mut [Lanes]),
-    /// They are added to what is there.
+    /// Adds to the vectors.
     Add(&'a mut [Lanes]),
 }
 
-/// A vector of an engine: eight words. Products are of the lower 52 bits of their factors.
+/// A vector of an engine: eight words. Products use the lower 52 bits of their factors.
 pub(crate) trait Word: Copy {
     fn splat(x: u64) -> Self;
     fn load(from: &Lanes) -> Self;
     fn store(self, to: &mut Lanes);
-    /// From words that are not aligned.
+    /// Loads words that need not be aligned.
     fn load_words(from: &[u64; LANES]) -> Self;
     fn store_words(self, to: &mut [u64; LANES]);
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
-    /// `self` and the lower 52 bits of `a b`.
+    /// Adds the lower 52 bits of `a b` to `self`.
     fn add_low(self, a: Self, b: Self) -> Self;
-    /// `self` and the upper 52 bits of `a b`.
+    /// Adds the upper 52 bits of `a b` to `self`.
     fn add_high(self, a: Self, b: Self) -> Self;
     fn shift_right(self, bits: u32) -> Self;
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
-    /// Each lane by the bits that `bits` has in it; zero from 64 on.
+    /// Shifts each lane by the number of bits in the same lane of `bits`. Gives zero for 64 or
+    /// more.
     fn shift_right_each(self, bits: Self) -> Self;
     fn shift_left_each(self, bits: Self) -> Self;
-    /// Every lane in the place of the next, zero in the first; the last lane is lost.
+    /// Moves every lane to the next higher one. The first lane becomes zero and the last one is
+    /// lost.
     fn lane_up(self) -> Self;
-    /// The last lane in the place of the first, zero in the others.
+    /// Moves the last lane to the first. The other lanes become zero.
     fn last_lane(self) -> Self;
-    /// The upper four lanes in the place of the lower, zero in the upper.
+    /// Moves the upper four lanes to the lower four. The upper lanes become zero.
     fn upper_half(self) -> Self;
-    /// The sum of all lanes, in each.
+    /// The sum of all lanes, in every lane.
     fn lane_sum(self) -> Self;
-    /// In each lane that of the sixteen of `self` and `other` whose number `index` has there.
+    /// Selects for each lane one of the sixteen lanes of `self` and `other`, by the number in
+    /// `index`.
     fn pick(self, other: Self, index: Self) -> Self;
 }
 
@@ -103,7 +107,7 @@ mod tests {
         Lanes(words.try_into().unwrap())
     }
 
-    /// One line of the table on an engine.
+    /// Checks one line of the table on an engine.
     fn check<K: Kernel>(line: &str) {
         let (name, lists) = line.split_once(": ").unwrap();
         let lists: Vec<&str> = lists.split(", ").collect();
@@ -112,7 +116,7 @@ mod tests {
             let root = lanes(lists[at]);
             Constant::of(|i| root.0[i])
         };
-        // The way back reads the roots of a level in the opposite order.
+        // The inverse transform reads the roots of a level in the opposite order.
         let table = match (roots, name.starts_with("inverse")) {
             (1, _) => vec![constant(0); 2],
             (_, false) => vec![constant(0), constant(0), constant(1), constant(2)],
@@ -131,7 +135,7 @@ mod tests {
         assert_eq!(found.join(" "), lists[roots + count], "{line}");
     }
 
-    /// Every lane of a step compared with what Coq computes from the translated source.
+    /// Compares every lane of a step with the results that Coq computes from the translated source.
     #[test]
     fn steps_are_those_of_the_proofs() {
         for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {

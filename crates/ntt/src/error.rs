@@ -1,65 +1,65 @@
-//! What can be wrong with the input of super-size arithmetic.
+//! Errors in the input of super-size arithmetic.
 
 use hearith_arith::ArithError;
 use thiserror::Error;
 
-/// An error of this crate. None of them carries a value, only shapes and names.
+/// An error of this crate. Errors contain only shapes and names, never values.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NttError {
-    /// Nothing is prepared for numbers as long, or for sums of as many products.
-    #[error("no transform takes {limbs} limbs and sums of {terms} products")]
+    /// No transform is long enough for numbers of this length and sums of this many products.
+    #[error("no transform supports numbers of {limbs} limbs and sums of {terms} products")]
     Size {
-        /// 64-bit limbs asked for.
+        /// 64-bit limbs requested.
         limbs: usize,
-        /// Products in a sum asked for.
+        /// Products per sum requested.
         terms: usize,
     },
-    /// A number is longer than what was prepared takes.
-    #[error("{limbs} limbs where at most {most} are taken")]
+    /// A number is longer than the prepared transform allows.
+    #[error("{limbs} limbs are too long: at most {most} are supported")]
     TooLong {
-        /// Its 64-bit limbs, or those of the product.
+        /// 64-bit limbs of the number or of the product.
         limbs: usize,
-        /// The most that are taken.
+        /// Maximum number of limbs.
         most: usize,
     },
-    /// The place for a result has another length than the result.
-    #[error("a buffer of {limbs} limbs for a result of {needed}")]
+    /// The buffer for a result has a different length than the result.
+    #[error("the buffer has {limbs} limbs, but the result has {needed}")]
     Place {
-        /// 64-bit limbs of the place.
+        /// 64-bit limbs of the buffer.
         limbs: usize,
         /// 64-bit limbs of the result.
         needed: usize,
     },
-    /// A batch has results and places of different counts.
-    #[error("{places} buffers for {results} results")]
+    /// The numbers of results and buffers in a batch differ.
+    #[error("expected one buffer for each of {results} results, not {places}")]
     Places {
-        /// Places given.
+        /// Buffers given.
         places: usize,
-        /// Results.
+        /// Results of the batch.
         results: usize,
     },
-    /// A transform was made for another ring, or on another engine.
-    #[error("a transform of another ring")]
+    /// A transform was computed for another ring or by another engine.
+    #[error("the transform belongs to another ring")]
     OtherRing,
-    /// A sum has as many products as its ring was prepared for.
-    #[error("a sum of more than {terms} products")]
+    /// A sum already has as many products as its ring allows.
+    #[error("the sum has more than {terms} products")]
     TooManyTerms {
-        /// Most products of a sum.
+        /// Maximum number of products in a sum.
         terms: usize,
     },
     /// Division by zero.
     #[error("the modulus is zero")]
     ZeroModulus,
     /// A number exceeds the modulus by more bits than the reduction was prepared for.
-    #[error("a number of {bits} bits where at most {most} are reduced")]
+    #[error("a number of {bits} bits is too long to reduce: at most {most} bits are supported")]
     TooLarge {
-        /// Its bits.
+        /// Bits of the number.
         bits: usize,
-        /// The most bits that are reduced.
+        /// Largest number of bits that can be reduced.
         most: usize,
     },
-    /// The arithmetic layer refused.
+    /// The arithmetic layer reported an error.
     #[error(transparent)]
     Arith(#[from] ArithError),
 }

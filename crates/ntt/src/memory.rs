@@ -1,10 +1,10 @@
-//! How long vectors lie in memory and come from it.
+//! Allocation, prefetching and streaming of long vectors.
 
 use crate::primes::Lanes;
 
-/// So many values, all the default, on huge pages where the system gives them when it is asked: the
-/// columns of a long transform lie on another small page at every row, more of them than a core
-/// keeps addresses of.
+/// Allocates `length` default values, on huge pages if the system provides them on request. Every
+/// row of a long transform's columns is on another small page, which are more pages than a core
+/// caches addresses for.
 pub(crate) fn zeros<T: Clone + Default>(length: usize) -> Vec<T> {
     let mut room = Vec::with_capacity(length);
     #[cfg(target_os = "linux")]
@@ -13,11 +13,11 @@ pub(crate) fn zeros<T: Clone + Default>(length: usize) -> Vec<T> {
     room
 }
 
-/// Bytes of a huge page, or less.
+/// Size in bytes of a huge page, or a lower bound of it.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 1 << 21;
 
-/// What is refused is only slower.
+/// Requests huge pages. A refusal only costs speed.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
@@ -26,14 +26,14 @@ fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     let start = range.start.cast::<u8>().align_offset(page);
     let size = size_of_val(room).saturating_sub(start) / page * page;
     if size >= HUGE {
-        // SAFETY: whole pages within the room. Advice about the size of pages changes nothing that
-        // is in them.
+        // SAFETY: the range consists of whole pages within the allocation. Advice about the page
+        // size does not change their content.
         let _ = unsafe { madvise(range.start.cast::<u8>().add(start).cast(), size, Advice::LinuxHugepage) };
     }
 }
 
-/// Vectors that are wanted soon: a loop that has something else to do asks for them a few at a
-/// time, so that memory and arithmetic are busy together.
+/// Vectors needed soon. A loop prefetches them a few at a time during its own work, which overlaps
+/// memory access and arithmetic.
 #[derive(Clone, Copy)]
 pub(crate) struct Prefetch {
     from: *const Lanes,
@@ -41,24 +41,24 @@ pub(crate) struct Prefetch {
 }
 
 impl Prefetch {
-    /// To be written, all of them.
+    /// Vectors that will all be overwritten.
     pub(crate) fn for_write(place: &mut [Lanes]) -> Self {
         Prefetch { from: place.as_ptr(), write: true }
     }
 
-    /// To be read: the vectors behind these, whether they are there or not.
+    /// Vectors that will be read: those after the given ones, whether or not they exist.
     pub(crate) fn after(these: &[Lanes]) -> Self {
         Prefetch { from: these.as_ptr_range().end, write: false }
     }
 
-    /// Asks for some of them.
+    /// Prefetches some of the vectors.
     #[inline(always)]
     pub(crate) fn request(self, vectors: std::ops::Range<usize>) {
         #[cfg(target_arch = "x86_64")]
         for at in vectors {
             use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T1, _mm_prefetch};
             let at = self.from.wrapping_add(at).cast();
-            // SAFETY: nothing is read; any address will do.
+            // SAFETY: nothing is read, and any address is allowed.
             unsafe { if self.write { _mm_prefetch::<_MM_HINT_ET0>(at) } else { _mm_prefetch::<_MM_HINT_T1>(at) } };
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -66,7 +66,7 @@ impl Prefetch {
     }
 }
 
-/// Copies vectors to a place for as many, in memory rather than in a cache.
+/// Copies vectors to a destination of the same length, bypassing the caches.
 pub(crate) fn copy_past_caches(from: &[Lanes], to: &mut [Lanes]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -74,12 +74,13 @@ pub(crate) fn copy_past_caches(from: &[Lanes], to: &mut [Lanes]) {
         for (from, to) in from.iter().zip(to) {
             let (from, to) = ((&raw const *from).cast::<__m128i>(), (&raw mut *to).cast::<__m128i>());
             for quarter in 0..4 {
-                // SAFETY: quarters of 64 aligned bytes; every x86-64 has the instructions.
+                // SAFETY: these are quarters of 64 aligned bytes, and every x86-64 CPU has the
+                // instructions.
                 unsafe { _mm_stream_si128(to.add(quarter), _mm_load_si128(from.add(quarter))) };
             }
         }
-        // SAFETY: every x86-64 has it. Other threads see what was written before whatever this one
-        // does next.
+        // SAFETY: every x86-64 CPU has the instruction. It makes the stores visible to other
+        // threads before anything that this thread does next.
         unsafe { _mm_sfence() };
     }
     #[cfg(not(target_arch = "x86_64"))]

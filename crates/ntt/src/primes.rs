@@ -1,18 +1,17 @@
-//! The eight primes, one a lane, and the arithmetic modulo them that set-up needs, one lane at a
-//! time.
+//! The eight primes, one per lane, and the arithmetic modulo them for set-up, one lane at a time.
 //!
-//! Each is just below 2^48 and one above a multiple of 2^24. Numbers of 52 bits, what the vector
-//! engine's products take, leave room up to `16 p`, so that sums and differences wait for their
-//! reduction over two levels of a transform.
+//! Each prime is just below 2^48 and 1 modulo 2^24. The vector engine multiplies numbers of 52
+//! bits, so values up to `16 p` are allowed. Sums and differences can therefore be reduced once
+//! every two levels of a transform.
 
 use hearith_arith::natural::word::{inverse_mod, pow_mod, root_of_unity};
 use std::sync::OnceLock;
 
-/// Primes, and lanes of a vector.
+/// Number of primes, and of lanes in a vector.
 pub(crate) const LANES: usize = 8;
-/// Bits of a factor of the engines' products, and of a half of such a product.
+/// Length in bits of a factor of the engines' products, and of half a product.
 pub(crate) const RADIX: u32 = 52;
-/// The bits of a factor.
+/// The mask for the bits of a factor.
 pub(crate) const MASK: u64 = (1 << RADIX) - 1;
 /// The primes have roots of unity of order 2^24.
 pub(crate) const LOG_ORDER: u32 = 24;
@@ -25,7 +24,7 @@ const fn prime(c: u64) -> u64 {
 pub(crate) const PRIMES: [u64; LANES] =
     [prime(40), prime(45), prime(46), prime(61), prime(84), prime(88), prime(99), prime(103)];
 
-/// A number for each prime: a vector.
+/// A vector: one number for each prime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Lanes(pub(crate) [u64; LANES]);
@@ -36,9 +35,10 @@ impl Lanes {
     }
 }
 
-/// A constant `c` for each prime `p` as products want it: the product of `x` below 2^52 and
-/// `c 2^52 mod p` is, modulo 2^52, that of `x` and `by_inverse`, times `p`. So the difference of
-/// the two products' upper halves is `c x mod p`, up to a multiple of `p`.
+/// A constant `c` for each prime `p`, prepared for products with `x` below 2^52.
+///
+/// Modulo 2^52, `x (c 2^52 mod p)` equals `(x by_inverse mod 2^52) p`. The difference of the two
+/// products' upper halves is therefore `c x mod p`, up to a multiple of `p`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     /// `c 2^52 mod p`.
@@ -48,12 +48,12 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
-    /// From `c mod p` for each prime.
+    /// Creates the constant from `c mod p` for each prime.
     pub(crate) fn of(mut c: impl FnMut(usize) -> u64) -> Self {
         Self::scaled(Lanes::of(|i| mul(c(i), R[i], i)))
     }
 
-    /// From `c 2^52 mod p` for each prime.
+    /// Creates the constant from `c 2^52 mod p` for each prime.
     fn scaled(value: Lanes) -> Self {
         Constant { value, by_inverse: Lanes::of(|i| value.0[i].wrapping_mul(INVERSES[i]) & MASK) }
     }
@@ -86,7 +86,8 @@ pub(crate) const INVERSES: [u64; LANES] = {
     let mut inverses = [0; LANES];
     let mut i = 0;
     while i < LANES {
-        // Each step doubles the bits that are right; one bit of an odd number is its own inverse's.
+        // Each step doubles the number of correct bits. The lowest bit of an odd number's inverse
+        // is 1.
         let (mut x, mut step) = (1_u64, 0);
         while step < 6 {
             x = x.wrapping_mul(2_u64.wrapping_sub(PRIMES[i].wrapping_mul(x)));
@@ -108,7 +109,7 @@ pub(crate) fn pow(a: u64, e: u64, i: usize) -> u64 {
     pow_mod(a, e, PRIMES[i])
 }
 
-/// `a^-1` modulo prime `i`, for `a` that is no multiple of it.
+/// `a^-1` modulo prime `i`, for `a` that is not a multiple of it.
 pub(crate) fn inverse(a: u64, i: usize) -> u64 {
     inverse_mod(a, PRIMES[i]).expect("a unit")
 }
@@ -120,9 +121,9 @@ pub(crate) fn root(i: usize) -> u64 {
         [i]
 }
 
-/// The first `2^log` roots of the nodes of a transform: number `j` is the power of a root of unity
-/// whose exponent, as a fraction of a turn, has the bits of `j` in reversed order, from a quarter
-/// on. Kept for as long as the program runs, since every transform of that size wants them.
+/// The first `2^log` roots of the nodes of a transform. Number `j` is the power of a root of unity
+/// whose exponent, as a fraction of a turn, has the bits of `j` in reverse order, starting at a
+/// quarter. Every transform of that size shares the table, which is never freed.
 ///
 /// Proved: `table_correct` in formal/coq/ntt_transforms.v.
 /// Proved: `steps_correct` in formal/coq/ntt_transforms.v.
@@ -168,7 +169,7 @@ mod tests {
                 let split = if j % 2 == 0 { parent } else { PRIMES[i] - parent };
                 assert_eq!(mul(plain(j), plain(j), i), split, "prime {i}, node {j}");
             }
-            // The inverse of a root is the negative of the one across its level.
+            // The inverse of a root is the negative of the root mirrored within its level.
             for j in 1_usize..64 {
                 let level = 1 << j.ilog2();
                 assert_eq!(mul(plain(j), plain(3 * level - 1 - j), i), PRIMES[i] - 1);

@@ -1,23 +1,24 @@
 //! Reciprocals by Newton's iteration.
 //!
 //! For `a` of `k` limbs with its top bit set, `B = 2^64` and `h = floor(k / 2) + 1`, let `v` be the
-//! reciprocal `floor(B^(2 h) / a')` of its upper `h` limbs `a'`. With `e = B^(k + h) - a v`, which
-//! is below `2 B^k` in size, `w = v B^(k - h) + v e / B^(2 h)` is off `B^(2 k) / a` by at most
-//! `8 B^(k - 2 h) < 1`, since the error is squared. Rounding costs a unit or two more, and these
-//! are mended by the exact remainder, so that every reciprocal is exact.
+//! reciprocal `floor(B^(2 h) / a')` of its upper `h` limbs `a'`. Let `e = B^(k + h) - a v`, whose
+//! magnitude is below `2 B^k`. Since an iteration squares the error,
+//! `w = v B^(k - h) + v e / B^(2 h)` differs from `B^(2 k) / a` by at most `8 B^(k - 2 h) < 1`.
+//! Rounding adds an error of a unit or two. The exact remainder corrects it, so every reciprocal is
+//! exact.
 
-use crate::shape::Shape;
+use crate::plan::TransformPlan;
 use crate::{NttError, Ring};
 use hearith_arith::Engine;
 use hearith_arith::natural::product as schoolbook;
 use std::cmp::Ordering;
 
-/// Factors of fewer limbs are multiplied limb by limb.
+/// Factors of fewer limbs use schoolbook multiplication.
 const SHORT: usize = 64;
-/// Reciprocals of up to so many limbs are found bit by bit.
+/// Reciprocals of numbers with up to this many limbs are computed bit by bit.
 const LEAST: usize = 3;
 
-/// `floor(2^(64 limbs) / a)`, in as many limbs as it needs, or one if it is zero.
+/// `floor(2^(64 limbs) / a)`, without leading zero limbs; one limb if it is zero.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -27,19 +28,19 @@ const LEAST: usize = 3;
 /// ```
 ///
 /// # Errors
-/// [`NttError::ZeroModulus`], and what [`Ring::new`] refuses.
+/// [`NttError::ZeroModulus`], and the errors of [`Ring::new`].
 pub fn reciprocal(engine: Engine, a: &[u64], limbs: usize) -> Result<Vec<u64>, NttError> {
     engine.available()?;
     let a = trimmed(a);
     if a.is_empty() {
         return Err(NttError::ZeroModulus);
     }
-    // Before anything is allocated.
-    Shape::of(limbs, 1).ok_or(NttError::Size { limbs, terms: 1 })?;
+    // Checked before any allocation.
+    TransformPlan::of(limbs, 1).ok_or(NttError::Size { limbs, terms: 1 })?;
     if limbs + 1 < a.len() {
         return Ok(vec![0]);
     }
-    // Two limbs more than the result has.
+    // Two limbs more than the result.
     let k = limbs + 2 - a.len() + 1;
     let shift = a[a.len() - 1].leading_zeros();
     let normal = shifted(a, shift);
@@ -71,7 +72,7 @@ fn of_normal(engine: Engine, a: &[u64]) -> Result<Vec<u64>, NttError> {
     } else {
         negate(&mut error[..k + h]);
     }
-    // Its upper limbs are enough.
+    // The upper limbs of the error suffice.
     let from = h - 1;
     let size = trimmed(&error).len().max(from + 1);
     let correction = product(engine, &v, &error[from..size])?;
@@ -87,7 +88,7 @@ fn of_normal(engine: Engine, a: &[u64]) -> Result<Vec<u64>, NttError> {
     Ok(w)
 }
 
-/// Makes `floor(B^m / a)` of a number a few units off.
+/// Corrects a quotient that is a few units off to `floor(B^m / a)`.
 fn newton_correct(engine: Engine, quotient: &mut [u64], a: &[u64], m: usize) -> Result<(), NttError> {
     let power = power(m);
     let mut reached = product(engine, trimmed(quotient), a)?;
@@ -140,7 +141,7 @@ fn power(m: usize) -> Vec<u64> {
     power
 }
 
-/// `a 2^bits` for less than 64 bits, one limb more.
+/// `a 2^bits` for `bits` below 64, with one more limb.
 fn shifted(a: &[u64], bits: u32) -> Vec<u64> {
     let mut carry = 0;
     let mut out: Vec<u64> = Vec::with_capacity(a.len() + 1);
@@ -152,17 +153,17 @@ fn shifted(a: &[u64], bits: u32) -> Vec<u64> {
     out
 }
 
-/// Without zeros at the top.
+/// Removes leading zero limbs.
 pub(crate) fn trimmed(a: &[u64]) -> &[u64] {
     &a[..a.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)]
 }
 
-/// Of numbers without zeros at the top.
+/// Compares numbers without leading zero limbs.
 pub(crate) fn compare(a: &[u64], b: &[u64]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
-/// `a + b` modulo a power of `B`, for `a` that is not shorter; the carry.
+/// `a + b` modulo a power of `B`, for `a` not shorter than `b`. Returns the carry.
 pub(crate) fn add(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
     let mut carry = false;
@@ -180,7 +181,7 @@ pub(crate) fn add(a: &mut [u64], b: &[u64]) -> bool {
     carry
 }
 
-/// `a - b` modulo a power of `B`, for `a` that is not shorter; the borrow.
+/// `a - b` modulo a power of `B`, for `a` not shorter than `b`. Returns the borrow.
 pub(crate) fn subtract(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
     let mut borrow = false;

@@ -1,10 +1,10 @@
-//! Numbers modulo `2^N - 1`: what a scheme sees of the transforms.
+//! Numbers modulo `2^N - 1`: the public interface of the transforms.
 
 use crate::NttError;
 use crate::engine::{self, Target};
 use crate::memory::zeros;
+use crate::plan::TransformPlan;
 use crate::primes::Lanes;
-use crate::shape::Shape;
 use crate::transform::{Factor, Transforms};
 use hearith_arith::Engine;
 use rayon::prelude::*;
@@ -13,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// Integers modulo `2^N - 1`, prepared for an engine: products of 10^4 to 10^9 bits.
 ///
-/// `N` is at least what is asked for, so a product of numbers that have together no more limbs than
-/// asked is the product itself. Numbers are slices of 64-bit limbs, little end first, and results
-/// go to places that the caller has. All engines give the same results. Nothing is constant time:
-/// carries go on through whole limbs of ones. Rooms for transforms are kept for the next product
-/// and not wiped.
+/// `N` is at least the requested length. The product of numbers that together have at most the
+/// requested limbs is therefore the exact product. Numbers are slices of 64-bit limbs, least
+/// significant first, and results go to the caller's buffers. All engines give the same results.
+/// Nothing is constant time: carries propagate through whole limbs of ones. Buffers for transforms
+/// are kept for the next product and not wiped.
 ///
-/// One product spreads over the cores of rayon's current pool, and so does a batch.
+/// A single product spreads over the cores of rayon's current pool, and so does a batch.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -43,47 +43,47 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 pub struct Ring {
     engine: Engine,
-    shape: Shape,
+    plan: TransformPlan,
     terms: usize,
     transforms: Box<dyn Transforms>,
     transform_buffers: Mutex<Vec<Vec<Lanes>>>,
     buffers: Mutex<Vec<Vec<u64>>>,
 }
 
-/// The transform of a number, made by [`Ring::transform`].
+/// The transform of a number, computed by [`Ring::transform`].
 #[derive(Clone)]
 pub struct Transformed {
-    of: (Engine, Shape),
+    of: (Engine, TransformPlan),
     values: Vec<Lanes>,
 }
 
-/// A sum of products of transforms, made by [`Ring::sum`].
+/// A sum of products of transforms, started by [`Ring::sum`].
 #[derive(Clone)]
 pub struct Sum {
-    of: (Engine, Shape),
+    of: (Engine, TransformPlan),
     values: Vec<Lanes>,
     terms: usize,
 }
 
 impl Ring {
-    /// Prepares for products of up to so many 64-bit limbs.
+    /// Prepares for products of up to `limbs` 64-bit limbs.
     ///
     /// # Errors
-    /// [`NttError::Size`] above some 11 * 10^9 bits, and
+    /// [`NttError::Size`] above about 11 * 10^9 bits, and
     /// [`ArithError::EngineUnavailable`](hearith_arith::ArithError::EngineUnavailable).
     pub fn new(engine: Engine, limbs: usize) -> Result<Self, NttError> {
         Self::with_terms(engine, limbs, 1)
     }
 
-    /// As [`Ring::new`], and for sums of up to so many products.
+    /// Prepares like [`Ring::new`], and for sums of up to `terms` products.
     ///
     /// # Errors
-    /// As [`Ring::new`]; [`NttError::Size`] if there are too many terms, or none, too.
+    /// As [`Ring::new`], and [`NttError::Size`] also for too many terms or none.
     pub fn with_terms(engine: Engine, limbs: usize, terms: usize) -> Result<Self, NttError> {
         let available = engine.available()?;
-        let shape = Shape::of(limbs, terms).filter(|_| terms > 0).ok_or(NttError::Size { limbs, terms })?;
-        let transforms = engine::transforms(available, shape);
-        Ok(Ring { engine, shape, terms, transforms, transform_buffers: Mutex::default(), buffers: Mutex::default() })
+        let plan = TransformPlan::of(limbs, terms).filter(|_| terms > 0).ok_or(NttError::Size { limbs, terms })?;
+        let transforms = engine::transforms(available, plan);
+        Ok(Ring { engine, plan, terms, transforms, transform_buffers: Mutex::default(), buffers: Mutex::default() })
     }
 
     /// The engine.
@@ -93,53 +93,57 @@ impl Ring {
 
     /// `N / 64`.
     pub fn limbs(&self) -> usize {
-        self.shape.limbs()
+        self.plan.limbs()
     }
 
-    /// Most products of a sum.
+    /// Maximum number of products in a sum.
     pub fn terms(&self) -> usize {
         self.terms
     }
 
-    /// What the choice by size was: coefficients of a leaf, levels of the transform, bits of a
+    /// The chosen plan: coefficients of a leaf, levels of the transform, and bits of a
     /// coefficient.
-    pub fn shape(&self) -> (usize, u32, usize) {
-        (self.shape.degree, self.shape.levels, self.shape.coefficient_bits())
+    pub fn plan(&self) -> (usize, u32, usize) {
+        (self.plan.degree, self.plan.levels, self.plan.coefficient_bits())
     }
 
-    /// IFMA instructions that a product takes, on the engine that uses them: three for each factor
-    /// that is transformed, level and two coefficients and as many on the way back, and so on for
-    /// the rest. Divided by [`peak_rate`](hearith_arith::cost::peak_rate) they are the
-    /// multiplication limit of the machine.
+    /// The number of IFMA instructions in a product, on the engine that uses them.
+    ///
+    /// A transform needs three for each level and two coefficients, for both factors and the
+    /// inverse. Residues, leaves and recombination add further terms. Divided by
+    /// [`peak_rate`](hearith_arith::cost::peak_rate), the number gives the multiplication limit of
+    /// the machine.
     pub fn instructions(&self) -> u64 {
-        let (degree, levels) = (self.shape.degree as u64, u64::from(self.shape.levels));
+        let (degree, levels) = (self.plan.degree as u64, u64::from(self.plan.levels));
         let transforms = 3 * levels * 3 / 2;
         let leaves = 3 * 3 + 2 * degree + 2;
-        // Two factors' residues; the coefficients' scale, fraction, sum, and the multiple taken
-        // away.
+        // Two factors' residues; then scale, fraction and sum of the coefficients, and the multiple
+        // subtracted.
         let ways = 2 * 8 + 3 + 1 + 16 + 2;
-        (self.shape.length() as u64) * (transforms + leaves + ways)
+        (self.plan.length() as u64) * (transforms + leaves + ways)
     }
 
-    /// Bytes that a product of two numbers moves between a core's own caches and what is behind
-    /// them, in rayon's current pool: both transforms are written, read and written again, and the
-    /// product's is read. None where all is done in one piece.
+    /// Number of bytes that a product of two numbers moves between a core's own caches and the
+    /// memory behind them, in rayon's current pool.
+    ///
+    /// Both transforms are written, read and written again, and the product's is read. Zero if the
+    /// product is computed in one piece.
     pub fn bytes(&self) -> u64 {
         let passes = if self.transforms.is_divided() { 2 * 3 + 1 } else { 0 };
-        (passes * self.shape.length() * size_of::<Lanes>()) as u64
+        (passes * self.plan.length() * size_of::<Lanes>()) as u64
     }
 
-    /// `a b`, or its lower part if `out` is shorter; zeros fill a longer place.
+    /// Computes `a b`, or its lower part if `out` is shorter. Zeros fill a longer buffer.
     ///
     /// # Errors
-    /// [`NttError::TooLong`] if the factors have together more limbs than the ring.
+    /// [`NttError::TooLong`] if the factors together have more limbs than the ring.
     pub fn product(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> Result<(), NttError> {
         self.fits(a.len() + b.len())?;
         self.multiply(a, Some(Second::Number(b)), |full| copy(full, out));
         Ok(())
     }
 
-    /// `a^2`, as [`Ring::product`].
+    /// Computes `a^2`, like [`Ring::product`].
     ///
     /// # Errors
     /// As [`Ring::product`].
@@ -149,7 +153,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Limbs `from ..` of `a b`, as many as the place has; zeros above the product.
+    /// Computes limbs `from..` of `a b`, as many as `out` has. Limbs above the product are zero.
     ///
     /// # Errors
     /// As [`Ring::product`].
@@ -159,9 +163,10 @@ impl Ring {
         Ok(())
     }
 
-    /// Limbs `from ..` of the product of `a` and a number that was transformed, modulo `2^N - 1`.
-    /// With `from = 0` and a place of [`Ring::limbs`] that is the cyclic product, where all ones
-    /// may stand for zero; the product itself if it is short enough.
+    /// Computes limbs `from..` of the product of `a` and a transformed number, modulo `2^N - 1`.
+    ///
+    /// If the product is short enough, this is the exact product. With `from = 0` and a buffer of
+    /// [`Ring::limbs`] limbs it is the cyclic product, where all ones may represent zero.
     ///
     /// # Errors
     /// [`NttError::TooLong`] if `a` has more limbs than the ring, [`NttError::OtherRing`].
@@ -172,7 +177,8 @@ impl Ring {
         Ok(())
     }
 
-    /// `a b` modulo `2^N - 1`, into a place of [`Ring::limbs`] limbs; all ones may stand for zero.
+    /// Computes `a b` modulo `2^N - 1` into a buffer of [`Ring::limbs`] limbs. All ones may
+    /// represent zero.
     ///
     /// # Errors
     /// [`NttError::TooLong`] if a factor has more limbs than the ring, [`NttError::Place`].
@@ -183,18 +189,18 @@ impl Ring {
         Ok(())
     }
 
-    /// The transform of a number.
+    /// Transforms a number.
     ///
     /// # Errors
     /// [`NttError::TooLong`].
     pub fn transform(&self, number: &[u64]) -> Result<Transformed, NttError> {
         self.fits(number.len())?;
-        let mut values = zeros(self.shape.length());
+        let mut values = zeros(self.plan.length());
         self.transforms.transform(number, &mut values);
-        Ok(Transformed { of: (self.engine, self.shape), values })
+        Ok(Transformed { of: (self.engine, self.plan), values })
     }
 
-    /// The same into a transform that is there, of this ring.
+    /// Transforms a number into an existing transform of this ring.
     ///
     /// # Errors
     /// [`NttError::TooLong`], [`NttError::OtherRing`].
@@ -205,15 +211,15 @@ impl Ring {
         Ok(())
     }
 
-    /// A sum of no products yet.
+    /// An empty sum.
     pub fn sum(&self) -> Sum {
-        Sum { of: (self.engine, self.shape), values: zeros(self.shape.length()), terms: 0 }
+        Sum { of: (self.engine, self.plan), values: zeros(self.plan.length()), terms: 0 }
     }
 
     /// Adds the product of two transforms.
     ///
     /// # Errors
-    /// [`NttError::OtherRing`], [`NttError::TooManyTerms`]; the sum stays as it is.
+    /// [`NttError::OtherRing`], [`NttError::TooManyTerms`]. The sum then stays unchanged.
     pub fn add_product(&self, sum: &mut Sum, a: &Transformed, b: &Transformed) -> Result<(), NttError> {
         [sum.of, a.of, b.of].into_iter().try_for_each(|of| self.belongs(of))?;
         if sum.terms == self.terms {
@@ -224,8 +230,10 @@ impl Ring {
         Ok(())
     }
 
-    /// The lower limbs of a sum modulo `2^N - 1`, as many as the place has; of the sum itself if it
-    /// is short enough. All ones in a place of [`Ring::limbs`] may stand for zero.
+    /// Computes the lower limbs of a sum modulo `2^N - 1`, as many as `out` has.
+    ///
+    /// If the sum is short enough, this is the exact sum. In a buffer of [`Ring::limbs`] limbs all
+    /// ones may represent zero.
     ///
     /// # Errors
     /// [`NttError::OtherRing`].
@@ -238,20 +246,21 @@ impl Ring {
         Ok(())
     }
 
-    /// As [`Ring::product`] for each pair.
+    /// Multiplies each pair like [`Ring::product`].
     ///
     /// # Errors
-    /// As [`Ring::product`], and [`NttError::Places`]; places of other pairs may be written then.
+    /// As [`Ring::product`], and [`NttError::Places`]. In this case buffers of other pairs may have
+    /// been written.
     pub fn products(&self, pairs: &[(&[u64], &[u64])], out: &mut [&mut [u64]]) -> Result<(), NttError> {
         places(pairs.len(), out.len())?;
         pairs.par_iter().zip(out).try_for_each(|(&(a, b), out)| self.product(a, b, out))
     }
 
-    /// As [`Ring::product_with`] for each number, from the lowest limb on.
+    /// Multiplies each number like [`Ring::product_with`], from the lowest limb on.
     ///
     /// # Errors
-    /// As [`Ring::product_with`], and [`NttError::Places`]; places of other numbers may be written
-    /// then.
+    /// As [`Ring::product_with`], and [`NttError::Places`]. In this case buffers of other numbers
+    /// may have been written.
     pub fn products_with(&self, numbers: &[&[u64]], b: &Transformed, out: &mut [&mut [u64]]) -> Result<(), NttError> {
         places(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(a, out)| self.product_with(a, b, 0, out))
@@ -276,10 +285,10 @@ impl Ring {
         lock(&self.transform_buffers).push(room);
     }
 
-    /// Room for a transform: what an earlier product used, if there is one.
+    /// A buffer for a transform, reused from an earlier product if possible.
     fn transform_buffer(&self) -> Vec<Lanes> {
         let room = lock(&self.transform_buffers).pop();
-        room.unwrap_or_else(|| zeros(self.shape.length()))
+        room.unwrap_or_else(|| zeros(self.plan.length()))
     }
 
     fn with_place(&self, work: impl FnOnce(&mut [u64])) {
@@ -288,13 +297,13 @@ impl Ring {
         self.return_buffer(place);
     }
 
-    /// A place of [`Ring::limbs`] limbs, with whatever is in it.
+    /// A buffer of [`Ring::limbs`] limbs with arbitrary content.
     pub(crate) fn take_buffer(&self) -> Vec<u64> {
         let place = lock(&self.buffers).pop();
         place.unwrap_or_else(|| zeros(self.limbs()))
     }
 
-    /// Keeps a place for the next.
+    /// Keeps a buffer for reuse.
     pub(crate) fn return_buffer(&self, place: Vec<u64>) {
         lock(&self.buffers).push(place);
     }
@@ -309,8 +318,8 @@ impl Ring {
         if limbs == needed { Ok(()) } else { Err(NttError::Place { limbs, needed }) }
     }
 
-    fn belongs(&self, of: (Engine, Shape)) -> Result<(), NttError> {
-        if of == (self.engine, self.shape) { Ok(()) } else { Err(NttError::OtherRing) }
+    fn belongs(&self, of: (Engine, TransformPlan)) -> Result<(), NttError> {
+        if of == (self.engine, self.plan) { Ok(()) } else { Err(NttError::OtherRing) }
     }
 }
 
@@ -321,14 +330,14 @@ enum Second<'a> {
 }
 
 impl Transformed {
-    /// Bytes of memory that it takes.
+    /// Size in bytes of the transform in memory.
     pub fn bytes(&self) -> usize {
         size_of_val(self.values.as_slice())
     }
 }
 
 impl Sum {
-    /// Products that were added.
+    /// The number of products added so far.
     pub fn terms(&self) -> usize {
         self.terms
     }
@@ -352,19 +361,19 @@ impl fmt::Debug for Sum {
     }
 }
 
-/// Whether there is a place for every result.
+/// Checks that there is a buffer for every result.
 pub(crate) fn places(results: usize, places: usize) -> Result<(), NttError> {
     if results == places { Ok(()) } else { Err(NttError::Places { places, results }) }
 }
 
-/// The lower limbs, or all of them and zeros.
+/// Copies the lower limbs, or all of them followed by zeros.
 fn copy(from: &[u64], to: &mut [u64]) {
     let limbs = from.len().min(to.len());
     to[..limbs].copy_from_slice(&from[..limbs]);
     to[limbs..].fill(0);
 }
 
-/// A list of vectors is whole whatever panicked while it was locked.
+/// Locks a list of buffers. A panic while it was locked cannot have corrupted it.
 fn lock<T>(list: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }

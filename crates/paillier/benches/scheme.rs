@@ -1,4 +1,5 @@
-//! The scheme's operations on every available engine, on one thread: batches of 32 rows.
+//! Benchmarks of the scheme's operations on every available engine, on one thread with batches of
+//! 32 rows.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_paillier::encoding::encode_signed;

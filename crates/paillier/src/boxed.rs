@@ -1,8 +1,8 @@
-//! The way to crypto-bigint.
+//! Conversion to crypto-bigint.
 
 use crypto_bigint::BoxedUint;
 
-/// For crypto-bigint. Copies of secrets must be wiped by the caller.
+/// Copies a number into a `BoxedUint`. The caller must wipe copies of secrets.
 pub(crate) fn boxed(number: &[u64]) -> BoxedUint {
     BoxedUint::from_words(number.iter().copied())
 }

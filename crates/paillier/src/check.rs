@@ -1,58 +1,57 @@
-//! Checking decryptions: whether plaintexts are what their ciphertexts hold, for a fraction of the
-//! price of decrypting.
+//! Verification that plaintexts match their ciphertexts, at a fraction of the cost of decryption.
 //!
-//! # Why
-//! Decryption works modulo `p` and modulo `q` and puts the two together. If one of the halves goes
-//! wrong, the result `m'` is right modulo the other prime and wrong modulo this one, so that
-//! `gcd(m' - m, n)` is a prime: whoever learns `m'` and `m`, or encrypted `m` themselves, has the
-//! private key. Boneh, DeMillo and Lipton showed it for signatures \[BDL97\]; for Paillier it is
-//! the same. One flipped bit in a constant of a device is enough, or one in this machine's memory.
+//! # Motivation
+//! Decryption works modulo `p` and modulo `q` and combines the two. If one half is faulty, the
+//! result `m'` is correct modulo the other prime and wrong modulo this one, so `gcd(m' - m, n)` is
+//! a prime. Anyone who learns `m'` and `m`, or who encrypted `m`, then has the private key. Boneh,
+//! DeMillo and Lipton showed this for signatures \[BDL97\]; it holds for Paillier too. One bit flip
+//! in a constant of a device or in this machine's memory is enough.
 //!
-//! # How
-//! Of a batch of ciphertexts `c_1 ... c_k` and of what is said to be their plaintexts
-//! `m_1 ... m_k`, one random linear combination is taken (\[BGR98\] for signatures). With factors
-//! `r_i`, uniform below `2^64`, independent, and drawn after the plaintexts are there,
+//! # Method
+//! The check takes one random linear combination (\[BGR98\] for signatures) of a batch of
+//! ciphertexts `c_1 ... c_k` and of their claimed plaintexts `m_1 ... m_k`. The factors `r_i` are
+//! uniform below `2^64`, independent, and drawn after the plaintexts are known:
 //!
 //! ```text
 //! C = c_1^r_1 ... c_k^r_k mod n^2        M = r_1 m_1 + ... + r_k m_k mod n        D = C (1 - M n) mod n^2
 //! ```
 //!
-//! `C` encrypts `r_1 mu_1 + ... + r_k mu_k`, where `mu_i` is what `c_i` holds, and `D` encrypts
-//! `sum r_i (mu_i - m_i)`. The batch passes if `D` encrypts 0: if `D^(p-1) = 1 mod p^2` and
-//! `D^(q-1) = 1 mod q^2`. That is the comparison of `M` with the decryption of `C`, but with
-//! nothing in it that the decryption multiplies by: a wrong constant, which would be wrong in the
-//! same way on both sides and could cancel, is found as well.
+//! `C` encrypts `r_1 mu_1 + ... + r_k mu_k`, where `mu_i` is the plaintext of `c_i`, and `D`
+//! encrypts `sum r_i (mu_i - m_i)`. The batch passes if `D` encrypts 0: if `D^(p-1) = 1 mod p^2`
+//! and `D^(q-1) = 1 mod q^2`. This is equivalent to comparing `M` with the decryption of `C`, but
+//! does not use the constants by which decryption multiplies. A wrong constant, which would affect
+//! both sides in the same way and could cancel, is therefore also detected.
 //!
-//! # How sure
-//! Right plaintexts always pass. A batch with a wrong plaintext passes with a probability of at
-//! most `2^-64`, whatever was done to it and however many rows are wrong: let `d_i = m_i - mu_i` be
-//! other than 0 modulo `n` for some `i`. Then it is so modulo one of the primes, say `p`. Whatever
-//! the other factors are, `D` encrypts 0 modulo `p` only if `r_i d_i` has one certain value modulo
-//! `p`, and since `d_i` is invertible there, only if `r_i` has. Among the `2^64` values of `r_i` at
-//! most one has it if `p >= 2^64`. For keys of up to 128 bits, which are for tests alone, the
-//! probability is at most `2^-64 + 1/p`.
+//! # Error probability
+//! Correct plaintexts always pass. A batch with a wrong plaintext passes with probability at most
+//! `2^-64`, whatever the fault and however many rows are wrong. Let `d_i = m_i - mu_i` be nonzero
+//! modulo `n` for some `i`. Then it is nonzero modulo one of the primes, say `p`. For any values of
+//! the other factors, `D` encrypts 0 modulo `p` only if `r_i d_i` has one particular value modulo
+//! `p`. Since `d_i` is invertible there, this determines `r_i` modulo `p`. At most one of the
+//! `2^64` values of `r_i` qualifies if `p >= 2^64`. For keys of up to 128 bits, which are only for
+//! tests, the probability is at most `2^-64 + 1/p`.
 //!
-//! So it is no matter whether a row is wrong modulo one of the primes or both. Each batch has
-//! factors of its own: whoever tries again has the same small chance again, and learns from a
-//! refusal nothing but that it is one.
+//! It does not matter whether a row is wrong modulo one prime or both. Each batch has its own
+//! factors: another attempt has the same small probability, and a rejection reveals only that the
+//! batch was rejected.
 //!
-//! # What it costs
-//! Up to 127 rows: modulo `n^2`, in products of dual numbers, 2 a row to bring it in, 14 for its
-//! table, 16 for the digits of its factor and its share of 64 squarings, 4 of them where 16 rows
-//! share: 36. A decryption takes two powers of half the length modulo numbers of half the length,
-//! some `0.31 b` such products for a key of `b` bits.
+//! # Cost
+//! Up to 127 rows, the check works modulo `n^2`. It costs 36 products of dual numbers per row: 2 to
+//! convert it, 14 for its table, 16 for the digits of its factor, and 4 as its share of 64
+//! squarings when 16 rows share them. A decryption takes two powers with exponents of half the
+//! length, modulo numbers of half the length: about `0.31 b` such products for a key of `b` bits.
 //!
-//! From 128 rows on, rows are multiplied up by the digits of their factors
+//! From 128 rows on, the rows are multiplied according to the digits of their factors
 //! ([`Square::product_of_powers`](hearith_arith::Square::product_of_powers)), modulo `p^2` and
-//! modulo `q^2`, where a product is a quarter of one modulo `n^2`: one for each digit, whose width
-//! grows with the rows (18 products for 256 rows, 9 for 4 096, 6.4 for 65 536), and some for
-//! bringing a row in. To that comes, once for each call, somewhat more than one decryption.
-//! Measured at 2048 bits on one thread, with `avx2` and the portable engine: a check took 8 and 7 %
-//! of the time of decrypting 127 rows, 3 % with 256 rows, and 2 % with 4 096.
+//! modulo `q^2`, where a product costs a quarter of one modulo `n^2`. Each digit takes one product,
+//! and the digit width grows with the number of rows (18 products for 256 rows, 9 for 4 096, 6.4
+//! for 65 536). Converting a row takes a few more. Each call also costs slightly more than one
+//! decryption. Measured at 2048 bits on one thread, with `avx2` and the portable engine: a check
+//! took 8 and 7 % of the time of decrypting 127 rows, 3 % with 256 rows, and 2 % with 4 096.
 
 use crate::ciphertexts::{check_key, check_lengths};
 
-use crate::{Ciphertexts, Decrypt, DecryptError, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
+use crate::{Ciphertexts, DecryptError, DecryptionBackend, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 use hearith_arith::natural::{add_multiple, is_one, is_zero};
 use hearith_arith::{Batch, Pairs, random};
 use std::borrow::Cow;
@@ -61,22 +60,24 @@ use zeroize::Zeroizing;
 
 /// Bits of a random factor.
 const FACTOR_BITS: u32 = 64;
-/// Rows of which one part of the product is made: what bounds the memory of a check.
+/// Number of rows per partial product, which bounds the memory of a check.
 const CHUNK: usize = 1 << 16;
-/// Rows from which they are multiplied up by the digits of their factors.
+/// Number of rows from which they are multiplied by the digits of their factors.
 const MANY: usize = 128;
-/// Rows that share their squarings (as many as `Square::multi_pow` lets).
+/// Number of rows that share their squarings (the maximum of `Square::multi_pow`).
 const TERMS: usize = 16;
 
 impl PrivateKey {
-    /// Whether plaintexts are what their ciphertexts hold, row by row: by one random linear
-    /// combination with independent factors of 64 bits from the operating system's generator. A
-    /// batch that is wrong, be it in one row and modulo one prime only, passes with a probability
-    /// of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
+    /// Checks that plaintexts match their ciphertexts row by row.
     ///
-    /// Constant time in the plaintexts and the key. A row of thousands takes a fraction of a
-    /// decryption that the module's text counts; to that comes one decryption a call. For results
-    /// that come from where they may be wrong; a wrong one can give the key away (\[BDL97\]).
+    /// The check uses one random linear combination with independent 64-bit factors from the
+    /// operating system's generator. For keys of more than 128 bits, a wrong batch passes with
+    /// probability at most `2^-64`, even if only one row is wrong modulo one prime. An empty batch
+    /// passes.
+    ///
+    /// Constant time with respect to the plaintexts and the key. A call costs one decryption plus a
+    /// small fraction of a decryption per row (see the source of this module). Use it for results
+    /// from a source that may be faulty: one wrong result can leak the key (\[BDL97\]).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -92,8 +93,9 @@ impl PrivateKey {
     /// ```
     ///
     /// # Errors
-    /// [`WrongDecryption`](ErrorKind::WrongDecryption); [`WrongKey`](ErrorKind::WrongKey),
-    /// [`Lengths`](ErrorKind::Lengths), or if the random generator fails.
+    /// [`WrongDecryption`](ErrorKind::WrongDecryption) if a plaintext is wrong;
+    /// [`WrongKey`](ErrorKind::WrongKey), [`Lengths`](ErrorKind::Lengths), or if the random
+    /// generator fails.
     pub fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
         let public = self.public();
         check_key(public.id(), ciphertexts.key_id())?;
@@ -112,28 +114,28 @@ impl PrivateKey {
         if is_right { Ok(()) } else { Err(ErrorKind::WrongDecryption.into()) }
     }
 
-    /// Decrypts as [`PrivateKey::decrypt`] and checks the result as [`PrivateKey::check`] before it
-    /// gives any of it out: for machines that may err, where a fault would give the key away.
+    /// Decrypts as [`PrivateKey::decrypt`] and verifies the result with [`PrivateKey::check`]
+    /// before returning it, for machines on which a fault could leak the key.
     ///
     /// # Errors
-    /// As the two.
+    /// As these two methods.
     pub fn decrypt_checked(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let plaintexts = self.decrypt(ciphertexts)?;
         self.check(ciphertexts, &plaintexts)?;
         Ok(plaintexts)
     }
 
-    /// The key as one that [`Decrypt`]s with [`PrivateKey::decrypt_checked`].
+    /// The key as a [`DecryptionBackend`] that uses [`PrivateKey::decrypt_checked`].
     pub fn checking(&self) -> FaultChecked<'_> {
         FaultChecked(self)
     }
 
-    /// [`combination`] modulo the squares of both primes, for many rows: half as many limbs make a
-    /// product a quarter as long.
+    /// [`combination`] modulo the squares of both primes, for many rows. With half as many limbs, a
+    /// product costs a quarter.
     fn combinations(&self, ciphertexts: &Batch, plaintexts: &Batch) -> Result<[Batch; 2], Error> {
         let public = self.public();
         let squares = [&self.factors().square_p, &self.factors().square_q];
-        // Of each part of the rows the product modulo each square, and last the plaintexts' share.
+        // For each chunk of rows the product modulo each square, and finally the plaintexts' term.
         let mut products = squares.map(|_| Batch::zeros(0, public.ciphertext_limbs()));
         let mut sum = room(plaintexts);
         for start in (0..ciphertexts.len()).step_by(CHUNK) {
@@ -143,8 +145,8 @@ impl PrivateKey {
             let all = rows.len() == ciphertexts.len();
             let some = if all { Cow::Borrowed(ciphertexts) } else { Cow::Owned(ciphertexts.range(rows)) };
             for (products, square) in products.iter_mut().zip(squares) {
-                // The time depends on the factors, which this batch alone has and nobody needs to
-                // guess.
+                // The time depends on the factors, which are used for this batch only and need not
+                // stay secret.
                 let powers = square.product_of_powers(&some, &factors, FACTOR_BITS);
                 products.append(&square.join(&powers).resize(public.ciphertext_limbs()));
             }
@@ -158,8 +160,8 @@ impl PrivateKey {
         Ok([p, q])
     }
 
-    /// Whether one number encrypts 0: the number modulo `p^2` and modulo `q^2`, or any that are the
-    /// same there. Constant time but for the answer.
+    /// Whether a number encrypts 0, given modulo `p^2` and modulo `q^2`, not necessarily reduced.
+    /// Constant time apart from the result.
     fn encrypts_zero(&self, at_p: &Batch, at_q: &Batch) -> bool {
         let exponents = &self.decryption().exponents;
         let factors = self.factors();
@@ -169,12 +171,11 @@ impl PrivateKey {
     }
 }
 
-/// A private key that checks what it has decrypted before it gives it out: see
-/// [`PrivateKey::checking`].
+/// A private key that verifies each decryption before returning it: see [`PrivateKey::checking`].
 #[derive(Clone, Copy, Debug)]
 pub struct FaultChecked<'a>(&'a PrivateKey);
 
-impl Decrypt for FaultChecked<'_> {
+impl DecryptionBackend for FaultChecked<'_> {
     fn public(&self) -> &PublicKey {
         self.0.public()
     }
@@ -184,8 +185,9 @@ impl Decrypt for FaultChecked<'_> {
     }
 }
 
-/// A random linear combination of what the ciphertexts hold less what they are said to hold,
-/// encrypted: `D` of the module. Groups are small enough for every lane of every core to have one.
+/// The `D` of the module: a ciphertext of a random linear combination of the differences between
+/// the actual and the claimed plaintexts. Groups are small enough to give every lane of every core
+/// one.
 fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> Result<Batch, Error> {
     let (square, squared) = (public.square(), public.squared());
     let factors = random::bits(ciphertexts.len(), 1, FACTOR_BITS)?;
@@ -196,17 +198,18 @@ fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> R
     let rows: Vec<u32> = (0..ciphertexts.len() as u32).collect();
     let groups: Vec<&[u32]> = rows.chunks(terms).collect();
     let powers = square.join(&square.multi_pow(ciphertexts, &factors, FACTOR_BITS, &groups));
-    // `n^2` may have a limb less than twice those of `n`.
+    // `n^2` may have one limb less than twice those of `n`.
     let product = squared.products(&powers.resize(squared.limbs()), &[&rows[..groups.len()]]);
     Ok(squared.mul(&product, &negative(public, &sum)))
 }
 
-/// Room for the sum of as many products of plaintexts and factors as can be.
+/// A zero accumulator that can hold the sum of any possible number of products of plaintexts and
+/// factors.
 fn room(plaintexts: &Batch) -> Zeroizing<Vec<u64>> {
     Zeroizing::new(vec![0; plaintexts.limbs() + 2])
 }
 
-/// Adds the plaintexts of some rows, each times its factor.
+/// Adds the plaintexts of a range of rows, each multiplied by its factor.
 fn add_multiples(sum: &mut [u64], plaintexts: &Batch, rows: Range<usize>, factors: &Batch) {
     for (row, factor) in rows.zip(factors.as_limbs()) {
         add_multiple(sum, plaintexts.row(row), *factor);
@@ -218,7 +221,7 @@ fn negative(public: &PublicKey, sum: &[u64]) -> Batch {
     let sum = public.root().reduce(&Batch::from_rows(sum.len(), [sum]));
     let mut one = Batch::zeros(1, sum.limbs());
     one.row_mut(0)[0] = 1;
-    // `n^2` may have a limb less than twice those of `n`.
+    // `n^2` may have one limb less than twice those of `n`.
     public.square().join(&Pairs { low: one, high: public.root().neg(&sum) }).resize(public.ciphertext_limbs())
 }
 
@@ -248,7 +251,7 @@ mod tests {
         (public.encrypt(&plaintexts).unwrap(), plaintexts)
     }
 
-    /// A factor that is another one.
+    /// A factor with a flipped bit.
     fn faulty(factor: &Factor, modulus: &Modulus) -> Factor {
         let one = Batch::from_rows(1, [&[1][..]]);
         let number = modulus.mul_by(&one, factor);
@@ -257,8 +260,8 @@ mod tests {
         modulus.factor(&wrong)
     }
 
-    /// Faults that stay, in what decryption derives from the key: `decrypt` gives wrong plaintexts
-    /// below `n`, one of which gives the key away; `decrypt_checked` gives an error.
+    /// Permanent faults in the constants of decryption: `decrypt` returns wrong plaintexts below
+    /// `n`, some of which leak the key; `decrypt_checked` returns an error.
     #[test]
     fn faults_in_the_keys_own_constants_are_found() {
         for key in keys() {
@@ -283,7 +286,7 @@ mod tests {
                     assert!(gives_the_key_away(&key, &right, &wrong), "fault {number}");
                 }
             }
-            // A wrong exponent shows earlier: its powers are no longer 1 modulo the primes.
+            // A wrong exponent is detected earlier: its powers are not 1 modulo the primes.
             let (p_less, q_less) = factors.less_one();
             let exponents = (difference(&p_less, &[2]), q_less);
             let broken = key.with_decryption(Decryption { exponents, ..sound() });
@@ -291,8 +294,8 @@ mod tests {
         }
     }
 
-    /// Likewise of a subgroup key: the check takes the full exponents, and none of the constants
-    /// that the short ones go with.
+    /// The same for a subgroup key: the check uses the full exponents and none of the constants for
+    /// the short ones.
     #[test]
     fn faults_in_a_subgroups_constants_are_found() {
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
@@ -313,8 +316,8 @@ mod tests {
         }
     }
 
-    /// \[BDL97\]: whether the difference of a row and its wrong version has one prime in common
-    /// with `n`.
+    /// \[BDL97\]: whether the difference between a row and its wrong version shares one prime with
+    /// `n`.
     fn gives_the_key_away(key: &PrivateKey, right: &Plaintexts, wrong: &Plaintexts) -> bool {
         let differences = key.public().root().sub(right.batch(), wrong.batch());
         let common = boxed(differences.row(3)).gcd(&boxed(key.public().modulus()));
@@ -322,7 +325,7 @@ mod tests {
         [&key.factors().p, &key.factors().q].into_iter().any(|prime| limbs[..prime.len()] == prime[..])
     }
 
-    /// A fault that passes: one half of one row of one batch.
+    /// A transient fault in one half of one row of one batch.
     #[test]
     fn a_fault_of_a_moment_in_one_row_is_found() {
         for key in keys() {
@@ -340,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Of few rows and of many, which are multiplied up in another way.
+    /// Small and large batches use different methods.
     #[test]
     fn one_wrong_row_is_found_among_any_number() {
         for key in keys() {

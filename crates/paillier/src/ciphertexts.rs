@@ -7,11 +7,11 @@ use hearith_arith::Batch;
 use std::fmt;
 use std::ops::Range;
 
-/// Ciphertexts of one key, one a row: numbers in `[1, n^2)`.
+/// Ciphertexts of one key, one per row: numbers in `[1, n^2)`.
 ///
-/// They come from encryption, from
-/// [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) and from operations on
-/// others.
+/// They are produced by encryption, by
+/// [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) and by operations on
+/// other ciphertexts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ciphertexts {
     key: KeyId,
@@ -24,19 +24,18 @@ impl Ciphertexts {
         Ciphertexts { key, row_bytes, batch }
     }
 
-    /// The same ciphertexts, which everybody may see: they come from outside, or are freshly
-    /// randomised. Others are wiped when dropped, since a ciphertext and its multiple tell the
-    /// factor.
+    /// Marks the ciphertexts as public: imported or freshly randomised. Other ciphertexts are wiped
+    /// when dropped, because a ciphertext and its multiple reveal the factor.
     pub(crate) fn public(self) -> Self {
         Ciphertexts { batch: self.batch.public(), ..self }
     }
 
-    /// Whether not everybody may see them: see `public`.
+    /// Whether the ciphertexts are not marked as public: see `public`.
     pub(crate) fn is_secret(&self) -> bool {
         self.batch.is_secret()
     }
 
-    /// Id of the key they belong to.
+    /// ID of the key.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
@@ -46,22 +45,22 @@ impl Ciphertexts {
         self.batch.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.batch.is_empty()
     }
 
-    /// Bytes of one ciphertext: twice those of `n`.
+    /// Bytes of one ciphertext, twice those of `n`.
     pub fn row_bytes(&self) -> usize {
         self.row_bytes
     }
 
-    /// All ciphertexts one after another, [`Ciphertexts::row_bytes`] big-endian bytes each.
+    /// All ciphertexts concatenated, as [`Ciphertexts::row_bytes`] big-endian bytes each.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         self.batch.to_be_bytes(self.row_bytes)
     }
 
-    /// The numbers themselves.
+    /// The ciphertexts as numbers.
     pub fn batch(&self) -> &Batch {
         &self.batch
     }
@@ -69,7 +68,7 @@ impl Ciphertexts {
     /// The ciphertexts of the given rows, in that order.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if a row is out of range.
     pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         check_rows(rows.iter().copied(), self.len())?;
         Ok(self.with(self.batch.select(rows)))
@@ -78,13 +77,13 @@ impl Ciphertexts {
     /// The ciphertexts of a range of rows.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if the range is not within the batch.
     pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(self.with(self.batch.range(rows)))
     }
 
-    /// The ciphertexts of `first` and of all `rest`, one batch after another.
+    /// Concatenates `first` and all batches of `rest`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to different keys.
@@ -97,32 +96,31 @@ impl Ciphertexts {
         Ok(first.with(Batch::concat(&parts)))
     }
 
-    /// Puts others after these. [`Ciphertexts::reserve`] spares copies where many follow.
+    /// Appends other ciphertexts. For many appends, [`Ciphertexts::reserve`] avoids copies.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key; nothing is added
-    /// then.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key, and nothing is
+    /// appended.
     pub fn append(&mut self, others: &Ciphertexts) -> Result<(), Error> {
         check_key(self.key, others.key)?;
         self.batch.append(&others.batch);
         Ok(())
     }
 
-    /// Makes room for so many more.
+    /// Reserves capacity for additional rows.
     pub fn reserve(&mut self, rows: usize) {
         self.batch.reserve(rows);
     }
 
-    /// Other numbers of the same key.
+    /// The given numbers as ciphertexts of the same key.
     fn with(&self, batch: Batch) -> Self {
         Ciphertexts { key: self.key, row_bytes: self.row_bytes, batch }
     }
 }
 
 impl PublicKey {
-    /// Ciphertexts that come from outside: rows of [`PublicKey::ciphertext_bytes`] big-endian
-    /// bytes, one after another. They are checked to be in `[1, n^2)`; [`PublicKey::check_coprime`]
-    /// checks the rest.
+    /// Imports ciphertexts from concatenated rows of [`PublicKey::ciphertext_bytes`] big-endian
+    /// bytes. Checks that they are in `[1, n^2)`; [`PublicKey::check_coprime`] checks the rest.
     ///
     /// # Errors
     /// [`Width`](crate::ErrorKind::Width), or [`CiphertextZero`](crate::ErrorKind::CiphertextZero)
@@ -136,10 +134,10 @@ impl PublicKey {
         self.ciphertexts_from_be_rows(&bytes.chunks_exact(width).collect::<Vec<_>>())
     }
 
-    /// As [`PublicKey::ciphertexts_from_be`], for ciphertexts that do not lie one after another.
+    /// Imports ciphertexts as [`PublicKey::ciphertexts_from_be`], from separate rows.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width) for one of another length, and as
+    /// [`Width`](crate::ErrorKind::Width) for a row of any other length, and as
     /// [`PublicKey::ciphertexts_from_be`].
     pub fn ciphertexts_from_be_rows(&self, rows: &[&[u8]]) -> Result<Ciphertexts, Error> {
         let width = self.ciphertext_bytes();
@@ -149,15 +147,16 @@ impl PublicKey {
         self.ciphertexts_from_batch(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs()))
     }
 
-    /// As [`PublicKey::ciphertexts_from_be`], from numbers of as many limbs as `n^2` has.
+    /// Imports ciphertexts as [`PublicKey::ciphertexts_from_be`], from numbers with as many limbs
+    /// as `n^2`.
     ///
     /// # Panics
-    /// If the numbers have another number of limbs.
+    /// If the numbers have a different number of limbs.
     ///
     /// # Errors
     /// As [`PublicKey::ciphertexts_from_be`].
     pub fn ciphertexts_from_batch(&self, numbers: Batch) -> Result<Ciphertexts, Error> {
-        assert_eq!(numbers.limbs(), self.ciphertext_limbs(), "limbs of a ciphertext");
+        assert_eq!(numbers.limbs(), self.ciphertext_limbs(), "ciphertexts must have as many limbs as n^2");
         let ciphertexts = self.ciphertexts(numbers).public();
         self.check_range(&ciphertexts)?;
         Ok(ciphertexts)
@@ -169,7 +168,8 @@ impl PublicKey {
             if number.iter().all(|&limb| limb == 0) {
                 return Err(ErrorKind::CiphertextZero.at_row(row));
             }
-            // Ciphertexts are public: their first limb nearly always decides.
+            // Variable time is fine: ciphertexts are public, and their first limb nearly always
+            // decides.
             if number.iter().rev().ge(self.squared().as_limbs().iter().rev()) {
                 return Err(ErrorKind::CiphertextTooLarge.at_row(row));
             }
@@ -177,11 +177,11 @@ impl PublicKey {
         Ok(())
     }
 
-    /// Checks that no ciphertext shares a factor with `n`: one product modulo `n` of all rows and
-    /// one greatest common divisor. Only if that fails, halving finds the first row at fault.
+    /// Checks that no ciphertext shares a factor with `n`, with one product of all rows modulo `n`
+    /// and one greatest common divisor. If that fails, bisection finds the first such row.
     ///
-    /// Nobody who does not know the factors of `n` can make such a ciphertext but by chance, so it
-    /// is a sign of damage, or of another key.
+    /// Without the factors of `n`, such a ciphertext arises only by chance. It indicates damage or
+    /// another key.
     ///
     /// # Errors
     /// [`Error`](crate::Error) with the first row that shares a factor.
@@ -190,7 +190,8 @@ impl PublicKey {
         if self.all_coprime(&residues, 0..residues.len()) { Ok(()) } else { Err(self.sharing_factor(&residues)) }
     }
 
-    /// The first row that shares a factor with `n`, if there is one, else the last: by halving.
+    /// Finds the first row that shares a factor with `n` by bisection; the last row if there is
+    /// none.
     pub(crate) fn sharing_factor(&self, numbers: &Batch) -> Error {
         let residues = self.root().reduce(numbers);
         let (mut first, mut end) = (0, residues.len());
@@ -201,7 +202,7 @@ impl PublicKey {
         ErrorKind::CiphertextSharesFactor.at_row(first)
     }
 
-    /// Whether the residues of a range of rows are all coprime to `n`. They are public.
+    /// Whether all residues of a range of rows are coprime to `n`. The residues are public.
     fn all_coprime(&self, residues: &Batch, rows: Range<usize>) -> bool {
         let rows: Vec<u32> = rows.map(|row| row as u32).collect();
         let product = self.root().products(residues, &[rows]);
@@ -220,12 +221,12 @@ pub(crate) fn check_key(expected: KeyId, found: KeyId) -> Result<(), Error> {
     if expected == found { Ok(()) } else { Err(ErrorKind::WrongKey { expected, found }.into()) }
 }
 
-/// Fails unless two batches have as many rows.
+/// Fails unless two batches have the same length.
 pub(crate) fn check_lengths(left: usize, right: usize) -> Result<(), Error> {
     if left == right { Ok(()) } else { Err(ErrorKind::Lengths { left, right }.into()) }
 }
 
-/// Fails if one of the row numbers is beyond the end of a batch.
+/// Fails if a row number is beyond the end of a batch.
 pub(crate) fn check_rows(mut indices: impl Iterator<Item = usize>, rows: usize) -> Result<(), Error> {
     match indices.find(|&row| row >= rows) {
         Some(row) => Err(ErrorKind::NoSuchRow { rows }.at_row(row)),
@@ -233,7 +234,7 @@ pub(crate) fn check_rows(mut indices: impl Iterator<Item = usize>, rows: usize) 
     }
 }
 
-/// Fails unless a range lies in a batch.
+/// Fails unless a range lies within a batch.
 pub(crate) fn check_range(range: &Range<usize>, rows: usize) -> Result<(), Error> {
     if range.start > range.end {
         return Err(ErrorKind::NoSuchRow { rows }.at_row(range.start));

@@ -1,19 +1,18 @@
 //! Decryption, with arithmetic modulo `p` and `q` only.
 //!
-//! Modulo `p^2`, `c^(p-1) = 1 + L p`. In the parts that [`Square`](hearith_arith::Square) computes
-//! with, that is `(1, L)`: the function `L(x) = (x - 1) / p` and its division are gone, and a low
-//! part other than 1 gives a ciphertext away that is not a unit. As
-//! `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`,
-//! likewise modulo `q`.
+//! Modulo `p^2`, `c^(p-1) = 1 + L p`. [`Square`](hearith_arith::Square) represents this as the
+//! parts `(1, L)`. This avoids the function `L(x) = (x - 1) / p` with its division, and a low part
+//! other than 1 reveals a ciphertext that is not a unit. Since `(1 + n)^(p-1) = 1 - n = 1 - q p`
+//! modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, and correspondingly modulo `q`.
 //!
-//! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1` the
-//! power `2 p` is enough. The randomiser is the power `n` of an element whose order modulo `P`
+//! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1`, the
+//! power `2 p` is enough. The randomiser is the `n`-th power of an element whose order modulo `P`
 //! divides `2 p`, so `c^(2 p) = (1 + n)^(2 p m) = 1 + 2 p m Q P` modulo `P^2`, and
-//! `m = L (2 p Q)^-1` modulo `P`. A ciphertext with any other randomiser has another low part.
+//! `m = L (2 p Q)^-1` modulo `P`. A ciphertext with any other randomiser has a different low part.
 //!
-//! Both halves are looked at before they are put together: a number that is right in one half only
-//! would give a factor of `n` away. A foreign row and one that shares a factor with `n` end in one
-//! error, whichever half shows it.
+//! Both halves are checked before they are combined: a number that is correct in only one half
+//! would reveal a factor of `n`. A foreign row and a row that shares a factor with `n` produce the
+//! same error, whichever half detects it.
 
 use crate::ciphertexts::check_key;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
@@ -24,27 +23,27 @@ use hearith_arith::{Batch, Factor, Memory, Modulus};
 use std::ops::Range;
 
 impl PrivateKey {
-    /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
+    /// Decrypts every ciphertext, in constant time with respect to the key, the ciphertexts and the
+    /// plaintexts.
     ///
-    /// It believes the CPU. Where the results are seen by others and the machine may err,
-    /// [`PrivateKey::decrypt_checked`] does not.
+    /// The method trusts the CPU. If the machine may be faulty and others see the results, use
+    /// [`PrivateKey::decrypt_checked`].
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
     /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that
-    /// shares a factor with `n`. Under a subgroup key
-    /// [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead (but see
-    /// [`PrivateKey::any_randomiser`]), for the first row of which that is so or whose randomiser
-    /// is not one of this key's.
+    /// shares a factor with `n`. A subgroup key returns
+    /// [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead, for the first row that
+    /// shares a factor or has a randomiser of another origin (but see
+    /// [`PrivateKey::any_randomiser`]).
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.decrypt_by(self.short_decryption().unwrap_or(self.decryption()), ciphertexts)
     }
 
-    /// Decrypts as [`PrivateKey::decrypt`] does, whatever randomisers the ciphertexts have: under a
-    /// subgroup key with the exponents of other keys, which take three to five times as long.
-    /// Constant time in the same way.
+    /// Decrypts ciphertexts with any randomiser. Constant time like [`PrivateKey::decrypt`].
     ///
-    /// It is for all rows or none: what tried the short exponents first would tell by its time
+    /// A subgroup key uses the exponents of other keys, which take three to five times as long. It
+    /// does so for all rows, because trying the short exponents first would reveal through timing
     /// which rows are foreign.
     ///
     /// # Errors
@@ -63,12 +62,12 @@ impl PrivateKey {
     }
 }
 
-/// What decryption derives from the key.
+/// The constants that decryption derives from the key.
 pub(crate) struct Decryption {
     pub(crate) exponents: (Secret, Secret),
-    /// Bits of both.
+    /// Bits of both exponents.
     pub(crate) bits: u32,
-    /// Whether they are those of a subgroup.
+    /// Whether the exponents are those of a subgroup.
     pub(crate) is_short: bool,
     pub(crate) h_p: Factor,
     pub(crate) h_q: Factor,
@@ -86,8 +85,8 @@ impl Decryption {
         Decryption { exponents, bits: factors.bits, is_short: false, h_p, h_q, chinese }
     }
 
-    /// With the exponents of a subgroup, beside `full`, which puts the halves together in the same
-    /// way.
+    /// The constants for the exponents of a subgroup. Combining the halves uses the same constants
+    /// as `full`.
     ///
     /// Proved: `subgroup_half` in formal/coq/schemes.v.
     /// Proved: `subgroup_correct` in formal/coq/schemes.v.
@@ -119,8 +118,9 @@ impl Decryption {
     }
 }
 
-/// The inverses, modulo `p` and `q`, of what the exponents make of a plaintext of 1: they take
-/// every other one to its plaintext (the `e_p` and `e_q` of \[HDSST25\]).
+/// The inverses modulo `p` and `q` of the high parts that the exponents yield for a plaintext of 1.
+/// Multiplying by them gives the plaintext from any other high part (the `e_p` and `e_q` of
+/// \[HDSST25\]).
 fn inverses(factors: &Factors, steps: &(Batch, Batch)) -> (Factor, Factor) {
     let less_one = factors.less_one();
     let inverse = |modulus: &Modulus, step: &Batch, less_one: &[u64]| {

@@ -1,5 +1,6 @@
-//! Ciphertexts that say what they are: key, scale, range, headroom and additions travel with each
-//! one, where no column's metadata do. Databases keep encrypted numbers in this form.
+//! Self-describing ciphertexts, which carry their key, scale, range, headroom and number of
+//! additions. Databases store encrypted numbers in this form, because a value travels without the
+//! metadata of its column.
 //!
 //! # Bytes
 //! Numbers are big-endian. The description takes [`DESCRIPTION_BYTES`] bytes:
@@ -9,16 +10,16 @@
 //! | 0 | version, 1 |
 //! | 1 | scale: fractional decimal digits, 0 to 38 |
 //! | 2-3 | bits of n |
-//! | 4-19 | id of the key |
-//! | 20-35 | largest magnitude of one addend in units of the last digit, 1 to 2^127 - 1 |
-//! | 36-43 | additions that there is headroom for, at least 1 |
-//! | 44-51 | additions that made the ciphertext, at least 1 |
+//! | 4-19 | ID of the key |
+//! | 20-35 | maximum magnitude of one addend in units of the last digit, 1 to 2^127 - 1 |
+//! | 36-43 | headroom in additions, at least 1 |
+//! | 44-51 | additions in the ciphertext, at least 1 |
 //! | 52- | the ciphertext, twice the bytes of n |
 //!
 //! # Text
-//! `he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`, the key's id in hexadecimal digits,
-//! numbers in decimal digits without leading zeros, the ciphertext in base64url without padding. So
-//! a number has one text.
+//! `he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`. The key ID is in hexadecimal digits,
+//! numbers are in decimal digits without leading zeros, and the ciphertext is in base64url without
+//! padding. Each number has exactly one text.
 
 use crate::encoding::SlotLayout;
 use crate::{Error, ErrorKind, KeyId, MAX_BITS, MIN_BITS};
@@ -29,14 +30,14 @@ use std::str::FromStr;
 /// Bytes of a description.
 pub const DESCRIPTION_BYTES: usize = 52;
 
-/// Most fractional decimal digits.
+/// Maximum number of fractional decimal digits.
 pub const MOST_PLACES: u32 = 38;
 
-/// What the text of version 1 begins with.
+/// Prefix of the text of version 1.
 const PREFIX: &str = "he1";
 const VERSION: u8 = 1;
 
-/// What an encrypted number is, but for the number.
+/// The metadata of an encrypted number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
     key: KeyId,
@@ -48,8 +49,9 @@ pub struct Description {
 }
 
 impl Description {
-    /// The description of a number of `scale` fractional digits, made of `additions` numbers whose
-    /// magnitude in units of the last digit is up to `range`, with room for `headroom` of them.
+    /// Describes a number of `scale` fractional digits. It is the sum of `additions` numbers whose
+    /// magnitude in units of the last digit is at most `range`, and has headroom for `headroom` of
+    /// them.
     ///
     /// # Errors
     /// [`Description`](ErrorKind::Description) for a value out of its range,
@@ -73,7 +75,7 @@ impl Description {
         Ok(Description { key, bits, scale, range, headroom, additions })
     }
 
-    /// Id of the public key.
+    /// ID of the public key.
     pub fn key(&self) -> KeyId {
         self.key
     }
@@ -88,17 +90,17 @@ impl Description {
         self.scale
     }
 
-    /// Largest magnitude of one addend in units of the last digit.
+    /// Maximum magnitude of one addend in units of the last digit.
     pub fn range(&self) -> u128 {
         self.range
     }
 
-    /// Additions that there is headroom for.
+    /// Headroom in additions.
     pub fn headroom(&self) -> u64 {
         self.headroom
     }
 
-    /// Additions that made the ciphertext.
+    /// Number of additions in the ciphertext.
     pub fn additions(&self) -> u64 {
         self.additions
     }
@@ -108,8 +110,8 @@ impl Description {
         2 * self.bits.div_ceil(8) as usize
     }
 
-    /// The same number with more fractional digits: its plaintext is to be multiplied by ten to the
-    /// power of the difference.
+    /// Describes the same number with more fractional digits. The caller must multiply its
+    /// plaintext by ten to the power of the difference.
     ///
     /// # Errors
     /// As [`Description::new`]; a smaller scale is out of range.
@@ -119,8 +121,8 @@ impl Description {
         self.with(scale, range.unwrap_or(u128::MAX), self.headroom, self.additions.into())
     }
 
-    /// The description that fits both: of one key, at the larger scale, with the larger range and
-    /// the lesser headroom; additions are those of the number that has more.
+    /// The description that fits both numbers of one key: the larger scale, the larger range, the
+    /// smaller headroom and the larger number of additions.
     ///
     /// # Errors
     /// [`WrongKey`](ErrorKind::WrongKey), and as [`Description::new`].
@@ -128,7 +130,7 @@ impl Description {
         self.joined(other, self.additions.max(other.additions).into())
     }
 
-    /// The sum with another number, at the larger of both scales and with the lesser headroom.
+    /// Describes the sum with another number, at the larger scale and with the smaller headroom.
     ///
     /// # Errors
     /// [`WrongKey`](ErrorKind::WrongKey), and as [`Description::new`].
@@ -145,20 +147,20 @@ impl Description {
         one.with(scale, one.range.max(two.range), one.headroom.min(two.headroom), additions)
     }
 
-    /// The multiple by `factor` in units of `10^-places`, which counts as many additions as the
-    /// factor's magnitude, rounded upwards, says.
+    /// Describes the multiple by `factor` in units of `10^-places`. It counts as many additions as
+    /// the factor's magnitude, rounded up.
     ///
     /// # Errors
     /// As [`Description::new`].
     pub fn times(&self, factor: i128, places: u32) -> Result<Self, Error> {
         let raised = self.at_scale(self.scale.saturating_add(places))?;
-        // `at_scale` admits no more places than a power of ten has room for.
+        // Cannot overflow: `at_scale` limits the number of places.
         let whole = factor.unsigned_abs().div_ceil(10_u128.pow(places)).max(1);
         raised.with(raised.scale, raised.range, self.headroom, whole.saturating_mul(self.additions.into()))
     }
 
-    /// The sum with a plain number in units of `10^-places`, which counts as many additions as it
-    /// takes numbers of the range to make it.
+    /// Describes the sum with a plaintext number in units of `10^-places`. It counts as many
+    /// additions as numbers of the range are needed to reach that number.
     ///
     /// # Errors
     /// As [`Description::new`].
@@ -169,7 +171,7 @@ impl Description {
         raised.with(raised.scale, raised.range, self.headroom, more.saturating_add(self.additions.into()))
     }
 
-    /// The same with another number of additions.
+    /// Describes the same number with a different number of additions.
     ///
     /// # Errors
     /// As [`Description::new`].
@@ -183,19 +185,19 @@ impl Description {
         Self::new(self.key, self.bits, scale, range, headroom, additions)
     }
 
-    /// Reads the description that bytes begin with, and checks that a ciphertext of its length
-    /// follows.
+    /// Reads the description at the start of `bytes` and checks the length of the ciphertext that
+    /// follows. Returns both.
     ///
     /// # Errors
-    /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for another length,
-    /// [`Description`](ErrorKind::Description) for another version, and as [`Description::new`].
+    /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for a wrong length,
+    /// [`Description`](ErrorKind::Description) for an unknown version, and as [`Description::new`].
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
         let length = ErrorKind::DescriptionBytes { bytes: bytes.len() };
         let (head, ciphertext) = bytes.split_at_checked(DESCRIPTION_BYTES).ok_or_else(|| length.clone())?;
         if head[0] != VERSION {
             return Err(ErrorKind::Description { part: "the version" }.into());
         }
-        // Slices of these lengths: `head` has them.
+        // `head` is long enough for these slices.
         let number =
             |from: usize, bytes: usize| head[from..from + bytes].iter().fold(0, |n: u128, &b| n << 8 | u128::from(b));
         let key = KeyId::from_bytes(number(4, 16).to_be_bytes());
@@ -204,7 +206,7 @@ impl Description {
         if ciphertext.len() == found.ciphertext_bytes() { Ok((found, ciphertext)) } else { Err(length.into()) }
     }
 
-    /// The bytes of the description, which a ciphertext follows.
+    /// The description as bytes, to be followed by a ciphertext.
     pub fn to_bytes(&self) -> [u8; DESCRIPTION_BYTES] {
         let mut bytes = [0; DESCRIPTION_BYTES];
         (bytes[0], bytes[1]) = (VERSION, self.scale as u8);
@@ -225,11 +227,13 @@ pub struct Described {
 }
 
 impl Described {
-    /// A described ciphertext, big-endian. That it is one of the key cannot be seen without the
-    /// key: [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) checks it.
+    /// Combines a description with a big-endian ciphertext. Only the key can tell whether the
+    /// ciphertext is valid: see
+    /// [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be).
     ///
     /// # Errors
-    /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for another length than the description's.
+    /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for any length other than the
+    /// description's.
     pub fn new(description: Description, ciphertext: &[u8]) -> Result<Self, Error> {
         if ciphertext.len() != description.ciphertext_bytes() {
             return Err(ErrorKind::DescriptionBytes { bytes: DESCRIPTION_BYTES + ciphertext.len() }.into());
@@ -237,7 +241,7 @@ impl Described {
         Ok(Described { description, ciphertext: ciphertext.into() })
     }
 
-    /// The described ciphertext that bytes hold.
+    /// Reads a described ciphertext from bytes.
     ///
     /// # Errors
     /// As [`Description::read`].
@@ -246,7 +250,7 @@ impl Described {
         Self::new(description, ciphertext)
     }
 
-    /// Description and ciphertext as bytes.
+    /// The description and the ciphertext as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         [&self.description.to_bytes()[..], &self.ciphertext].concat()
     }
@@ -280,7 +284,7 @@ impl FromStr for Described {
     type Err = Error;
 
     /// # Errors
-    /// [`DescriptionText`](ErrorKind::DescriptionText) for another form, and as
+    /// [`DescriptionText`](ErrorKind::DescriptionText) for any other form, and as
     /// [`Description::new`].
     fn from_str(text: &str) -> Result<Self, Error> {
         let parts: Vec<&str> = text.splitn(9, ':').collect();
@@ -296,13 +300,13 @@ impl FromStr for Described {
             decimal(additions)?,
         )?;
         let mut bytes = vec![0; description.ciphertext_bytes()];
-        // Of text that is too long nothing is decoded.
+        // A text that is too long is not decoded at all.
         let decoded = Base64UrlUnpadded::decode(ciphertext, &mut bytes).map_err(|_| ErrorKind::DescriptionText)?;
         Self::new(description, decoded)
     }
 }
 
-/// A number in decimal digits without sign and leading zeros.
+/// Parses a number in decimal digits without sign or leading zeros.
 fn decimal<T: FromStr>(text: &str) -> Result<T, ErrorKind> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| plain).ok_or(ErrorKind::DescriptionText)
@@ -317,7 +321,7 @@ mod tests {
         KeyId::from_bytes([byte; 16])
     }
 
-    /// A number of a key of 256 bits, in units of a hundredth.
+    /// A number under a key of 256 bits, in units of a hundredth.
     fn cents(range: u128, headroom: u64, additions: u64) -> Description {
         Description::new(key(1), 256, 2, range, headroom, additions).unwrap()
     }
@@ -359,11 +363,10 @@ mod tests {
             }
         }
 
-        /// Whatever is computed, the bound on the plaintext is what the description says.
+        /// For every operation, the description bounds the plaintext.
         #[test]
         fn bounds_hold(a in numbers(), b in numbers(), factor in -10_000i128..10_000, places in 0u32..4) {
-            // The most that a number can be, in units of the scale; none where that is beyond 128
-            // bits.
+            // The maximum of a number in units of the scale, or `None` if it exceeds 128 bits.
             let most = |number: &Description, scale: u32| {
                 let bound = number.range().checked_mul(number.additions().into())?;
                 bound.checked_mul(10_u128.checked_pow(scale.checked_sub(number.scale())?)?)
@@ -401,7 +404,7 @@ mod tests {
         assert_eq!(kind(three.plus(&one)), exhausted);
         assert_eq!(kind(one.times(-4, 0)), exhausted);
         assert_eq!(kind(three.plus_plain(1, 2)), exhausted);
-        // 1.5 and 2 count twice; a hundredth of the scale's unit takes no more.
+        // 1.5 counts as two additions; a hundredth counts as one.
         assert_eq!(one.times(15, 1).unwrap().additions(), 2);
         assert_eq!(one.times(1, 2).unwrap().additions(), 1);
         assert_eq!(kind(one.at_scale(1)), ErrorKind::Description { part: "the scale" });

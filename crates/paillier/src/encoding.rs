@@ -1,4 +1,4 @@
-//! Numbers as plaintexts and back: signed integers, decimals with a scale, and several numbers
+//! Encodings of numbers as plaintexts: signed integers, decimals with a scale, and several numbers
 //! packed into one plaintext.
 
 mod decimal;

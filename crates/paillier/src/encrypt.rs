@@ -1,19 +1,22 @@
 //! Encryption: `c = (1 + m n) R mod n^2` with a randomiser `R = r^n mod n^2`.
 //!
-//! With `R = a + b n` in parts modulo `n`, `c = a + n ((b + a m) mod n)`: one multiplication modulo
-//! `n`. What costs time is the randomiser. There are three ways to make one:
+//! With `R = a + b n` in parts modulo `n`, `c = a + n ((b + a m) mod n)`, which takes one
+//! multiplication modulo `n`. The randomiser dominates the cost. There are three ways to compute
+//! one:
 //!
-//! - from the public key, `r^n` for a random unit `r`, with arithmetic modulo `n` only;
-//! - from a DJN key, `(h^n)^a` for a random `a` of half the length of `n`, with a comb for the
-//!   fixed base;
-//! - by the key's owner, modulo `p^2` and `q^2` apart, with exponents of half the length. The
-//!   `n`-th powers modulo `p^2` are the `p`-th powers, since the group of units has order
-//!   `p (p - 1)` and raising to the power `q` permutes the subgroup of order `p - 1`, where all
-//!   `p`-th powers lie: `gcd(q, p - 1) = 1`. And `x^p mod p^2` depends on `x mod p` only. So a
-//!   random `x` in `[1, p)` gives a uniform randomiser modulo `p^2` as `x^p`, another `y` in
-//!   `[1, q)` one modulo `q^2` as `y^q`, and the Chinese remainder theorem a uniform one modulo
-//!   `n^2`. It takes more than twice as long as the comb of a DJN key, whose owner therefore takes
-//!   the comb as everybody does.
+//! - from the public key: `r^n` for a random unit `r`, with arithmetic modulo `n` only;
+//! - from a key with a generator: `(h^n)^a` with a comb for the fixed base, for a random `a` of
+//!   half the length of `n` (DJN) or of the length that the key states (subgroup);
+//! - from a standard private key: separately modulo `p^2` and `q^2`, with exponents of half the
+//!   length.
+//!
+//! The third way works because the `n`-th powers modulo `p^2` are the `p`-th powers. The group of
+//! units has order `p (p - 1)`, and all `p`-th powers lie in its subgroup of order `p - 1`, which
+//! raising to the power `q` permutes: `gcd(q, p - 1) = 1`. Also, `x^p mod p^2` depends only on
+//! `x mod p`. So `x^p` for a random `x` in `[1, p)` is a uniform randomiser modulo `p^2`, and `y^q`
+//! for a random `y` in `[1, q)` is one modulo `q^2`. The Chinese remainder theorem combines them
+//! into a uniform randomiser modulo `n^2`. This takes more than twice as long as the comb of a DJN
+//! key, so owners of such keys also use the comb.
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::key::factors::{Chinese, Factors};
@@ -25,8 +28,8 @@ use hearith_arith::random::bits;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs};
 
 impl PublicKey {
-    /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key
-    /// is of the DJN variant.
+    /// Encrypts every plaintext with its own randomiser: `r^n`, or a power of `h^n` if the key has
+    /// a generator.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -48,7 +51,7 @@ impl PublicKey {
         Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()).public())
     }
 
-    /// Makes `len` randomisers, for [`PublicKey::encrypt_with`] and
+    /// Creates `len` randomisers for [`PublicKey::encrypt_with`] and
     /// [`PublicKey::rerandomise_with`].
     ///
     /// # Errors
@@ -57,19 +60,19 @@ impl PublicKey {
         Ok(Randomisers::new(self.id(), self.random_pairs(len)?))
     }
 
-    /// Encrypts with randomisers from a pool, one multiplication modulo `n` each.
+    /// Encrypts with randomisers from a pool, at one multiplication modulo `n` per plaintext.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
-    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), which leaves the pool unchanged.
     pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
         Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()).public())
     }
 
-    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without
-    /// the private key.
+    /// Re-randomises ciphertexts. The results encrypt the same plaintexts, and nobody can link them
+    /// to the inputs without the private key.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
@@ -77,12 +80,12 @@ impl PublicKey {
         self.rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
     }
 
-    /// Other ciphertexts of the same plaintexts with randomisers from a pool, one multiplication
-    /// modulo `n^2` each.
+    /// Re-randomises ciphertexts with randomisers from a pool, at one multiplication modulo `n^2`
+    /// each.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
-    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), which leaves the pool unchanged.
     pub fn rerandomise_with(&self, ciphertexts: &Ciphertexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
@@ -90,8 +93,8 @@ impl PublicKey {
         Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &factors)).public())
     }
 
-    /// A trivial ciphertext of 0, the number 1: what sums start from. It hides nothing until it is
-    /// randomised.
+    /// The trivial ciphertext of 0, which is the number 1, as the start of a sum. It hides nothing
+    /// until it is re-randomised.
     pub fn zero(&self) -> Ciphertexts {
         self.zeros(1)
     }
@@ -103,7 +106,7 @@ impl PublicKey {
         self.ciphertexts(Batch::repeat(&one, len))
     }
 
-    /// Randomisers in parts modulo `n`.
+    /// Random randomisers, in parts modulo `n`.
     fn random_pairs(&self, len: usize) -> Result<Pairs, Error> {
         let limbs = self.plaintext_limbs();
         if let Some(comb) = self.comb() {
@@ -112,7 +115,7 @@ impl PublicKey {
         Ok(self.unit_powers(&units(len, self.modulus())?))
     }
 
-    /// `r^n mod n^2` in parts modulo `n`. The exponent is public, `r` is not.
+    /// `r^n mod n^2`, in parts modulo `n`. The exponent is public; `r` is secret.
     fn unit_powers(&self, r: &Batch) -> Pairs {
         self.square().pow(r, Exponents::Public(self.modulus()))
     }
@@ -135,7 +138,7 @@ impl PublicKey {
         Ciphertexts::new(self.id(), self.ciphertext_bytes(), numbers)
     }
 
-    /// Fails unless both batches belong to this key and have as many rows.
+    /// Fails unless both batches belong to this key and have the same length.
     pub(crate) fn check_pair(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<(), Error> {
         check_key(self.id(), a.key_id())?;
         check_key(self.id(), b.key_id())?;
@@ -144,8 +147,8 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Encrypts as [`PublicKey::encrypt`] does, under a standard key faster than anybody else can:
-    /// through `p` and `q`.
+    /// Encrypts as [`PublicKey::encrypt`]. Under a standard key this is faster, through `p` and
+    /// `q`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
@@ -154,9 +157,11 @@ impl PrivateKey {
         self.public().encrypt_with(plaintexts, &mut self.randomisers(plaintexts.len())?)
     }
 
-    /// Makes `len` randomisers for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`]:
-    /// through `p` and `q`, or as [`PublicKey::randomisers`] does for a key with a generator, which
-    /// is faster.
+    /// Creates `len` randomisers for [`PublicKey::encrypt_with`] and
+    /// [`PublicKey::rerandomise_with`].
+    ///
+    /// A standard key computes them through `p` and `q`. A key with a generator uses
+    /// [`PublicKey::randomisers`], which is faster.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -169,10 +174,12 @@ impl PrivateKey {
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
     }
 
-    /// `len` random numbers in `[1, p)` and as many in `[1, q)`, `p < q` as in
-    /// [`PrivateKey::primes`]: the powers of the former by `p` modulo `p^2` and of the latter by
-    /// `q` modulo `q^2` make the randomisers of a standard key's owner. They are as secret as
-    /// those.
+    /// `len` random numbers in `[1, p)` and as many in `[1, q)`, for `p < q` as in
+    /// [`PrivateKey::primes`].
+    ///
+    /// The `p`-th powers of the former modulo `p^2` and the `q`-th powers of the latter modulo
+    /// `q^2` form the randomisers of a standard key's owner. The numbers are as secret as those
+    /// randomisers.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -181,7 +188,7 @@ impl PrivateKey {
         Ok([residues(p, len)?, residues(q, len)?])
     }
 
-    /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], with randomisers of
+    /// Re-randomises as [`PublicKey::rerandomise`], with randomisers from
     /// [`PrivateKey::randomisers`].
     ///
     /// # Errors
@@ -197,12 +204,12 @@ impl PrivateKey {
         self.combine(&at_p, &at_q)
     }
 
-    /// The numbers modulo `n^2` that are these modulo `p^2` and `q^2`, row by row in parts modulo
-    /// `p` and modulo `q`: randomisers, where whoever computes the powers that
-    /// [`PrivateKey::residues`] names does so elsewhere.
+    /// Combines rows modulo `p^2` and `q^2`, given in parts modulo `p` and modulo `q`, into numbers
+    /// modulo `n^2`. The results are randomisers if the inputs are the powers that
+    /// [`PrivateKey::residues`] describes, for example computed on a device.
     ///
     /// # Errors
-    /// None for a key that was accepted.
+    /// None for an accepted key.
     pub fn combine(&self, at_p: &Pairs, at_q: &Pairs) -> Result<Batch, Error> {
         let factors = self.factors();
         let (at_p, at_q) = (factors.square_p.join(at_p), factors.square_q.join(at_q));
@@ -210,7 +217,7 @@ impl PrivateKey {
     }
 }
 
-/// What the key's owner needs for encryption; made when it is first needed.
+/// The constants for encryption by the key's owner, computed on first use.
 pub(crate) struct Owner(Lazy<Chinese>);
 
 impl Owner {
@@ -218,7 +225,7 @@ impl Owner {
         Owner(Lazy::new())
     }
 
-    /// Modulo `p^2` and `q^2`; the units modulo `q^2` are `q (q - 1)` in number.
+    /// The moduli `p^2` and `q^2`. There are `q (q - 1)` units modulo `q^2`.
     fn chinese(&self, public: &PublicKey, factors: &Factors) -> Result<&Chinese, ArithError> {
         self.0.get(|| {
             let (p_squared, q_squared) = factors.squares();
@@ -229,7 +236,7 @@ impl Owner {
     }
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -238,7 +245,7 @@ mod tests {
     use rug::{Integer, integer::Order};
     use serde_json::Value;
 
-    /// The known answers of `tests/vectors/generate.py`, keys of one kind.
+    /// The known answers of `tests/vectors/generate.py` for keys of one kind.
     fn vectors(kind: &str) -> Vec<Value> {
         let mut all: Value = serde_json::from_str(include_str!("../tests/vectors/vectors.json")).unwrap();
         serde_json::from_value(all[kind].take()).unwrap()
@@ -256,7 +263,7 @@ mod tests {
         Integer::from_digits(limbs, Order::Lsf)
     }
 
-    /// One member of all objects of a list, one a row.
+    /// One member of every object in a list, one per row.
     fn column(list: &Value, member: &str, limbs: usize) -> Batch {
         let numbers: Vec<Vec<u64>> =
             list.as_array().unwrap().iter().map(|one| number(&one[member]).to_digits(Order::Lsf)).collect();
@@ -290,8 +297,8 @@ mod tests {
         }
     }
 
-    /// Powers of `h = -x^2` have the Jacobi symbol 1, as -1 has under primes that are 3 modulo 4;
-    /// of units half have it.
+    /// Powers of `h = -x^2` have Jacobi symbol 1, as does -1 modulo primes that are 3 modulo 4.
+    /// Only half of all units do.
     #[test]
     fn owners_of_djn_keys_take_powers_of_the_generator() {
         let symbols = |variant| {

@@ -1,13 +1,14 @@
-//! Everything that can be wrong with the input: one error, which says what is wrong and in which
-//! row. No error carries a plaintext, key material or text that may hold it.
+//! The crate's error type, which states what is wrong with the input and in which row. No error
+//! carries a plaintext, key material or text that may contain them.
 
 use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, MIN_SUBGROUP_BITS, Weakness};
 use hearith_arith::ArithError;
 use std::fmt;
 
-/// What is wrong, and where in a batch.
+/// An invalid input or a failed operation, with its position in the batch.
 ///
-/// Rows and slots are counted from 0. The text names the place first: `row 4: the ciphertext is 0`.
+/// Rows and slots are counted from 0. The text states the position first:
+/// `row 4: the ciphertext is 0`.
 ///
 /// ```
 /// use hearith_paillier::{Error, ErrorKind};
@@ -27,34 +28,34 @@ struct Located {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The row of the batch at fault, from 0, if there is one.
+    /// The row of the batch that caused the error, counted from 0, if there is one.
     pub fn row(&self) -> Option<usize> {
         self.0.row
     }
 
-    /// The slot of the row at fault, from 0, where rows have several numbers.
+    /// The slot of that row, counted from 0, if rows hold several numbers.
     pub fn slot(&self) -> Option<usize> {
         self.0.slot
     }
 
-    /// The same error in this row.
+    /// Sets the row.
     pub fn at_row(mut self, row: usize) -> Self {
         self.0.row = Some(row);
         self
     }
 
-    /// The same error in this slot of its row.
+    /// Sets the slot within the row.
     pub fn at_slot(mut self, slot: usize) -> Self {
         self.0.slot = Some(slot);
         self
     }
 
-    /// The same error with `rows` added to its row, for a batch that starts there.
+    /// Adds `rows` to the row, for a batch that starts at that row of a larger one.
     pub fn offset_rows(mut self, rows: usize) -> Self {
         self.0.row = self.0.row.map(|row| row.saturating_add(rows));
         self
@@ -86,123 +87,123 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// What lies beneath the kind: the failure of the random generator, or of the arithmetic.
+    /// The underlying failure of the random generator or of the arithmetic.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.kind.source()
     }
 }
 
-/// What is wrong. The text says nothing of the place; see [`Error`].
+/// The kind of an error. The text does not state the position; see [`Error`].
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// `p` and `q` have the same length, so `n` has an even number of bits.
+    /// The key size is odd. `p` and `q` have the same length, so `n` has an even number of bits.
     #[error("the key size must be even, not {bits} bits")]
     OddKeySize {
-        /// The size given.
+        /// The requested size in bits.
         bits: u32,
     },
-    /// The key is shorter or longer than the arithmetic goes.
-    #[error("a key of {bits} bits is not supported: {MIN_BITS} to {MAX_BITS} bits are")]
+    /// The key size is outside the range that the arithmetic supports.
+    #[error("a key of {bits} bits is not supported: keys must have {MIN_BITS} to {MAX_BITS} bits")]
     KeySizeOutOfRange {
-        /// The size given.
+        /// The requested size in bits.
         bits: u32,
     },
-    /// The key protects nothing.
+    /// The key offers no security.
     #[error("{0} is insecure: {demand} unless insecure keys are allowed explicitly", demand = .0.demand())]
     InsecureKey(Weakness),
     /// The text is not JSON, or not the JSON of a key.
     #[error("not a JSON Web Key: line {line}, column {column}")]
     KeyJson {
-        /// Line of the text, from 1.
+        /// Line of the text, counted from 1.
         line: usize,
-        /// Column of the line, from 1.
+        /// Column of the line, counted from 1.
         column: usize,
     },
-    /// The text is longer than that of any key.
+    /// The text is longer than any key.
     #[error("{bytes} bytes are too long for a key")]
     KeyTooLong {
-        /// Bytes of the text.
+        /// Length of the text in bytes.
         bytes: usize,
     },
-    /// A part of an encrypted number's description is out of its range.
+    /// A part of an encrypted number's description is out of range.
     #[error("{part} of the encrypted number is out of range")]
     Description {
-        /// The part.
+        /// The name of the part.
         part: &'static str,
     },
-    /// An encrypted number is longer or shorter than its description says.
+    /// An encrypted number has a different length than its description states.
     #[error("{bytes} bytes are not an encrypted number: it was truncated or altered")]
     DescriptionBytes {
-        /// The bytes given.
+        /// Length of the input in bytes.
         bytes: usize,
     },
-    /// A text is not that of an encrypted number.
-    #[error("not an encrypted number: its text is he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
+    /// The text is not that of an encrypted number.
+    #[error("not an encrypted number: expected he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
     DescriptionText,
-    /// A result is the sum of more numbers than there is headroom for.
-    #[error("the result counts as more additions than the headroom of {headroom}")]
+    /// A result counts as more additions than its headroom allows.
+    #[error("the result exceeds the headroom of {headroom} additions")]
     HeadroomExhausted {
-        /// Additions that there is room for.
+        /// Number of additions that the headroom allows.
         headroom: u64,
     },
-    /// The JSON Web Key is encrypted, where one in the clear is wanted.
+    /// The JSON Web Key is encrypted where an unencrypted one is required.
     #[error("the private key is encrypted: its passphrase is needed")]
     EncryptedKey,
     /// The text is a trustee's share of a private key.
-    #[error("a share of a private key: it decrypts together with others only")]
+    #[error("this is a share of a private key, which decrypts only together with other shares")]
     ShareOfKey,
-    /// The passphrase does not open the encrypted key.
+    /// The passphrase does not decrypt the encrypted key.
     #[error("the passphrase is wrong, or the encrypted key was changed")]
     WrongPassphrase,
-    /// A key is not encrypted under an empty passphrase.
+    /// The passphrase is empty, so the key is not encrypted.
     #[error("the passphrase is empty")]
     EmptyPassphrase,
-    /// The passphrase opens the encrypted key, which was changed all the same.
+    /// The passphrase decrypts the encrypted key, but the key was changed.
     #[error("the encrypted key is damaged")]
     DamagedKey,
-    /// Too few rounds of PBKDF2 to protect a passphrase, or too many to wait for.
-    #[error("{iterations} rounds of PBKDF2 are out of range: {MIN_ITERATIONS} to {MAX_ITERATIONS} are taken")]
+    /// The number of PBKDF2 rounds is too small to protect a passphrase or too large to wait for.
+    #[error("{iterations} rounds of PBKDF2 are out of range: {MIN_ITERATIONS} to {MAX_ITERATIONS} are accepted")]
     Iterations {
-        /// Rounds that the encrypted key asks for, at most `u32::MAX`.
+        /// Rounds that the encrypted key asks for, capped at `u32::MAX`.
         iterations: u32,
     },
-    /// The text is not JSON of python-paillier's ciphertexts.
+    /// The text is not python-paillier's JSON of ciphertexts.
     #[error("not python-paillier's JSON: line {line}, column {column}: {problem}")]
     PheJson {
-        /// Line of the text, from 1.
+        /// Line of the text, counted from 1.
         line: usize,
-        /// Column of the line, from 1.
+        /// Column of the line, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// A member of a JSON object, a key's or a ciphertext's, is missing or has the wrong content.
+    /// A member of a key's or a ciphertext's JSON object is missing or has invalid content.
     #[error("member '{member}' {problem}")]
     Member {
         /// Name of the member.
         member: &'static str,
-        /// What is wrong with it.
+        /// The problem with its content.
         problem: &'static str,
     },
-    /// The name is none of those that there are.
-    #[error("no such {what} (there are: {known})")]
+    /// The name is unknown.
+    #[error("unknown {what}: choose one of {known}")]
     UnknownName {
-        /// What it should name.
+        /// The kind of thing that it should name.
         what: &'static str,
-        /// The names that there are.
+        /// The known names.
         known: &'static str,
     },
-    /// The text is not the id of a key.
-    #[error("the id of a key is 32 lower-case hexadecimal digits")]
+    /// The text is not a key ID.
+    #[error("not a key ID: expected 32 lower-case hexadecimal digits")]
     NotAKeyId,
     /// `n` cannot be a product of two large primes.
     #[error("the modulus n is divisible by {factor}")]
     SmallFactor {
-        /// The factor found.
+        /// The factor that was found.
         factor: u64,
     },
-    /// `n` is a square, under which decryption has no single answer.
+    /// `n` is a square, so decryption is ambiguous.
     #[error("the modulus n is a square")]
     SquareModulus,
     /// A factor of the private key is not prime.
@@ -211,157 +212,163 @@ pub enum ErrorKind {
         /// `"p"` or `"q"`.
         factor: &'static str,
     },
-    /// `p` and `q` are equal or not of the same length.
+    /// `p` and `q` are equal or differ in length.
     #[error("the primes of the private key must be different and of equal length")]
     UnequalPrimes,
-    /// The primes do not make up the public modulus.
+    /// The product of the primes is not the public modulus.
     #[error("the primes of the private key do not belong to its public modulus")]
     WrongPrimes,
-    /// The generator `h` of a DJN key is not `-x^2` for a unit `x`, or the primes do not suit it.
+    /// The generator `h` of a DJN key is not `-x^2` for a unit `x`, or the primes are not 3
+    /// modulo 4. The generator of a subgroup key does not have the order `2 p q`.
     #[error("the key's generator h is not valid")]
     InvalidGenerator,
-    /// A subgroup key is shorter than this variant goes.
-    #[error("a subgroup key of {bits} bits is not supported: {MIN_SUBGROUP_BITS} bits and more are")]
+    /// The key is shorter than the subgroup variant supports.
+    #[error(
+        "a subgroup key of {bits} bits is not supported: subgroup keys must have at least {MIN_SUBGROUP_BITS} bits"
+    )]
     SubgroupKeySize {
-        /// The size given.
+        /// The requested size in bits.
         bits: u32,
     },
     /// The randomisers' exponents of a subgroup key are too short to hide anything, or longer than
     /// those of a DJN key.
-    #[error("exponents of {bits} bits are not valid for a subgroup key of this size: {least} to {most} bits are")]
+    #[error(
+        "exponents of {bits} bits are not valid for a subgroup key of this size: they must have {least} to {most} bits"
+    )]
     ExponentLength {
-        /// Bits given.
+        /// The stated length in bits.
         bits: u32,
-        /// Bits at least.
+        /// Minimum length in bits.
         least: u32,
-        /// Bits at most.
+        /// Maximum length in bits.
         most: u32,
     },
-    /// The private part of a subgroup key is not what it must be.
+    /// The private part of a subgroup key is invalid.
     #[error("the private subgroup key is not valid: {problem}")]
     InvalidSubgroup {
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// A ciphertext has a randomiser that is not one of the subgroup key's, or shares a factor with
-    /// `n`.
+    /// The ciphertext's randomiser is not one of the subgroup key's, or the ciphertext shares a
+    /// factor with `n`.
     #[error(
-        "the ciphertext was not made with this subgroup key's randomisers (rows of other origin need the slow decryption of \
-         any randomiser)"
+        "the ciphertext was not made with this subgroup key's randomisers (for rows from other sources, choose the slower \
+         decryption that accepts any randomiser)"
     )]
     ForeignRandomiser,
-    /// Shares of a key, and elections, need a key of another variant.
+    /// The operation needs a key of another variant: shares of a key and elections do not support
+    /// subgroup keys.
     #[error("a subgroup key cannot be used for {what}: choose the variant {instead}")]
     NotForSubgroup {
-        /// What it cannot be used for.
+        /// The operation that does not support subgroup keys.
         what: &'static str,
-        /// The variant that can be.
+        /// The variant that supports it.
         instead: &'static str,
     },
     /// The ciphertext is 0.
     #[error("the ciphertext is 0")]
     CiphertextZero,
-    /// The ciphertext is `n^2` or more: truncated, damaged or made with another key.
+    /// The ciphertext is `n^2` or more: truncated, damaged or encrypted under another key.
     #[error("the ciphertext is not below n^2")]
     CiphertextTooLarge,
     /// The ciphertext shares a factor with `n`.
     #[error("the ciphertext shares a factor with n")]
     CiphertextSharesFactor,
-    /// A batch of plaintexts is not what its ciphertexts hold: whatever decrypted it computes
-    /// wrongly. Which rows are wrong is not known.
+    /// Plaintexts of a batch do not match its ciphertexts: the decrypting processor or device is
+    /// faulty. The affected rows are unknown.
     #[error("the decryption is wrong: the processor or device that computed it is faulty, and the batch was discarded")]
     WrongDecryption,
-    /// A ciphertext is not that of a plaintext and an opening.
+    /// A ciphertext does not encrypt the given plaintext with the given opening.
     #[error("the ciphertext does not encrypt this plaintext with this opening")]
     WrongOpening,
-    /// Only DJN keys have short openings.
-    #[error("the key is not of the DJN variant, which short openings are for")]
+    /// The key has no generator, which short openings need.
+    #[error("the key has no generator, which short openings need: use a DJN or subgroup key")]
     NoGenerator,
-    /// A short opening may have so many bits and no more.
-    #[error("a short opening of {bits} bits: this key takes {most}")]
+    /// A short opening has more bits than the key allows.
+    #[error("a short opening of {bits} bits is too long: this key allows at most {most} bits")]
     OpeningTooLong {
-        /// Bits asked for.
+        /// The requested length in bits.
         bits: u32,
-        /// Bits that the key takes.
+        /// Maximum length in bits under this key.
         most: u32,
     },
     /// A batch belongs to another key.
-    #[error("made with key {found}, not with {expected}")]
+    #[error("the data belongs to key {found}, not to key {expected}")]
     WrongKey {
-        /// Id of the key that was used.
+        /// ID of the key in use.
         expected: KeyId,
-        /// Id of the key that the batch belongs to.
+        /// ID of the key that the batch belongs to.
         found: KeyId,
     },
-    /// Two batches that are taken row by row have different lengths.
-    #[error("{left} rows do not match {right}")]
+    /// Two batches that are combined row by row have different lengths.
+    #[error("the batches must have the same number of rows, not {left} and {right}")]
     Lengths {
-        /// Rows of the first.
+        /// Rows of the first batch.
         left: usize,
-        /// Rows of the second.
+        /// Rows of the second batch.
         right: usize,
     },
-    /// There is no such row.
-    #[error("there is no such row among {rows}")]
+    /// The row is out of range.
+    #[error("the row number is out of range: the batch has {rows} rows")]
     NoSuchRow {
-        /// Rows that there are.
+        /// Number of rows in the batch.
         rows: usize,
     },
-    /// A dot product's batch is not a whole number of rows of `terms` terms.
-    #[error("{rows} rows are not a whole number of sums of {terms} terms")]
+    /// The batch of a dot product is not a multiple of `terms` rows.
+    #[error("the number of rows ({rows}) is not a multiple of the number of terms per sum ({terms})")]
     Terms {
         /// Terms of each sum.
         terms: usize,
-        /// Rows given.
+        /// Number of rows in the batch.
         rows: usize,
     },
-    /// A scalar has more bits than announced.
+    /// A scalar exceeds its declared length.
     #[error("the scalar has more than {bits} bits")]
     ScalarTooLarge {
-        /// Bits announced.
+        /// The declared length in bits.
         bits: u32,
     },
-    /// The pool holds fewer randomisers than rows are to be encrypted.
-    #[error("{needed} randomisers needed, {left} left in the pool")]
+    /// The pool holds fewer randomisers than the operation needs.
+    #[error("{needed} randomisers are needed, but the pool has only {left} left")]
     PoolExhausted {
         /// Randomisers needed.
         needed: usize,
         /// Randomisers left.
         left: usize,
     },
-    /// Bytes are not a whole number of rows.
-    #[error("{bytes} bytes are not a whole number of rows of {width} bytes")]
+    /// The byte length is not a multiple of the row width.
+    #[error("expected whole rows of {width} bytes, not {bytes} bytes")]
     Width {
         /// Bytes of a row.
         width: usize,
-        /// Bytes given.
+        /// Length of the input in bytes.
         bytes: usize,
     },
     /// A plaintext is `n` or more.
     #[error("the plaintext is not below n")]
     PlaintextTooLarge,
-    /// A number is outside what the key, the layout, a float or 128 bits hold.
+    /// A number is out of range for the key, the layout, a float or 128 bits.
     #[error("the number is out of range")]
     OutOfRange,
-    /// So many slots do not fit into a plaintext.
+    /// The slots do not fit into a plaintext.
     #[error("{slots} slots of {slot_bits} bits do not fit into a key of {key_bits} bits; {} would", fitting(*.fits))]
     DoesNotFit {
-        /// Slots asked for.
+        /// Requested number of slots.
         slots: usize,
-        /// Bits that each takes.
+        /// Bits of each slot.
         slot_bits: u32,
         /// Bits of the key.
         key_bits: u32,
-        /// Slots of this size that would fit.
+        /// Number of slots of this size that would fit.
         fits: usize,
     },
-    /// A layout needs at least one slot, and room for one addition at least.
+    /// A layout needs at least one slot and capacity for at least one addition.
     #[error("a layout needs at least one slot and one addition")]
     EmptyLayout,
-    /// The values are not a whole number of rows.
-    #[error("{values} values are not a whole number of rows of {slots} slots")]
+    /// The number of values is not a multiple of the slots per row.
+    #[error("the number of values ({values}) is not a multiple of the number of slots per row ({slots})")]
     PartialRow {
-        /// Values given.
+        /// Number of values.
         values: usize,
         /// Slots of each row.
         slots: usize,
@@ -369,39 +376,39 @@ pub enum ErrorKind {
     /// The text is not a decimal number.
     #[error("not a decimal number")]
     NotANumber,
-    /// The number has more decimal places than the scale keeps.
+    /// The number has more decimal places than the scale.
     #[error("more than {scale} decimal places")]
     TooManyPlaces {
-        /// Decimal places kept.
+        /// Decimal places of the scale.
         scale: u32,
     },
-    /// Infinities and NaN have no encoding.
+    /// The number is infinite or NaN, which have no encoding.
     #[error("not a finite number")]
     NotFinite,
-    /// An exponent can only be lowered without the private key, and only within reason.
-    #[error("exponent {from} cannot become {to}")]
+    /// Without the private key, an exponent can only be lowered, and only within limits.
+    #[error("exponent {from} cannot be changed to {to}")]
     Exponent {
-        /// The exponent that there is.
+        /// The current exponent.
         from: i32,
-        /// The exponent asked for.
+        /// The requested exponent.
         to: i32,
     },
     /// The operating system's random generator failed.
     #[error("the operating system's random generator failed: {0}")]
     Randomness(#[from] getrandom::Error),
-    /// The arithmetic refuses a modulus or an engine.
+    /// The arithmetic rejects a modulus or an engine.
     #[error(transparent)]
     Arithmetic(#[from] ArithError),
 }
 
 impl ErrorKind {
-    /// The error in this row, from 0.
+    /// The error at this row, counted from 0.
     pub fn at_row(self, row: usize) -> Error {
         Error::from(self).at_row(row)
     }
 
-    /// Whether a ciphertext is malformed: 0, not below `n^2`, sharing a factor with `n`, or foreign
-    /// to a subgroup key.
+    /// Whether the error is a malformed ciphertext: 0, not below `n^2`, sharing a factor with `n`,
+    /// or foreign to a subgroup key.
     pub fn is_bad_ciphertext(&self) -> bool {
         use ErrorKind::{CiphertextSharesFactor, CiphertextTooLarge, CiphertextZero, ForeignRandomiser};
         matches!(self, CiphertextZero | CiphertextTooLarge | CiphertextSharesFactor | ForeignRandomiser)
@@ -416,7 +423,7 @@ impl ErrorKind {
     }
 }
 
-/// How many slots fit.
+/// The number of slots that fit, in words if it is 0.
 fn fitting(slots: usize) -> String {
     if slots == 0 { "not even one".to_owned() } else { slots.to_string() }
 }

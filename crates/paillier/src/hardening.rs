@@ -1,11 +1,12 @@
-//! What a process can do to keep secrets in its memory to itself.
+//! Process settings that protect secrets in memory.
 
-/// Keeps the memory of this process out of core dumps, and out of reach of debuggers of the same
-/// user: for programs that hold private keys, at their start. Returns whether the operating system
-/// does so; only Linux is asked (`PR_SET_DUMPABLE`).
+/// Excludes the memory of this process from core dumps and from debuggers of the same user.
 ///
-/// A library must not decide this for the program that it is part of, so nothing here calls it.
-/// Processes that are started from this one by executing a program begin without it.
+/// Programs that hold private keys should call it at their start. Returns whether the setting took
+/// effect; only Linux supports it (`PR_SET_DUMPABLE`).
+///
+/// A library must not decide this for its program, so nothing in this crate calls it. Programs that
+/// this process executes start without the setting.
 pub fn disable_core_dumps() -> bool {
     #[cfg(all(target_os = "linux", not(miri)))]
     {

@@ -1,4 +1,4 @@
-//! What can be computed on ciphertexts without the private key.
+//! Operations on ciphertexts without the private key.
 
 mod add;
 mod blocks;

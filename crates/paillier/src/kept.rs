@@ -1,4 +1,4 @@
-//! Randomisers kept for later: for this process alone, and not for long.
+//! Short-term storage of randomisers within one process.
 
 use crate::{Error, Randomisers};
 use hearith_arith::Process;
@@ -6,25 +6,25 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Randomisers kept until something is encrypted with them.
+/// Randomisers stored until an encryption uses them.
 ///
-/// A randomiser that serves two ciphertexts gives the difference of their plaintexts away to
-/// everybody. So the child of a `fork` finds none of its parent's, and randomisers older than
-/// [`Kept::LONGEST`] are wiped: a machine that is resumed twice from one snapshot holds the same
-/// randomisers twice, and most likely notices by its clock that they are old. A copy that is
-/// resumed within that time, or with a clock that was not put right yet, does not.
+/// A randomiser that is used for two ciphertexts reveals the difference of their plaintexts to
+/// everybody. The child of a `fork` therefore finds none of its parent's randomisers, and
+/// randomisers older than [`Kept::LONGEST`] are wiped. A machine that is resumed twice from one
+/// snapshot holds the same randomisers twice, but usually detects by its clock that they are old. A
+/// copy that is resumed within that time, or before its clock is corrected, does not.
 pub struct Kept {
     process: Process,
     longest: Duration,
-    /// The oldest first.
+    /// The oldest batch first.
     batches: VecDeque<(Moment, Randomisers)>,
 }
 
 impl Kept {
-    /// How long randomisers are kept.
+    /// Maximum age of a stored randomiser.
     pub const LONGEST: Duration = Duration::from_secs(60);
 
-    /// None so far.
+    /// An empty store.
     pub fn new() -> Self {
         Self::no_longer_than(Self::LONGEST)
     }
@@ -33,7 +33,7 @@ impl Kept {
         Self { process: Process::current(), longest, batches: VecDeque::new() }
     }
 
-    /// Randomisers that may be used.
+    /// Number of usable randomisers.
     pub fn len(&self) -> usize {
         match self.process.is_current() {
             true => self.fresh().map(|(_, kept)| kept.len()).sum(),
@@ -41,22 +41,21 @@ impl Kept {
         }
     }
 
-    /// Whether none may be used.
+    /// Whether there are no usable randomisers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Keeps randomisers that were made just now.
+    /// Stores randomisers that were just made.
     pub fn put(&mut self, made: Randomisers) {
         self.discard();
         self.batches.push_back((Moment::now(), made));
     }
 
-    /// Takes `len` randomisers, or as many as there are, of the oldest batches first; `None` if
-    /// there are none.
+    /// Takes up to `len` randomisers, the oldest batches first; `None` if there are none.
     ///
     /// # Errors
-    /// If the batches that were put here belong to several keys.
+    /// If the stored batches belong to several keys.
     pub fn take(&mut self, len: usize) -> Result<Option<Randomisers>, Error> {
         self.discard();
         let mut taken: Option<Randomisers> = None;
@@ -77,7 +76,7 @@ impl Kept {
         Ok(taken)
     }
 
-    /// Wipes what may not be used any more; whether there was anything.
+    /// Wipes unusable randomisers and returns whether there were any.
     pub(crate) fn discard(&mut self) -> bool {
         let before = self.batches.len();
         if !self.process.is_current() {
@@ -89,7 +88,7 @@ impl Kept {
         self.batches.len() < before
     }
 
-    /// How long until the oldest may not be used any more.
+    /// Time until the oldest batch expires.
     pub(crate) fn left(&self) -> Option<Duration> {
         let (made, _) = self.batches.front()?;
         Some(self.longest.saturating_sub(made.steady.elapsed()))
@@ -112,8 +111,8 @@ impl fmt::Debug for Kept {
     }
 }
 
-/// A moment by both clocks: one stands still while the machine sleeps, the other is put right when
-/// a snapshot is resumed.
+/// A moment on two clocks: one stops while the machine sleeps, the other is corrected when a
+/// snapshot is resumed.
 struct Moment {
     steady: Instant,
     wall: SystemTime,
@@ -124,7 +123,8 @@ impl Moment {
         Self { steady: Instant::now(), wall: SystemTime::now() }
     }
 
-    /// Whether no more time than that has passed since, and none backwards.
+    /// Whether less than `longest` has passed since this moment on both clocks, and none ran
+    /// backwards.
     fn is_within(&self, longest: Duration) -> bool {
         self.steady.elapsed() < longest && self.wall.elapsed().is_ok_and(|passed| passed < longest)
     }
@@ -159,7 +159,7 @@ mod tests {
         let key = key();
         let mut kept = Kept::new();
         for moment in [
-            // An hour ago by either clock, and in an hour by one that was put back.
+            // An hour ago on either clock, and an hour ahead on a clock that was set back.
             Moment { steady: Instant::now().checked_sub(Duration::from_secs(3600)).unwrap(), ..Moment::now() },
             Moment { wall: SystemTime::now() - Duration::from_secs(3600), ..Moment::now() },
             Moment { wall: SystemTime::now() + Duration::from_secs(3600), ..Moment::now() },

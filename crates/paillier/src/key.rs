@@ -1,4 +1,4 @@
-//! Keys: what both kinds share.
+//! Definitions shared by public and private keys.
 
 pub(crate) mod encrypted;
 pub(crate) mod factors;
@@ -21,29 +21,28 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bits of the smallest key that the arithmetic takes.
+/// Minimum key size in bits that the arithmetic supports.
 pub const MIN_BITS: u32 = 64;
-/// Bits of the largest key that the arithmetic takes.
+/// Maximum key size in bits that the arithmetic supports.
 pub const MAX_BITS: u32 = 8192;
-/// Bits from which a key is taken without asking: 112-bit security \[SP800\].
+/// Minimum key size in bits under [`KeyPolicy::Secure`]: 112-bit security \[SP800\].
 pub const MIN_SECURE_BITS: u32 = 2048;
-/// Bits of a key unless one chooses: 128-bit security \[SP800\].
+/// Default key size in bits: 128-bit security \[SP800\].
 pub const DEFAULT_BITS: u32 = 3072;
 
-/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without
-/// leading zeros. That of a subgroup key is made from `n`, its generator and the length of its
-/// exponents.
+/// The ID of a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without
+/// leading zeros. The ID of a subgroup key hashes `n`, the generator and the exponent length.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; 32]);
 
 impl KeyId {
-    /// The id of the key with this modulus, without leading zero bytes.
+    /// The ID of the key with this modulus, which has no leading zero bytes.
     pub(crate) fn of_modulus(n_be: &[u8]) -> KeyId {
         Self::of_digest(&Sha256::digest(n_be))
     }
 
-    /// The id of a subgroup key, which binds its generator and the length of its exponents too. `n`
-    /// and `h` have the same length.
+    /// The ID of a subgroup key, which also binds its generator and exponent length. `n` and `h`
+    /// have the same length.
     pub(crate) fn of_subgroup(n_be: &[u8], h_be: &[u8], exponent_bits: u32) -> KeyId {
         let mut digest = Sha256::new();
         digest.update(b"hearith subgroup key 1\0");
@@ -57,7 +56,7 @@ impl KeyId {
         KeyId::from_bytes(std::array::from_fn(|at| digest[at]))
     }
 
-    /// The id of these bytes.
+    /// The ID with these bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> KeyId {
         let mut digits = [0; 32];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
@@ -66,19 +65,19 @@ impl KeyId {
         KeyId(digits)
     }
 
-    /// The 16 bytes that the digits stand for.
+    /// The 16 bytes that the digits encode.
     pub fn to_bytes(&self) -> [u8; 16] {
         let value = |digit: u8| if digit < b'a' { digit - b'0' } else { digit - b'a' + 10 };
         std::array::from_fn(|at| value(self.0[2 * at]) << 4 | value(self.0[2 * at + 1]))
     }
 
-    /// The 32 digits.
+    /// The 32 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
-/// The lower-case digit of a value below 16.
+/// The lower-case hexadecimal digit of a value below 16.
 fn hex_digit(value: u8) -> u8 {
     b"0123456789abcdef"[usize::from(value)]
 }
@@ -105,7 +104,8 @@ impl FromStr for KeyId {
     }
 }
 
-/// How public-key encryption draws its randomisers. Both kinds of key decrypt alike.
+/// How public-key encryption draws its randomisers.
+/// [`PrivateKey::decrypt`](crate::PrivateKey::decrypt) works with every variant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
@@ -113,15 +113,14 @@ pub enum Variant {
     #[default]
     Standard,
     /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n`
-    /// (\[DJN10\], section 4.2). Much faster, and secure under one more assumption: that these are
-    /// hard to tell from `r^n`.
+    /// (\[DJN10\], section 4.2). Much faster, under the additional assumption that these powers are
+    /// hard to distinguish from `r^n`.
     Djn,
-    /// `(h^n)^a` for an `h` of the order `2 p q` modulo `n = P Q`, where the primes `p` and `q`
-    /// divide `P - 1` and `Q - 1` (Ma, Han and Lei \[MHL21\]). Encryption and decryption have
-    /// shorter exponents than those of any other variant. Its security rests on a further
-    /// assumption: that elements of this subgroup are hard to tell from others \[Groth05\].
-    /// Ciphertexts of other origin are rejected unless one asks for
-    /// [`PrivateKey::decrypt_any`](crate::PrivateKey::decrypt_any).
+    /// `(h^n)^a` for an `h` of order `2 p q` modulo `n = P Q`, where the primes `p` and `q` divide
+    /// `P - 1` and `Q - 1` (Ma, Han and Lei \[MHL21\]). Encryption and decryption use shorter
+    /// exponents than any other variant. Security rests on the further assumption that elements of
+    /// this subgroup are hard to distinguish from others \[Groth05\]. Ciphertexts from elsewhere
+    /// are rejected, except by [`PrivateKey::decrypt_any`](crate::PrivateKey::decrypt_any).
     Subgroup,
 }
 
@@ -129,7 +128,7 @@ impl Variant {
     /// All variants.
     pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Djn, Variant::Subgroup];
 
-    /// The name by which users choose it.
+    /// The name by which users select the variant.
     pub fn name(self) -> &'static str {
         match self {
             Variant::Standard => "standard",
@@ -154,19 +153,18 @@ impl FromStr for Variant {
     }
 }
 
-/// Which keys are taken.
+/// Which keys are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyPolicy {
-    /// Those without a known [`Weakness`]: [`MIN_SECURE_BITS`] bits and more, primes far apart.
+    /// Keys without a known [`Weakness`]: at least [`MIN_SECURE_BITS`] bits and primes far apart.
     #[default]
     Secure,
-    /// All that compute, of [`MIN_BITS`] bits and more: for tests and for reproducing published
-    /// figures.
+    /// All keys of at least [`MIN_BITS`] bits, for tests and for reproducing published figures.
     AllowInsecure,
 }
 
 impl KeyPolicy {
-    /// Refuses a weakness, unless such keys are taken.
+    /// Rejects a weakness unless insecure keys are allowed.
     pub(crate) fn permit(self, weakness: Option<Weakness>) -> Result<(), Error> {
         match weakness {
             Some(weakness) if self == KeyPolicy::Secure => Err(ErrorKind::InsecureKey(weakness).into()),
@@ -174,7 +172,7 @@ impl KeyPolicy {
         }
     }
 
-    /// Whether a key of `bits` bits is taken.
+    /// Fails unless keys of `bits` bits are accepted.
     pub(crate) fn check(self, bits: u32) -> Result<(), Error> {
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
             Err(ErrorKind::KeySizeOutOfRange { bits }.into())

@@ -1,11 +1,11 @@
-//! Secrets that are made when they are first needed.
+//! Secrets that are computed on first use.
 
 use crate::locked::Locked;
 use hearith_arith::{ArithError, Memory};
 use std::sync::OnceLock;
 
-/// A secret that [`Lazy::get`] makes once and keeps in locked memory; threads that come meanwhile
-/// wait for it.
+/// A secret that [`Lazy::get`] computes once and stores in locked memory. Other threads wait for
+/// it.
 pub(crate) struct Lazy<T>(OnceLock<Result<Locked<T>, ArithError>>);
 
 impl<T: Memory> Lazy<T> {
@@ -13,7 +13,7 @@ impl<T: Memory> Lazy<T> {
         Lazy(OnceLock::new())
     }
 
-    /// The value, made by `make` if it is not there yet.
+    /// The value, computed by `make` on first use.
     pub(crate) fn get(&self, make: impl FnOnce() -> Result<T, ArithError>) -> Result<&T, ArithError> {
         let made = self.0.get_or_init(|| make().map(Locked::new));
         made.as_ref().map(|locked| &**locked).map_err(Clone::clone)

@@ -1,7 +1,7 @@
-//! The Paillier cryptosystem in batches.
+//! The Paillier cryptosystem, for batches of numbers.
 //!
-//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds their plaintexts. So
-//! anyone with the public key can compute sums, differences, multiples and weighted sums of numbers
+//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds their plaintexts.
+//! Anyone with the public key can compute sums, differences, multiples and weighted sums of numbers
 //! that only the key holder can read \[Paillier99\].
 //!
 //! ```
@@ -23,37 +23,39 @@
 //! ```
 //!
 //! # Notation
-//! `n = p q` is the public modulus, `p < q` primes of equal length; the generator is always
-//! `g = n + 1`. A plaintext is a residue modulo `n`, a ciphertext `c = (1 + m n) r^n mod n^2`, and
-//! `r^n` its *randomiser*.
+//! `n = p q` is the public modulus, where `p < q` are primes of equal length. The generator is
+//! always `g = n + 1`. A plaintext is a residue modulo `n`, a ciphertext is
+//! `c = (1 + m n) r^n mod n^2`, and `r^n` is its *randomiser*.
 //!
 //! # Batches and keys
-//! All operations take batches, one row a number. Batches carry the id of their key, and mixing
-//! keys is an error. Rows are numbered from 0.
+//! All operations process batches of one number per row. Batches carry the ID of their key, and
+//! mixing keys is an error. Rows are counted from 0.
 //!
-//! # What results give away
-//! Sums, differences and negatives are functions of the ciphertexts that go in, and nothing in them
-//! is random: whoever has those can recognise what was done with which. The sum of one row is that
-//! row, a plaintext added by [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`]
-//! makes results that nobody can link to anything without the private key; the key's owner does it
-//! faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a [`RandomiserPool`]
-//! that fills itself, at once. Multiples and weighted sums ([`PublicKey::multiply`],
-//! [`PublicKey::dot`]) are re-randomised, since a small factor could be found by trying.
+//! # What results reveal
+//! Sums, differences and negatives are deterministic functions of their input ciphertexts. Anyone
+//! who holds the inputs can recognise which operation produced a result. The sum of one row is that
+//! row itself, and a plaintext added by [`PublicKey::add_plain`] is visible.
+//! [`PublicKey::rerandomise`] returns ciphertexts that nobody can link to the inputs without the
+//! private key. The key holder does so faster ([`PrivateKey::rerandomise`]). Precomputed
+//! [`Randomisers`], or a [`RandomiserPool`] that refills itself, make it almost instant. Multiples
+//! and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, because a
+//! small factor could be found by trial.
 //!
 //! # Faults
-//! A decryption that went wrong, in a device or in this CPU, can give the private key away to
-//! whoever learns its result and the right one: see [`PrivateKey::check`], which tells wrong
-//! batches at a few hundredths of the price of decrypting them.
+//! A faulty decryption, in a device or in this CPU, can leak the private key to anyone who learns
+//! both its result and the correct one. [`PrivateKey::check`] detects faulty batches at a few
+//! hundredths of the cost of decryption.
 //!
 //! # Secrets
-//! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory
-//! addresses that do not depend on their values, except the search for primes, which depends on
-//! candidates (see [`PrivateKey::generate`]), and their check, which depends on the power of 2 in
-//! `p - 1`; it is wiped when dropped and appears neither in `Debug` nor in errors. The pages of a
-//! private key are kept out of swap space where the operating system allows
-//! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself
-//! ([`disable_core_dumps`]). Randomness comes from the operating system's generator only.
+//! The running time and memory addresses of operations on `p`, `q`, a randomiser or a plaintext do
+//! not depend on their values. There are two exceptions: the search for primes depends on the
+//! candidates (see [`PrivateKey::generate`]), and the primality test depends on the power of 2 in
+//! `p - 1`. Secrets are wiped when dropped and appear neither in `Debug` output nor in errors. The
+//! pages of a private key are kept out of swap space where the operating system allows it
+//! ([`PrivateKey::is_locked_in_memory`]), and a program can disable its own core dumps
+//! ([`disable_core_dumps`]). All randomness comes from the operating system's generator.
 
+mod backend;
 mod boxed;
 mod check;
 mod ciphertexts;
@@ -63,7 +65,6 @@ pub mod encoding;
 mod encrypt;
 mod error;
 mod hardening;
-mod holder;
 mod homomorphic;
 mod kept;
 mod key;
@@ -77,12 +78,12 @@ mod randomiser_pool;
 mod randomisers;
 mod short;
 
+pub use backend::{ComputeError, DecryptError, DecryptionBackend, PublicKeyBackend};
 pub use check::FaultChecked;
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::disable_core_dumps;
 pub use hearith_arith::{Batch, Engine, Process};
-pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
 pub use kept::Kept;
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
@@ -97,7 +98,7 @@ pub use randomiser_pool::RandomiserPool;
 pub use randomisers::Randomisers;
 pub use short::ShortOpenings;
 
-/// The examples of the README, compiled and run with the others.
+/// The examples of the README, compiled and run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

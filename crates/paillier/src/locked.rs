@@ -1,27 +1,27 @@
-//! Key material in pages that the operating system is asked to keep out of swap space.
+//! Key material in pages that the operating system keeps out of swap space, if it allows this.
 
 use hearith_arith::Memory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, Range};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A secret whose numbers lie in locked pages for as long as it lives, where the operating system
-/// allows.
+/// A secret whose numbers lie in locked pages for its whole lifetime, if the operating system
+/// allows it.
 pub struct Locked<T> {
-    // Dropped first: wiped before it is unlocked.
+    // Dropped first, so the value is wiped before it is unlocked.
     value: T,
     lock: Lock,
 }
 
 impl<T: Memory> Locked<T> {
-    /// Asks the operating system for it.
+    /// Asks the operating system to lock the pages of `value`.
     pub fn new(value: T) -> Self {
         let mut ranges = Vec::new();
         value.memory(&mut ranges);
         Locked { lock: Lock::new(&ranges), value }
     }
 
-    /// Whether all of it is locked.
+    /// Whether all pages are locked.
     pub fn is_locked(&self) -> bool {
         self.lock.complete
     }
@@ -35,15 +35,15 @@ impl<T> Deref for Locked<T> {
     }
 }
 
-/// Pages that are locked, while this lives.
+/// Pages that stay locked until this is dropped.
 pub(crate) struct Lock {
     pages: Vec<usize>,
-    /// Whether these are all that should be.
+    /// Whether all requested pages are locked.
     complete: bool,
 }
 
-/// How many locks each locked page has. The system counts none: one call to unlock undoes all to
-/// lock, and secrets share pages.
+/// Number of locks per locked page. The system does not count them: one unlock undoes any number of
+/// locks, and secrets share pages.
 static HELD: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
@@ -51,14 +51,14 @@ fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
 }
 
 impl Lock {
-    /// Locks the pages that addresses lie in.
+    /// Locks the pages of the given address ranges.
     pub(crate) fn new(ranges: &[Range<usize>]) -> Self {
         let size = system::page_size();
         let within = |range: &Range<usize>| (range.start / size..range.end.div_ceil(size)).map(move |page| page * size);
         let wanted: BTreeSet<usize> = ranges.iter().filter(|range| !range.is_empty()).flat_map(within).collect();
         let mut held = held();
-        // Locked anew even where a lock is held: the page may have been given back and come again
-        // meanwhile.
+        // Locks a page even if it already has a lock, since it may have been unmapped and mapped
+        // again in the meantime.
         let pages: Vec<usize> = wanted.iter().copied().filter(|&page| system::lock(page, size)).collect();
         pages.iter().for_each(|&page| *held.entry(page).or_default() += 1);
         Lock { complete: pages.len() == wanted.len(), pages }
@@ -88,21 +88,20 @@ mod system {
         rustix::param::page_size()
     }
 
-    /// Whether the page is locked now.
+    /// Locks a page and returns whether that succeeded.
     pub(super) fn lock(page: usize, size: usize) -> bool {
-        // SAFETY: locking changes nothing that the program can see; a page that is not there is an
+        // SAFETY: locking has no effect that the program can observe; an unmapped page gives an
         // error.
         unsafe { rustix::mm::mlock(without_provenance_mut(page), size) }.is_ok()
     }
 
     pub(super) fn unlock(page: usize, size: usize) {
-        // SAFETY: as above. Nothing can be done if it fails, which it does for memory that was
-        // given back.
+        // SAFETY: as above. A failure, as for memory that was unmapped, is harmless.
         let _ = unsafe { rustix::mm::munlock(without_provenance_mut(page), size) };
     }
 }
 
-/// Where pages cannot be locked.
+/// Fallback for systems that cannot lock pages.
 #[cfg(not(all(unix, not(miri))))]
 mod system {
     pub(super) fn page_size() -> usize {
@@ -126,7 +125,7 @@ mod tests {
         let number = Zeroizing::new(vec![7u64; 3000]);
         let mut ranges = Vec::new();
         number.memory(&mut ranges);
-        // A page in the middle, which nothing else can share.
+        // A page in the middle, which no other allocation shares.
         let page = (ranges[0].start / system::page_size() + 2) * system::page_size();
         let locks = || held().get(&page).copied().unwrap_or(0);
         let first = Lock::new(&ranges);

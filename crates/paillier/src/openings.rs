@@ -1,8 +1,8 @@
-//! What a ciphertext was made with: the randomness `r` of `c = (1 + m n) r^n mod n^2`.
+//! Openings of ciphertexts: the randomness `r` of `c = (1 + m n) r^n mod n^2`.
 //!
-//! With it, anybody can see that a ciphertext encrypts what it is said to: encrypting anew gives
-//! the same number. So a voter who challenges a ballot is answered, and the owner of a key shows
-//! that a total is right without giving the key away ([`PrivateKey::open`]).
+//! With an opening, anyone can verify the plaintext of a ciphertext: encrypting it again gives the
+//! same number. Voters can thus challenge a ballot, and the owner of a key can prove a total
+//! without revealing the key ([`PrivateKey::open`]).
 
 use crate::ciphertexts::{check_key, check_lengths, check_range, check_rows};
 use crate::key::factors::{Chinese, power};
@@ -14,10 +14,10 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// The randomness of ciphertexts of one key, one a row: units `r` modulo `n`. Wiped when dropped;
-/// `Debug` shows their number only.
+/// The randomness of ciphertexts of one key, one per row: units `r` modulo `n`. Wiped when dropped;
+/// `Debug` shows only their number.
 ///
-/// Whoever has a ciphertext's opening can read the ciphertext.
+/// Anyone who has a ciphertext's opening can read the ciphertext.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Openings {
     key: KeyId,
@@ -26,7 +26,7 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// Id of the key they belong to.
+    /// ID of the key.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
@@ -36,22 +36,22 @@ impl Openings {
         self.batch.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.batch.is_empty()
     }
 
-    /// Bytes of one opening: those of `n`.
+    /// Bytes of one opening, the same as of `n`.
     pub fn row_bytes(&self) -> usize {
         self.row_bytes
     }
 
-    /// All openings one after another, [`Openings::row_bytes`] big-endian bytes each.
+    /// All openings concatenated, as [`Openings::row_bytes`] big-endian bytes each.
     pub fn to_be_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.batch.to_be_bytes(self.row_bytes))
     }
 
-    /// The numbers themselves.
+    /// The openings as numbers.
     pub fn batch(&self) -> &Batch {
         &self.batch
     }
@@ -59,7 +59,7 @@ impl Openings {
     /// The openings of a range of rows.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if the range is not within the batch.
     pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(Openings { key: self.key, row_bytes: self.row_bytes, batch: self.batch.range(rows) })
@@ -73,7 +73,7 @@ impl fmt::Debug for Openings {
 }
 
 impl PublicKey {
-    /// `len` openings: uniform units, whatever the variant of the key.
+    /// `len` random openings: uniform units, for keys of every variant.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -81,8 +81,9 @@ impl PublicKey {
         Ok(self.opened(units(len, self.modulus())?))
     }
 
-    /// Encrypts as [`PublicKey::encrypt`] does, and keeps what is needed to show later what was
-    /// encrypted. A DJN key's randomiser `(h^n)^a` is that of `r = h^a mod n`.
+    /// Encrypts as [`PublicKey::encrypt`] and returns the openings, which can later reveal the
+    /// plaintexts. A randomiser `(h^n)^a` of a key with a generator has the opening
+    /// `r = h^a mod n`.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -109,8 +110,7 @@ impl PublicKey {
         Ok((ciphertexts, self.openings_of_short(&openings)?))
     }
 
-    /// The ciphertexts `(1 + m n) r^n mod n^2`: always the same ones for the same plaintexts and
-    /// openings.
+    /// Encrypts deterministically with the given openings: `(1 + m n) r^n mod n^2`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
@@ -122,20 +122,20 @@ impl PublicKey {
         Ok(self.shifted(powers, plaintexts.batch()).public())
     }
 
-    /// Openings of the sum of each group of rows, given by their numbers: their products. 1 for an
-    /// empty group.
+    /// Openings of the sum of each group of rows, given by row numbers. They are the products of
+    /// the openings; 1 for an empty group.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if
-    /// there is no such row.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if a
+    /// row is out of range.
     pub fn sum_openings(&self, openings: &Openings, groups: &[Vec<u32>]) -> Result<Openings, Error> {
         check_key(self.id(), openings.key)?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), openings.len())?;
         Ok(self.opened(self.root().products(&openings.batch, groups)))
     }
 
-    /// Openings that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes,
-    /// one after another. They are checked to be in `[1, n)`.
+    /// Imports openings from concatenated rows of [`PublicKey::plaintext_bytes`] big-endian bytes.
+    /// Checks that they are in `[1, n)`.
     ///
     /// # Errors
     /// [`Width`](crate::ErrorKind::Width), or [`OutOfRange`](crate::ErrorKind::OutOfRange) for the
@@ -151,11 +151,11 @@ impl PublicKey {
         first.map_or(Ok(self.opened(batch)), |row| Err(ErrorKind::OutOfRange.at_row(row)))
     }
 
-    /// Checks that every ciphertext is that of its plaintext and its opening, by encrypting anew.
+    /// Checks every ciphertext against its plaintext and its opening, by encrypting again.
     ///
     /// # Errors
-    /// [`WrongOpening`](crate::ErrorKind::WrongOpening) for the first row that is not, and as
-    /// [`PublicKey::encrypt_with_openings`].
+    /// [`WrongOpening`](crate::ErrorKind::WrongOpening) for the first row that does not match, and
+    /// as [`PublicKey::encrypt_with_openings`].
     pub fn check_openings(
         &self,
         ciphertexts: &Ciphertexts,
@@ -177,17 +177,18 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Decrypts, and finds what each ciphertext was made with: the only `r` below `n` with
-    /// `c = (1 + m n) r^n mod n^2`. With both, everybody can check the plaintext
-    /// ([`PublicKey::check_openings`]); nothing else is given away of a ciphertext, and nothing of
-    /// the key. Constant time.
+    /// Decrypts and returns the openings: for each ciphertext the unique `r` below `n` with
+    /// `c = (1 + m n) r^n mod n^2`. Constant time.
     ///
-    /// Results are checked before they are given out, by encrypting anew: an opening that is wrong
-    /// modulo one of the primes would give the key away to everybody (\[BDL97\]).
+    /// Anyone can check the plaintexts with them ([`PublicKey::check_openings`]). They reveal
+    /// nothing else about a ciphertext, and nothing about the key.
+    ///
+    /// Results are verified before they are returned, by encrypting again: an opening that is wrong
+    /// modulo one of the primes would leak the key to everybody (\[BDL97\]).
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`], and [`WrongDecryption`](crate::ErrorKind::WrongDecryption) if
-    /// this CPU erred.
+    /// this CPU is faulty.
     pub fn open(&self, ciphertexts: &Ciphertexts) -> Result<(Plaintexts, Openings), Error> {
         let plaintexts = self.decrypt(ciphertexts)?;
         let openings = self.roots(ciphertexts.batch());
@@ -197,10 +198,11 @@ impl PrivateKey {
         }
     }
 
-    /// The `n`-th roots modulo `n` of units of any width, through `p` and `q`:
-    /// `c^(n^-1 mod (p - 1))` and likewise.
+    /// The `n`-th roots modulo `n` of units of any width, computed modulo `p` as
+    /// `c^(n^-1 mod (p - 1))` and correspondingly modulo `q`.
     ///
-    /// `n` has an inverse there: it would take a `q = 1 mod p`, and primes of one length have none.
+    /// `n` is invertible modulo `p - 1` and `q - 1`. Otherwise one prime would be 1 modulo the
+    /// other, which primes of equal length cannot be.
     fn roots(&self, numbers: &Batch) -> Openings {
         let factors = self.factors();
         let (p_less, q_less) = factors.less_one();
@@ -213,8 +215,8 @@ impl PrivateKey {
     }
 }
 
-/// The inverse of a prime modulo another less 1, with no division by an even number:
-/// `q x = 1 + y (p - 1)` for the `y` that makes the right side a multiple of `q`, so
+/// The inverse of a prime `q` modulo another prime less one, without division by an even number:
+/// `q x = 1 + y (p - 1)` for the `y` that makes the right-hand side a multiple of `q`, which is
 /// `y = -(p - 1)^-1 mod q`.
 fn inverse(of: &Modulus, of_less: &[u64], less_one: &[u64]) -> Secret {
     let inverse = Batch::repeat(&power(of, less_one, &difference(of_less, &[1])), 1);

@@ -1,9 +1,9 @@
-//! Exchange with python-paillier (`phe`): its ciphertexts as JSON, and its encoding of
-//! floating-point numbers.
+//! Exchange with python-paillier (`phe`): ciphertexts as JSON, and its encoding of floating-point
+//! numbers.
 //!
-//! The JSON is what its command `pheutil` reads and writes, one object a ciphertext:
-//! `{"v": "<decimal>", "e": <exponent>}`. Keys are exchanged by
-//! [`PublicKey::to_jwk`](crate::PublicKey::to_jwk) and its kin.
+//! The JSON format is that of the command `pheutil`, with one object per ciphertext:
+//! `{"v": "<decimal>", "e": <exponent>}`. [`PublicKey::to_jwk`](crate::PublicKey::to_jwk) and the
+//! related methods exchange keys.
 //!
 //! ```
 //! use hearith_paillier::phe_json::{Number, decode, encode, export, import};

@@ -8,11 +8,11 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Plaintexts of one key, one a row: residues modulo `n`. Wiped when dropped; `Debug` shows their
-/// number only.
+/// Plaintexts of one key, one per row: residues modulo `n`. Wiped when dropped; `Debug` shows only
+/// their number.
 ///
-/// They come from [encodings](crate::encoding), from
-/// [`PublicKey::plaintexts_from_be`](crate::PublicKey::plaintexts_from_be) and from decryption.
+/// They are produced by [encodings](crate::encoding), by
+/// [`PublicKey::plaintexts_from_be`](crate::PublicKey::plaintexts_from_be) and by decryption.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Plaintexts {
     key: KeyId,
@@ -25,7 +25,7 @@ impl Plaintexts {
         Plaintexts { key, row_bytes, batch }
     }
 
-    /// Id of the key they belong to.
+    /// ID of the key.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
@@ -35,22 +35,22 @@ impl Plaintexts {
         self.batch.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.batch.is_empty()
     }
 
-    /// Bytes of one plaintext: those of `n`.
+    /// Bytes of one plaintext, the same as of `n`.
     pub fn row_bytes(&self) -> usize {
         self.row_bytes
     }
 
-    /// All plaintexts one after another, [`Plaintexts::row_bytes`] big-endian bytes each.
+    /// All plaintexts concatenated, as [`Plaintexts::row_bytes`] big-endian bytes each.
     pub fn to_be_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.batch.to_be_bytes(self.row_bytes))
     }
 
-    /// The numbers themselves.
+    /// The plaintexts as numbers.
     pub fn batch(&self) -> &Batch {
         &self.batch
     }
@@ -58,7 +58,7 @@ impl Plaintexts {
     /// The plaintexts of the given rows, in that order.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if a row is out of range.
     pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         check_rows(rows.iter().copied(), self.len())?;
         Ok(self.with(self.batch.select(rows)))
@@ -67,13 +67,13 @@ impl Plaintexts {
     /// The plaintexts of a range of rows.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if the range is not within the batch.
     pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(self.with(self.batch.range(rows)))
     }
 
-    /// The plaintexts of `first` and of all `rest`, one batch after another.
+    /// Concatenates `first` and all batches of `rest`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to different keys.
@@ -86,15 +86,15 @@ impl Plaintexts {
         Ok(first.with(Batch::concat(&parts)))
     }
 
-    /// Other numbers of the same key.
+    /// The given numbers as plaintexts of the same key.
     fn with(&self, batch: Batch) -> Self {
         Plaintexts { key: self.key, row_bytes: self.row_bytes, batch }
     }
 }
 
 impl PublicKey {
-    /// Plaintexts that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes,
-    /// one after another.
+    /// Imports plaintexts from concatenated rows of [`PublicKey::plaintext_bytes`] big-endian
+    /// bytes.
     ///
     /// # Errors
     /// [`Width`](crate::ErrorKind::Width), or
@@ -108,16 +108,17 @@ impl PublicKey {
         self.plaintexts_from_batch(Batch::from_be_bytes(bytes, width, self.plaintext_limbs()))
     }
 
-    /// As [`PublicKey::plaintexts_from_be`], from numbers of as many limbs as `n` has.
+    /// Imports plaintexts as [`PublicKey::plaintexts_from_be`], from numbers with as many limbs as
+    /// `n`.
     ///
     /// # Panics
-    /// If the numbers have another number of limbs.
+    /// If the numbers have a different number of limbs.
     ///
     /// # Errors
     /// [`PlaintextTooLarge`](crate::ErrorKind::PlaintextTooLarge) for the first row that is not
     /// below `n`.
     pub fn plaintexts_from_batch(&self, numbers: Batch) -> Result<Plaintexts, Error> {
-        assert_eq!(numbers.limbs(), self.plaintext_limbs(), "limbs of a plaintext");
+        assert_eq!(numbers.limbs(), self.plaintext_limbs(), "plaintexts must have as many limbs as n");
         let too_large = numbers.rows().position(|row| natural::less(row, self.modulus()) == 0);
         match too_large {
             Some(row) => Err(ErrorKind::PlaintextTooLarge.at_row(row)),

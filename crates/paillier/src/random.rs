@@ -1,4 +1,4 @@
-//! Random units and residues, from the operating system's generator only.
+//! Random units and residues from the operating system's generator.
 
 use crate::boxed::boxed;
 use crypto_bigint::{BoxedUint, Gcd};
@@ -10,18 +10,20 @@ use rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bits of a bound from which a random number below it may be taken for coprime to it, if both
-/// prime factors of the bound have half its length: at 256 bits the probability that it is not is
-/// below `2^-126`.
+/// Length of a modulus from which random numbers below it need no check for being coprime, if both
+/// its prime factors have half its length. At 256 bits, the probability of a common factor is below
+/// `2^-126`.
 const SURELY_COPRIME_BITS: u32 = 256;
 
-/// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
+/// Number of random bits beyond the length of a prime, which limits the bias after reduction to
+/// `2^-128`.
 const EXTRA_BITS: u32 = 128;
 
-/// `len` units modulo `n`, uniform: numbers in `[1, n)` without a factor in common with it.
+/// `len` uniform units modulo `n`: numbers in `[1, n)` that are coprime to `n`.
 ///
-/// Draws again until a number is below `n`, which tells nothing about the number that is kept. That
-/// it is coprime to `n` is only checked for keys so small that chance could have it otherwise.
+/// Numbers that are not below `n` are drawn again, which reveals nothing about the accepted number.
+/// Whether a number is coprime to `n` is only checked for moduli small enough for a common factor
+/// to occur by chance.
 pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
     let length = natural::bit_length(n);
     let mut batch = bits(len, n.len(), length)?;
@@ -34,14 +36,14 @@ pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
     Ok(batch)
 }
 
-/// Whether `0 < x < n` and, where chance could have it otherwise, `gcd(x, n) = 1`.
+/// Whether `0 < x < n` and, for a small modulus, `gcd(x, n) = 1`.
 fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
     let inside = natural::less(x, n) & (1 ^ natural::is_zero(x)) == 1;
     inside && (length >= SURELY_COPRIME_BITS || Zeroizing::new(boxed(x)).gcd(&boxed(n)) == BoxedUint::one())
 }
 
-/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again.
-/// Zero, which chance brings with probability `1/p`, becomes 1.
+/// `len` random numbers in `[1, p)`, in constant time because `p` is secret: no number is drawn
+/// again. Zero, which has probability `1/p`, becomes 1.
 pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
     let length = p.bits() + EXTRA_BITS;
     let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
@@ -51,18 +53,18 @@ pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
     Ok(numbers)
 }
 
-/// One unit modulo `n`.
+/// One random unit modulo `n`.
 pub(crate) fn unit(n: &[u64]) -> Result<Secret, Error> {
     Ok(Secret::new(units(1, n)?.row(0).to_vec()))
 }
 
-/// The operating system's generator for crates that expect one that cannot fail: a failure is kept,
-/// to be asked for when they are done.
+/// The operating system's generator for crates that expect an infallible one. It stores a failure,
+/// which the caller checks afterwards.
 #[derive(Default)]
 pub(crate) struct SystemRandom(Option<Error>);
 
 impl SystemRandom {
-    /// `found`, unless the generator has failed on the way to it.
+    /// Returns `found`, unless the generator has failed before.
     pub(crate) fn vouch<T>(&self, found: T) -> Result<T, Error> {
         self.0.map_or(Ok(found), Err)
     }

@@ -1,4 +1,4 @@
-//! Randomisers that are made while nobody waits for them.
+//! Randomisers precomputed in the background.
 
 use crate::{Error, Kept, PublicKey, Randomisers};
 use hearith_arith::Process;
@@ -7,13 +7,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// A pool of randomisers that a thread of its own fills up again, so that numbers that come one at
-/// a time are encrypted by one multiplication each.
+/// A pool of randomisers that a background thread refills. Encrypting single numbers then takes one
+/// multiplication each.
 ///
-/// The thread has the lowest priority where the operating system lets threads have one (Linux), and
-/// makes as many at once as the engine has lanes. What is left is wiped when the pool is dropped.
-/// The child of a `fork` finds its parent's pool empty: no randomiser serves twice. After
-/// [`Kept::LONGEST`] a randomiser is wiped, and others are made when the pool is next used.
+/// The thread has the lowest priority where the operating system supports priorities per thread
+/// (Linux), and makes one randomiser per lane of the engine at a time. Remaining randomisers are
+/// wiped when the pool is dropped. The child of a `fork` finds its parent's pool empty, so no
+/// randomiser is used twice. Randomisers are wiped after [`Kept::LONGEST`], and the pool is
+/// refilled at its next use.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -31,7 +32,7 @@ use std::time::Duration;
 pub struct RandomiserPool {
     shared: Arc<Shared>,
     filler: Option<JoinHandle<()>>,
-    /// The process that the filler belongs to.
+    /// The process in which the background thread runs.
     process: Process,
 }
 
@@ -45,16 +46,16 @@ struct Shared {
 struct State {
     kept: Kept,
     closed: bool,
-    /// Whether the pool was used since the last time that something was too old: nothing is made
-    /// for nobody for ever.
+    /// Whether the pool was used since randomisers last expired. An unused pool is not refilled.
     used: bool,
 }
 
 impl PublicKey {
-    /// A pool of `len` randomisers, rounded up to full lanes of the engine. It is empty at first.
+    /// Creates a pool of `len` randomisers, rounded up to a multiple of the engine's lanes. The
+    /// pool is empty at first.
     ///
     /// # Errors
-    /// If the operating system gives no thread.
+    /// If the operating system cannot start a thread.
     pub fn randomiser_pool(&self, len: usize) -> Result<RandomiserPool, std::io::Error> {
         self.randomiser_pool_for(len, Kept::LONGEST)
     }
@@ -74,17 +75,18 @@ impl PublicKey {
 }
 
 impl RandomiserPool {
-    /// Randomisers that are there.
+    /// Number of available randomisers.
     pub fn len(&self) -> usize {
         if self.is_foreign() { 0 } else { self.shared.state().kept.len() }
     }
 
-    /// Whether none are there: those that are taken are made at once.
+    /// Whether no randomisers are available. [`RandomiserPool::take`] then computes them
+    /// immediately.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes `len` randomisers; what is not there is made at once.
+    /// Takes `len` randomisers and computes missing ones immediately.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -96,10 +98,10 @@ impl RandomiserPool {
         Ok(taken)
     }
 
-    /// Takes `len` randomisers, or as many as are there, and makes none; `None` if there are none.
+    /// Takes up to `len` available randomisers without computing any; `None` if there are none.
     ///
     /// # Errors
-    /// None that can be met: all are of one key.
+    /// None in practice, since all randomisers belong to one key.
     pub fn ready(&self, len: usize) -> Result<Option<Randomisers>, Error> {
         if self.is_foreign() {
             return Ok(None);
@@ -113,8 +115,8 @@ impl RandomiserPool {
         Ok(taken)
     }
 
-    /// Whether this is the child of the process that made it. The lock may have been held when that
-    /// was forked, so nothing behind it is touched.
+    /// Whether this is a forked child of the process that created the pool. The lock may have been
+    /// held during the fork, so the child must not touch the data behind it.
     fn is_foreign(&self) -> bool {
         !self.process.is_current()
     }
@@ -124,12 +126,12 @@ impl Drop for RandomiserPool {
     fn drop(&mut self) {
         let filler = self.filler.take();
         if self.is_foreign() {
-            // No such thread runs here.
+            // The thread does not exist in this process.
             return std::mem::forget(filler);
         }
         self.shared.state().closed = true;
         self.shared.changed.notify_one();
-        // A filler that panicked has nothing more to say.
+        // Ignores a panic of the thread.
         let _ = filler.map(JoinHandle::join);
     }
 }
@@ -139,19 +141,19 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fills the pool whenever there is room for a full lane's worth, until it is closed.
+    /// Refills the pool whenever there is capacity for one randomiser per lane, until it is closed.
     fn fill(&self) {
         wait_for_others();
         while self.has_room() {
-            // Where the generator fails, whoever encrypts hears of it: it finds the pool empty and
-            // makes its own.
+            // If the generator fails, encryption reports it: it finds the pool empty and computes
+            // its own randomisers.
             let Ok(made) = self.key.randomisers(self.key.engine().lanes()) else { return };
             self.state().kept.put(made);
         }
     }
 
-    /// Waits until there is room and somebody to fill it for, and wipes meanwhile what is too old;
-    /// false if it is closed.
+    /// Waits until a used pool has capacity, and wipes expired randomisers in the meantime. Returns
+    /// false if the pool is closed.
     fn has_room(&self) -> bool {
         let mut state = self.state();
         loop {
@@ -176,7 +178,7 @@ impl Shared {
 
 /// Gives this thread the lowest priority.
 fn wait_for_others() {
-    // Where that is refused, the thread does its work all the same.
+    // The thread works without it if this fails.
     #[cfg(all(target_os = "linux", not(miri)))]
     let _ = rustix::process::setpriority_process(None, 19);
 }
@@ -208,7 +210,7 @@ mod tests {
         let mut seen = HashSet::new();
         for round in 0..3 {
             filled();
-            // One at a time, some of a lane, then more than there are.
+            // Single randomisers, part of a lane group, then more than available.
             for len in [1, 1, 3, capacity, capacity + 5] {
                 let plaintexts = encode_signed(public, &vec![round - 1; len]).unwrap();
                 let encrypted = public.encrypt_with(&plaintexts, &mut pool.take(len).unwrap()).unwrap();
@@ -238,7 +240,7 @@ mod tests {
         let lanes = public.engine().lanes();
         let pool = public.randomiser_pool_for(lanes, Duration::from_millis(1)).unwrap();
         for _ in 0..3 {
-            // Until the filler has wiped what it made, and waits for somebody to come.
+            // Wait until the thread has wiped its randomisers and is waiting for a use.
             while pool.shared.state().used {
                 std::thread::sleep(Duration::from_millis(1));
             }

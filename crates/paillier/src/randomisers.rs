@@ -1,4 +1,4 @@
-//! Randomisers `r^n mod n^2`, made ahead of time.
+//! Precomputed randomisers `r^n mod n^2`.
 
 use crate::ciphertexts::check_key;
 use crate::{Error, ErrorKind, KeyId};
@@ -7,12 +7,12 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// A pool of randomisers of one key, so that encrypting with them takes one multiplication modulo
-/// `n` each.
+/// A pool of randomisers of one key, with which encryption takes one multiplication modulo `n` per
+/// plaintext.
 ///
-/// Making them is nearly all the work of encryption and needs no plaintext. Each serves once:
-/// whatever takes one from the pool removes it, there is no `Clone`, and all are wiped when
-/// dropped. Whoever knows a ciphertext's randomiser can read the ciphertext.
+/// Computing randomisers is almost all the work of encryption and needs no plaintext. Each is used
+/// once: taking a randomiser removes it from the pool, the type is not `Clone`, and all are wiped
+/// when dropped. Anyone who knows a ciphertext's randomiser can read the ciphertext.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -29,7 +29,7 @@ use zeroize::Zeroize;
 pub struct Randomisers {
     key: KeyId,
     pairs: Pairs,
-    /// Rows not used yet: the first ones. The rows above are wiped.
+    /// Number of unused rows, which come first. The rows after them are wiped.
     left: usize,
 }
 
@@ -38,25 +38,25 @@ impl Randomisers {
         Randomisers { key, left: pairs.low.len(), pairs }
     }
 
-    /// Id of the key they belong to.
+    /// ID of the key.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
 
-    /// Randomisers left.
+    /// Number of remaining randomisers.
     pub fn len(&self) -> usize {
         self.left
     }
 
-    /// Whether none are left.
+    /// Whether no randomisers remain.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// Moves the last `len` randomisers into a pool of their own.
+    /// Moves the last `len` randomisers into a new pool.
     ///
     /// # Errors
-    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted) if there are fewer.
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted) if fewer remain.
     pub fn take(&mut self, len: usize) -> Result<Randomisers, Error> {
         let Some(kept) = self.left.checked_sub(len) else {
             return Err(ErrorKind::PoolExhausted { needed: len, left: self.left }.into());
@@ -78,13 +78,13 @@ impl Randomisers {
         Ok(())
     }
 
-    /// The numbers themselves, to be used once.
+    /// The randomisers as numbers, for a single use.
     pub(crate) fn into_pairs(mut self) -> Pairs {
         move_rows(&mut self.pairs, 0..self.left)
     }
 }
 
-/// Copies a range of rows out and wipes them where they stood.
+/// Copies a range of rows and wipes the originals.
 fn move_rows(pairs: &mut Pairs, rows: Range<usize>) -> Pairs {
     let moved = Pairs { low: pairs.low.range(rows.clone()), high: pairs.high.range(rows.clone()) };
     for row in rows {

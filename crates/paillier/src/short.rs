@@ -1,9 +1,9 @@
-//! Short openings: what a DJN key's ciphertext `c = (1 + m n) (h^n)^a mod n^2` was made with, the
-//! exponent `a` itself.
+//! Short openings: the exponent `a` of a ciphertext `c = (1 + m n) (h^n)^a mod n^2`, under a key
+//! with a generator.
 //!
-//! An opening [`r = h^a mod n`](crate::Openings) is as long as `n` and costs a power of its own;
-//! `a` has half the bits, and everything that is done with it is a power of one base, for which
-//! there is a table. Proofs about fast ballots (\[DJN10\]) are made with it.
+//! An opening [`r = h^a mod n`](crate::Openings) is as long as `n` and takes another power to
+//! compute. The exponent `a` has at most half the bits, and all operations on it are powers of one
+//! base, which has a table. Proofs about fast ballots (\[DJN10\]) use it.
 
 use crate::ciphertexts::{check_key, check_lengths, check_range, check_rows};
 use crate::{Ciphertexts, Error, ErrorKind, KeyId, Openings, Plaintexts, PublicKey};
@@ -14,14 +14,14 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Bits that short openings may have beyond those of a ciphertext: a prover's own have 384 more,
-/// sums some.
+/// Number of bits by which short openings may exceed those of a ciphertext: a prover's own have 384
+/// more, sums a few.
 pub(crate) const MORE_BITS: u32 = 448;
 
-/// Exponents `a` of one DJN key's randomisers `(h^n)^a`, one a row, all below the same power of
-/// two. Wiped when dropped; `Debug` shows their number only.
+/// Exponents `a` of the randomisers `(h^n)^a` of one key with a generator, one per row, all below
+/// the same power of two. Wiped when dropped; `Debug` shows only their number.
 ///
-/// Whoever has a ciphertext's opening can read the ciphertext.
+/// Anyone who has a ciphertext's opening can read the ciphertext.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShortOpenings {
     key: KeyId,
@@ -30,7 +30,7 @@ pub struct ShortOpenings {
 }
 
 impl ShortOpenings {
-    /// Id of the key they belong to.
+    /// ID of the key.
     pub fn key_id(&self) -> KeyId {
         self.key
     }
@@ -40,12 +40,12 @@ impl ShortOpenings {
         self.batch.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.batch.is_empty()
     }
 
-    /// Bits that each has at most.
+    /// Maximum length of each opening in bits.
     pub fn bits(&self) -> u32 {
         self.bits
     }
@@ -55,12 +55,12 @@ impl ShortOpenings {
         self.bits.div_ceil(8) as usize
     }
 
-    /// All openings one after another, [`ShortOpenings::row_bytes`] big-endian bytes each.
+    /// All openings concatenated, as [`ShortOpenings::row_bytes`] big-endian bytes each.
     pub fn to_be_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.batch.to_be_bytes(self.row_bytes()))
     }
 
-    /// The numbers themselves.
+    /// The openings as numbers.
     pub fn batch(&self) -> &Batch {
         &self.batch
     }
@@ -68,7 +68,7 @@ impl ShortOpenings {
     /// The openings of a range of rows.
     ///
     /// # Errors
-    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if the range is not within the batch.
     pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(ShortOpenings { key: self.key, bits: self.bits, batch: self.batch.range(rows) })
@@ -82,12 +82,13 @@ impl fmt::Debug for ShortOpenings {
 }
 
 impl PublicKey {
-    /// Bits of a ciphertext's short opening: half of those of `n`.
+    /// Bits of a ciphertext's short opening: half of those of `n` for a DJN key, the exponent
+    /// length for a subgroup key.
     pub fn short_bits(&self) -> u32 {
         self.comb_bits()
     }
 
-    /// `len` short openings, uniform below `2^length`.
+    /// `len` random short openings, uniform below `2^length`.
     ///
     /// # Errors
     /// [`NoGenerator`](crate::ErrorKind::NoGenerator),
@@ -96,8 +97,8 @@ impl PublicKey {
         self.short(length, bits(len, limbs_of(length), length)?)
     }
 
-    /// Encrypts as [`PublicKey::encrypt`] does under a DJN key, and keeps what is needed to prove
-    /// or show later what was encrypted.
+    /// Encrypts as [`PublicKey::encrypt`] under a key with a generator, and returns the openings,
+    /// which can later prove or reveal the plaintexts.
     ///
     /// # Errors
     /// [`NoGenerator`](crate::ErrorKind::NoGenerator), [`WrongKey`](crate::ErrorKind::WrongKey), or
@@ -107,8 +108,7 @@ impl PublicKey {
         Ok((self.encrypt_with_short_openings(plaintexts, &openings)?, openings))
     }
 
-    /// The ciphertexts `(1 + m n) (h^n)^a mod n^2`: always the same ones for the same plaintexts
-    /// and openings.
+    /// Encrypts deterministically with the given openings: `(1 + m n) (h^n)^a mod n^2`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or
@@ -126,12 +126,12 @@ impl PublicKey {
         Ok(self.shifted(powers, plaintexts.batch()).public())
     }
 
-    /// Short openings of the sum of each group of rows, given by their numbers: their sums, which
-    /// may have a few bits more. 0 for an empty group.
+    /// Short openings of the sum of each group of rows, given by row numbers. They are the sums of
+    /// the openings, which may have a few more bits; 0 for an empty group.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if
-    /// there is no such row, or [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if a
+    /// row is out of range, or [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
     pub fn sum_short_openings(&self, openings: &ShortOpenings, groups: &[Vec<u32>]) -> Result<ShortOpenings, Error> {
         check_key(self.id(), openings.key)?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), openings.len())?;
@@ -144,7 +144,7 @@ impl PublicKey {
         self.short(length, sums)
     }
 
-    /// What a challenger is shown: the [`Openings`] `h^a mod n` of the same ciphertexts.
+    /// The [`Openings`] `h^a mod n` of the same ciphertexts, which a challenger may see.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`NoGenerator`](crate::ErrorKind::NoGenerator).
@@ -155,8 +155,8 @@ impl PublicKey {
         Ok(self.opened(self.root().pow(&bases, Exponents::Each(&openings.batch, openings.bits))))
     }
 
-    /// Short openings below `2^length` that come from outside: rows of as many big-endian bytes as
-    /// that takes, one after another.
+    /// Imports short openings below `2^length` from concatenated rows of `length.div_ceil(8)`
+    /// big-endian bytes.
     ///
     /// # Errors
     /// [`Width`](crate::ErrorKind::Width), [`OutOfRange`](crate::ErrorKind::OutOfRange) for the
@@ -171,7 +171,7 @@ impl PublicKey {
         outside.map_or_else(|| self.short(length, batch), |row| Err(ErrorKind::OutOfRange.at_row(row)))
     }
 
-    /// `(h^n)^e mod n^2` for one public exponent: for what is built on the scheme.
+    /// `(h^n)^e mod n^2` for one public exponent, for protocols built on the scheme.
     ///
     /// # Errors
     /// [`NoGenerator`](crate::ErrorKind::NoGenerator).
@@ -180,8 +180,8 @@ impl PublicKey {
         Ok(self.square().join(&self.square().pow(base, Exponents::Public(exponent))))
     }
 
-    /// Short openings with a number added to each, a bit longer at most: a prover's answer
-    /// `zeta + e a`. The time depends on lengths only.
+    /// Adds a number to each short opening, which makes it at most one bit longer: a prover's
+    /// answer `zeta + e a`. The running time depends only on lengths.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or
@@ -198,7 +198,7 @@ impl PublicKey {
         self.short(length, sums)
     }
 
-    /// Numbers of so many bits, if the key takes them.
+    /// Numbers of `length` bits as short openings, if the key allows them.
     fn short(&self, length: u32, batch: Batch) -> Result<ShortOpenings, Error> {
         if self.generator().is_none() {
             return Err(ErrorKind::NoGenerator.into());

@@ -1,24 +1,23 @@
-//! No secret is left on the heap: every block is searched when it is freed.
+//! Checks that no secret is left on the heap, by searching every freed block.
 //!
-//! The allocator of this test program keeps a copy of every block that is freed (or moved, where it
-//! grows) while it records, and hands out zeroed memory, so that whatever the copies hold was put
-//! there by the code that is tested. The copies are then searched, at every byte, for the words of
-//! what must have been wiped:
+//! While recording, the allocator of this test program copies every block that is freed (or moved
+//! when it grows). It returns zeroed memory, so the tested code wrote everything in the copies. The
+//! test then searches the copies at every byte offset for values that must have been wiped:
 //!
 //! - of the key: `p`, `q`, their squares, `p - 1` and its half, the exponents and constants of
 //!   decryption, and `R` and `R^2` modulo each prime and its square for the `R` of every engine,
-//!   whose greatest common divisor with `n` would give a prime away;
-//! - of the data: plaintexts as integers, as residues modulo `n`, `p` and `q`, packed, as decimal
-//!   text; scalars; and the randomisers `r^n`, which follow from ciphertexts and plaintexts
-//!   afterwards.
+//!   whose greatest common divisor with `n` would reveal a prime;
+//! - of the data: plaintexts as integers, as residues modulo `n`, `p` and `q`, packed, and as
+//!   decimal text; scalars; and the randomisers `r^n`, which are computed afterwards from
+//!   ciphertexts and plaintexts.
 //!
-//! Each number is looked for in limbs of 64 bits, in limbs of 52 bits (as the vector engine holds
-//! it) and in big-endian bytes, primes also in base64url. Every engine is run through keys from
-//! primes and from JSON Web Keys, refused keys, writing keys, encryption by anybody and by the
-//! owner, decryption, encodings, and operations on ciphertexts.
+//! Each number is searched for in 64-bit limbs, in 52-bit limbs (the vector engine's form) and in
+//! big-endian bytes; primes also in base64url. Every engine runs keys from primes and from JSON Web
+//! Keys, rejected keys, writing keys, encryption with the public and the private key, decryption,
+//! encodings, and operations on ciphertexts.
 //!
-//! Not covered: key generation, in which the crates that search for primes leave copies
-//! (SECURITY.md says so); the stack and the registers; memory that is never freed.
+//! Not covered: key generation, because the crates that search for primes leave copies (see
+//! SECURITY.md); the stack and the registers; memory that is never freed.
 
 #[path = "all/common/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -36,7 +35,7 @@ use zeroize::Zeroizing;
 #[global_allocator]
 static RECORDER: Recorder = Recorder;
 
-/// Numbers of GMP among the secrets.
+/// Adds GMP integers to the secrets.
 trait Whole {
     fn whole(&mut self, name: &str, number: &Integer);
 }
@@ -52,19 +51,19 @@ fn low(number: &Integer, bits: u32) -> Integer {
     number.clone().keep_bits(bits)
 }
 
-/// A key's numbers, outside of the code that is tested: GMP has an allocator of its own.
+/// The numbers of a key, stored outside the tested code: GMP has its own allocator.
 struct Numbers {
     p: Integer,
     q: Integer,
     n: Integer,
     h: Option<Integer>,
-    /// Of a subgroup key: the primes that divide `p - 1` and `q - 1`.
+    /// The primes of a subgroup key that divide `p - 1` and `q - 1`.
     orders: Option<[Integer; 2]>,
 }
 
 impl Numbers {
-    /// A key of each variant and of different lengths. Their numbers are random: what
-    /// is found is no accident.
+    /// One key of each variant, of different lengths. Their numbers are random, so a match is no
+    /// coincidence.
     fn all() -> Vec<Numbers> {
         let vectors = common::vectors();
         let standard = vectors.keys.into_iter().filter(|key| key.bits == 1024 && key.kind == "random");
@@ -108,14 +107,14 @@ impl Numbers {
             let l = other * inverse(other, prime);
             secrets.whole(&format!("l_{name}"), &l);
             secrets.whole(&format!("t_{name}"), &(Integer::from(&e * &l) % n));
-            // R of both radices, for as many limbs as any form may have.
+            // R for both radices, and for all numbers of limbs that may occur.
             let limbs = prime.significant_bits().div_ceil(52) as usize;
             for (radix, limbs) in (1..=2 * limbs + 3).flat_map(|limbs| [(64, limbs), (52, limbs)]) {
                 for power in [1u32, 2, 3] {
                     let r = Integer::from(1) << (radix * limbs as u32 * power);
                     for (of, modulus) in [(name.to_owned(), prime), (format!("{name}^2"), &square)] {
-                        // A power of 2 below the modulus tells nothing, nor does what it leaves
-                        // above it at first.
+                        // A power of 2 below the modulus reveals nothing, and neither does its
+                        // residue just above it.
                         if r.significant_bits() > modulus.significant_bits() + 64 {
                             let residue = Integer::from(&r % modulus);
                             secrets.whole(&format!("R mod {of}"), &residue);
@@ -130,7 +129,7 @@ impl Numbers {
         let euler = Integer::from(&p_less * &q_less);
         let lambda = p_less.lcm(&q_less);
         for (name, number) in [("lambda", &lambda), ("(p - 1)(q - 1)", &euler)] {
-            // The upper half is that of n, or of n halved as often.
+            // The upper half equals that of n, or of n divided by the same factor.
             secrets.whole(name, &low(number, n.significant_bits() / 2));
             secrets.whole(&format!("inverse of {name}"), &inverse(number, n));
         }
@@ -154,7 +153,7 @@ fn base64(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
 
-/// Integers that nothing but chance would bring about: 127 bits, of both signs.
+/// Integers of 127 bits and both signs that cannot occur by chance.
 const NUMBERS: [i128; 9] = [
     0x5d3a_91c7_e04b_26f8_8c15_7ae9_b36d_f042,
     -0x6e91_b85d_07c3_fa14_d2a6_39e8_47bf_5c03,
@@ -167,13 +166,13 @@ const NUMBERS: [i128; 9] = [
     0x41ac_7f50_e8d2_963b_0b6e_f197_c3a8_5d24,
 ];
 
-/// A number that nothing but chance would bring about, below `n`.
+/// Numbers below `n` that cannot occur by chance.
 fn full_size(n: &Integer) -> Vec<Integer> {
     let square = |x: &i128| Integer::from(*x).square().square() * 0x9e37_79b9_7f4a_7c15u64;
     NUMBERS.iter().map(|x| (square(x) * square(x) + 1u32) % n).collect()
 }
 
-/// Runs a scenario and searches what it freed.
+/// Runs a scenario and searches the memory that it freed.
 fn scan<T>(what: &str, secrets: &Secrets, leaks: &mut Vec<String>, work: impl FnOnce() -> T) -> T {
     let (result, freed) = freed_by(work);
     assert!(!freed.is_empty(), "{what} frees nothing: the recorder does not work");
@@ -198,7 +197,7 @@ fn no_secret_is_left_on_the_heap() {
     assert!(leaks.is_empty(), "left on the heap:\n{}", leaks.join("\n"));
 }
 
-/// In a test of its own, this would run beside the other.
+/// Not a separate test, because it would run in parallel with the other one.
 fn the_recorder_finds_what_is_not_wiped() {
     let number = Integer::from(NUMBERS[0]);
     let mut secrets = Secrets::default();
@@ -222,7 +221,7 @@ fn the_recorder_finds_what_is_not_wiped() {
     assert_eq!(found(&grow), [("number".to_owned(), 2)], "what a vector that grows leaves behind");
 }
 
-/// Keys that are read, refused and written.
+/// Reads, rejects and writes keys.
 fn keys(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
     let secrets = numbers.secrets();
     let key = scan(&format!("{name}: from primes"), &secrets, leaks, || numbers.key(engine).unwrap());
@@ -256,7 +255,7 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
     }
     let key = numbers.key(engine).unwrap();
     let ciphertexts = key.public().encrypt(&common::plaintexts(key.public(), &plain)).unwrap();
-    // Twice as many rows as lanes and one more, and one alone.
+    // One row alone, then one more row than twice the number of lanes.
     let found = scan(name, &secrets, leaks, || {
         drop(key.decrypt(&ciphertexts.range(0..1).unwrap()).unwrap());
         let found = key.decrypt(&ciphertexts).unwrap();
@@ -264,14 +263,15 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         found
     });
     assert_eq!(common::residues(&found), plain);
-    // One row, and all in the wrong order: the second is refused.
+    // One row, then all rows in the wrong order: the second check fails.
     scan(&format!("{name} and checking"), &secrets, leaks, || {
         let clone = key.clone();
         drop(clone.decrypt_checked(&ciphertexts.range(0..1).unwrap()).unwrap());
         drop(clone.decrypt_checked(&ciphertexts).unwrap());
         clone.check(&ciphertexts, &found.select(&[1, 0, 2, 3, 4, 5, 6, 7, 8]).unwrap()).unwrap_err();
     });
-    // So many rows that they are multiplied up modulo p^2 and q^2: their residues tell the primes.
+    // With this many rows, the check multiplies modulo p^2 and q^2, where residues reveal the
+    // primes.
     let first = Integer::from_digits(ciphertexts.batch().row(0), Order::Lsf);
     for (name, prime) in [("p", &numbers.p), ("q", &numbers.q)] {
         for radix in [64, 52, 28] {
@@ -323,12 +323,12 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         ciphertexts
     };
     let (ciphertexts, freed) = freed_by(work);
-    // c = (1 + m n) R: the randomisers, which were drawn in there, follow.
+    // Compute the randomisers that were drawn: c = (1 + m n) R.
     let square = numbers.n.clone().square();
     for (c, m) in ciphertexts.iter().flat_map(|batch| common::integers(batch).into_iter().zip(&plain)) {
         let shift = Integer::from(m * &numbers.n) + 1u32;
         let randomiser = c * shift.invert(&square).unwrap() % &square;
-        // Its low part is what an encryption of 0 shows; its high part is hidden by the plaintext.
+        // The low part is visible in an encryption of 0; the plaintext hides the high part.
         secrets.whole("randomiser, high part", &Integer::from(&randomiser / &numbers.n));
         for (prime, name) in [(&numbers.p, "p^2"), (&numbers.q, "q^2")] {
             let residue = &randomiser % prime.clone().square();
@@ -340,7 +340,7 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
     leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: encrypting: {secret}, {times} times")));
 }
 
-/// What ciphertexts are made with, drawn by whoever encrypts and found again by the key's owner.
+/// Openings of ciphertexts, drawn at encryption and recovered by the key's owner.
 fn opening(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
     let Numbers { p, q, n, .. } = numbers;
     let mut secrets = numbers.secrets();
@@ -371,7 +371,7 @@ fn opening(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String
     leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: opening: {secret}, {times} times")));
 }
 
-/// Numbers on their way to plaintexts, back, and to text.
+/// Encodes and decodes numbers, and converts them to text.
 fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
     let key = numbers.key(engine).unwrap();
     let public = key.public();
@@ -379,12 +379,12 @@ fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Stri
     for &number in &NUMBERS {
         let magnitude = Integer::from(number.unsigned_abs());
         secrets.whole("number", &magnitude);
-        // What is above is that of n.
+        // The higher bits are those of n.
         secrets.whole("residue", &low(&Integer::from(&numbers.n - &magnitude), 128));
         secrets.text("digits", &magnitude.to_string());
         secrets.text("digits after the first", &magnitude.to_string()[1..]);
     }
-    // Two slots of 128 bits and a sign; packed by the layout's definition.
+    // Three slots of 130 bits, packed according to the definition of the layout.
     let layout = SlotLayout::new(public.bits(), 3, i128::MAX as u128, 4).unwrap();
     for row in NUMBERS.chunks_exact(3) {
         let slot = |(place, &number): (usize, &i128)| Integer::from(number) << (place as u32 * layout.slot_bits());

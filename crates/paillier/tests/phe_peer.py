@@ -1,5 +1,5 @@
-"""python-paillier's side of the tests in phe.rs: reads one JSON request from standard input, writes
-one JSON answer.
+"""python-paillier's side of the tests in phe.rs. Reads one JSON request from standard input and
+writes one JSON answer.
 """
 
 import json
@@ -17,7 +17,7 @@ def private_key(document):
 
 
 def encode(request):
-    """Floats, as hexadecimal texts, and integers, as decimal ones, to [encoding, exponent]."""
+    """Encodes floats (hexadecimal) and integers (decimal) as [encoding, exponent]."""
     public = PaillierPublicKey(int(request["n"]))
     numbers = [float.fromhex(text) for text in request["floats"]] + [int(text) for text in request["integers"]]
     encoded = [EncodedNumber.encode(public, number) for number in numbers]
@@ -25,7 +25,7 @@ def encode(request):
 
 
 def decode(request):
-    """[encoding, exponent] to hexadecimal floats, or what is wrong."""
+    """Decodes [encoding, exponent] to hexadecimal floats, or to the kind of error."""
     public = PaillierPublicKey(int(request["n"]))
 
     def one(encoding, exponent):
@@ -38,14 +38,14 @@ def decode(request):
 
 
 def encrypt(request):
-    """Floats to ciphertexts as pheutil writes them, exponents as they come."""
+    """Encrypts floats to ciphertexts in pheutil's format, without changing exponents."""
     public = load_public_key(request["key"])
     encrypted = [public.encrypt(float.fromhex(text)) for text in request["floats"]]
     return [{"v": str(number.ciphertext()), "e": number.exponent} for number in encrypted]
 
 
 def decrypt(request):
-    """Ciphertexts to hexadecimal floats, and the plaintext residues."""
+    """Decrypts ciphertexts to hexadecimal floats and to plaintext residues."""
     private = private_key(request["key"])
     numbers = [EncryptedNumber(private.public_key, int(one["v"]), one["e"]) for one in request["ciphertexts"]]
     return {
@@ -55,7 +55,7 @@ def decrypt(request):
 
 
 def compute(request):
-    """a + b, a - b, 3 * a and a + 1.5 of two ciphertexts."""
+    """Computes a + b, a - b, 3 * a and a + 1.5 for two ciphertexts."""
     public = load_public_key(request["key"])
     a, b = (EncryptedNumber(public, int(one["v"]), one["e"]) for one in request["ciphertexts"])
     results = [a + b, a - b, a * 3, a + 1.5]

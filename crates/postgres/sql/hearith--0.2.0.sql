@@ -30,7 +30,7 @@ ALTER TABLE hearith.keys ENABLE ALWAYS TRIGGER emptied;
 
 CREATE FUNCTION hearith.read_key(key text) RETURNS text
     AS 'MODULE_PATHNAME', 'hearith_read_key' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION hearith.read_key IS 'checks a public key, and gives its id';
+COMMENT ON FUNCTION hearith.read_key IS 'checks a public key and returns its id';
 
 -- The type.
 CREATE TYPE ciphertext;
@@ -65,7 +65,7 @@ CREATE FUNCTION he_scale(ciphertext) RETURNS integer
 COMMENT ON FUNCTION he_scale IS 'fractional decimal digits';
 CREATE FUNCTION he_additions(ciphertext) RETURNS numeric
     AS 'MODULE_PATHNAME', 'hearith_additions' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION he_additions IS 'additions that made the value, as it claims';
+COMMENT ON FUNCTION he_additions IS 'additions that made the value, as the value states';
 CREATE FUNCTION he_headroom(ciphertext) RETURNS numeric
     AS 'MODULE_PATHNAME', 'hearith_headroom' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION he_headroom IS 'additions that there is headroom for';
@@ -77,11 +77,11 @@ CREATE FUNCTION he_load_key(key text) RETURNS text LANGUAGE sql VOLATILE STRICT
         INSERT INTO hearith.keys (id, key) VALUES (hearith.read_key(he_load_key.key), he_load_key.key)
         ON CONFLICT (id) DO UPDATE SET key = excluded.key RETURNING id
     $$;
-COMMENT ON FUNCTION he_load_key IS 'adds a public key, given as its JSON; its id';
+COMMENT ON FUNCTION he_load_key IS 'adds a public key, given as JSON; returns its id';
 CREATE FUNCTION he_unload_key(id text) RETURNS text LANGUAGE sql VOLATILE STRICT
     SET search_path = pg_catalog, pg_temp
     AS $$ DELETE FROM hearith.keys k WHERE k.id = he_unload_key.id RETURNING k.id $$;
-COMMENT ON FUNCTION he_unload_key IS 'forgets a key; NULL if there was none';
+COMMENT ON FUNCTION he_unload_key IS 'removes a key; returns NULL if there was none';
 
 -- Functions that need a key are STABLE: the key is read from a table.
 CREATE FUNCTION he_add(ciphertext, ciphertext) RETURNS ciphertext
@@ -173,7 +173,7 @@ CREATE FUNCTION hearith.sum_deserialise(bytea, internal) RETURNS internal
 CREATE FUNCTION hearith.sum_final(internal) RETURNS ciphertext
     AS 'MODULE_PATHNAME', 'hearith_sum_final' LANGUAGE C STABLE PARALLEL SAFE;
 CREATE TYPE encrypted_mean AS (sum ciphertext, count bigint);
-COMMENT ON TYPE encrypted_mean IS 'a mean: the sum of values and how many there are, to be divided when decrypted';
+COMMENT ON TYPE encrypted_mean IS 'a mean: the sum of the values and their count, to be divided after decryption';
 CREATE FUNCTION hearith.mean_final(internal) RETURNS encrypted_mean
     AS 'MODULE_PATHNAME', 'hearith_mean_final' LANGUAGE C STABLE PARALLEL SAFE;
 
@@ -233,5 +233,5 @@ CREATE AGGREGATE he_mean(ciphertext, min_rows integer) (
     MSFUNC = hearith.sum_step, MINVFUNC = hearith.sum_remove, MSTYPE = internal, MSSPACE = 68000,
     MFINALFUNC = hearith.mean_final
 );
-COMMENT ON AGGREGATE he_sum(ciphertext, integer) IS 'the sum; NULL of fewer than min_rows values';
-COMMENT ON AGGREGATE he_avg(ciphertext, integer) IS 'sum and count; NULL of fewer than min_rows values';
+COMMENT ON AGGREGATE he_sum(ciphertext, integer) IS 'the sum; NULL for fewer than min_rows values';
+COMMENT ON AGGREGATE he_avg(ciphertext, integer) IS 'sum and count; NULL for fewer than min_rows values';

@@ -1,5 +1,5 @@
-//! `sum` and `avg`, and the same with a least number of rows: what PostgreSQL calls for each row,
-//! state and result.
+//! `sum` and `avg`, also with a minimum number of rows: the functions that PostgreSQL calls for
+//! each row, state and result.
 
 use std::ptr;
 
@@ -9,11 +9,12 @@ use crate::call::{Call, Outcome, varlena};
 use crate::fault::Fault;
 use crate::state::State;
 
-/// The state of an argument, or a new one.
+/// The state in the first argument, or a new one.
 fn state(call: &Call) -> Result<&'static mut State, Fault> {
     let memory = call.aggregate_memory()?;
     let state = call.pointer::<State>(0).unwrap_or_else(|| State::allocate(memory));
-    // SAFETY: only functions of this module make states, and PostgreSQL calls one at a time.
+    // SAFETY: only functions of this module create states, and PostgreSQL calls one function at a
+    // time.
     Ok(unsafe { &mut *state })
 }
 
@@ -21,11 +22,11 @@ fn datum(state: &mut State) -> Outcome {
     Ok(Some(pg_sys::Datum::from(ptr::from_mut(state))))
 }
 
-/// A row comes: `(internal, ciphertext [, min_rows integer])`.
+/// Adds a row: `(internal, ciphertext [, min_rows integer])`.
 pub(crate) fn step(call: &Call) -> Outcome {
     let state = state(call)?;
     if call.count() > 2 {
-        // NULL is no number of rows: a sum without a least number would be released.
+        // Reject NULL, because without a minimum a sum of any number of rows would be released.
         let least = call.integer(2).ok().filter(|&least| least > 0).ok_or(Fault::MinRows)?;
         if *state.min_rows.get_or_insert(least) != least {
             return Err(Fault::MinRows);
@@ -37,7 +38,7 @@ pub(crate) fn step(call: &Call) -> Outcome {
     datum(state)
 }
 
-/// A row leaves a window frame.
+/// Removes a row that leaves a window frame.
 pub(crate) fn remove(call: &Call) -> Outcome {
     let state = state(call)?;
     if call.datum(1).is_some() {
@@ -46,17 +47,17 @@ pub(crate) fn remove(call: &Call) -> Outcome {
     datum(state)
 }
 
-/// Two states become one.
+/// Merges two states.
 pub(crate) fn combine(call: &Call) -> Outcome {
     let state = state(call)?;
     if let Some(other) = call.pointer::<State>(1) {
-        // SAFETY: as for `state`; the two differ.
+        // SAFETY: as for `state`; the two states are distinct.
         state.merge(unsafe { &mut *other })?;
     }
     datum(state)
 }
 
-/// A state as bytes for another process.
+/// Serialises a state for another process.
 pub(crate) fn serialise(call: &Call) -> Outcome {
     let state = state(call)?;
     let (head, sum) = state.to_parts()?;
@@ -66,16 +67,16 @@ pub(crate) fn serialise(call: &Call) -> Outcome {
     }))
 }
 
-/// A state from another process.
+/// Deserialises a state from another process.
 pub(crate) fn deserialise(call: &Call) -> Outcome {
     let state = State::allocate(call.aggregate_memory()?);
-    // SAFETY: it was made just now.
+    // SAFETY: it was just created.
     let state = unsafe { &mut *state };
     state.read(call.bytes(0)?)?;
     datum(state)
 }
 
-/// The sum; NULL of no values, and of fewer rows than asked for.
+/// The sum; NULL for no values or for fewer rows than the minimum.
 pub(crate) fn sum(call: &Call) -> Outcome {
     let Some(state) = call.pointer::<State>(0) else { return Ok(None) };
     // SAFETY: as for `state`.
@@ -83,7 +84,7 @@ pub(crate) fn sum(call: &Call) -> Outcome {
     Ok(total.map(|total| total.datum()))
 }
 
-/// The mean as the composite that the function is declared with: sum and number of values.
+/// The mean as the declared composite type: the sum and the number of values.
 pub(crate) fn mean(call: &Call) -> Outcome {
     let Some(state) = call.pointer::<State>(0) else { return Ok(None) };
     // SAFETY: as for `state`.

@@ -1,4 +1,4 @@
-//! PostgreSQL's calling convention: arguments, results and errors of the functions that SQL names.
+//! PostgreSQL's calling convention: arguments, results and errors of SQL functions.
 
 use std::ffi::{CStr, c_char};
 
@@ -8,11 +8,11 @@ use pgrx::varlena::varlena_to_byte_slice;
 use crate::fault::Fault;
 use crate::value::Number;
 
-/// What a function gives: a value, or NULL.
+/// The result of a function: a value, or NULL.
 pub(crate) type Outcome = Result<Option<pg_sys::Datum>, Fault>;
 
-/// The symbols by which PostgreSQL finds functions: `pg_finfo_NAME` says which convention `NAME`
-/// has.
+/// The symbols by which PostgreSQL finds functions. `pg_finfo_NAME` states the calling convention
+/// of `NAME`.
 macro_rules! functions {
     ($($info:ident, $name:ident => $body:path;)*) => {$(
         #[doc(hidden)]
@@ -34,14 +34,15 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
-/// One call: its arguments, and what it is called in.
+/// One call: its arguments and context.
 pub(crate) struct Call(pg_sys::FunctionCallInfo);
 
 impl Call {
-    /// Runs a function and gives its result as PostgreSQL wants it; an error does not return.
+    /// Runs a function and returns its result in PostgreSQL's form. An error does not return.
     ///
     /// # Safety
-    /// `call` is PostgreSQL's for a function declared with the arguments that `body` reads.
+    /// `call` must be from PostgreSQL, for a function declared with the arguments that `body`
+    /// reads.
     pub(crate) unsafe fn run(
         call: pg_sys::FunctionCallInfo,
         name: &'static str,
@@ -49,25 +50,25 @@ impl Call {
     ) -> pg_sys::Datum {
         match body(&Call(call)) {
             Ok(Some(value)) => value,
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Ok(None) => unsafe { pgrx::fcinfo::pg_return_null(call) },
             Err(fault) => fault.report(name),
         }
     }
 
-    /// How many arguments were given.
+    /// The number of arguments.
     pub(crate) fn count(&self) -> usize {
-        // SAFETY: the call lives.
+        // SAFETY: the call is alive.
         unsafe { (*self.0).nargs as usize }
     }
 
-    /// An argument, unless it is NULL or was not given.
+    /// An argument, unless it is NULL or missing.
     pub(crate) fn datum(&self, index: usize) -> Option<pg_sys::Datum> {
-        // SAFETY: the call lives; arguments beyond its count are not read.
+        // SAFETY: the call is alive. Arguments beyond its count are not read.
         if index < self.count() { unsafe { pgrx::fcinfo::pg_getarg_datum(self.0, index) } } else { None }
     }
 
-    /// An argument that is never NULL, since the function is declared STRICT.
+    /// An argument that is never NULL, because the function is declared STRICT.
     fn given(&self, index: usize) -> Result<pg_sys::Datum, Fault> {
         self.datum(index).ok_or(Fault::Defect("an argument is missing"))
     }
@@ -89,7 +90,7 @@ impl Call {
 
     /// An argument of type `cstring`.
     pub(crate) fn cstring(&self, index: usize) -> Result<&str, Fault> {
-        // SAFETY: declared so; it lives as long as the call.
+        // SAFETY: the argument is declared as `cstring`, and lives as long as the call.
         let text = unsafe { CStr::from_ptr(self.given(index)?.cast_mut_ptr::<c_char>()) };
         text.to_str().map_err(|_| Fault::NotText)
     }
@@ -97,7 +98,7 @@ impl Call {
     /// An argument of type `numeric`, as text.
     pub(crate) fn numeric(&self, index: usize) -> Result<String, Fault> {
         let datum = self.given(index)?;
-        // SAFETY: the argument is a numeric, whose text `numeric_out` allocates.
+        // SAFETY: the argument is a numeric, and `numeric_out` allocates its text.
         let text = unsafe {
             let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_NUMERIC_OUT), datum);
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -107,11 +108,11 @@ impl Call {
         Ok(text)
     }
 
-    /// An argument of type `bytea`, `text` or `ciphertext`, in memory of its own if it was
-    /// compressed or stored elsewhere.
+    /// An argument of type `bytea`, `text` or `ciphertext`. It is copied to new memory if it was
+    /// compressed or stored out of line.
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8], Fault> {
         let datum = self.given(index)?;
-        // SAFETY: the argument is a varlena; what is unpacked lives in the call's memory context.
+        // SAFETY: the argument is a varlena. Unpacked bytes live in the call's memory context.
         unsafe { Ok(varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))) }
     }
 
@@ -125,10 +126,10 @@ impl Call {
         Number::read(self.bytes(index)?)
     }
 
-    /// What is left of a message that an argument of type `internal` holds: all of it is taken.
+    /// The rest of a message in an argument of type `internal`, all of which is consumed.
     pub(crate) fn message(&self, index: usize) -> Result<&[u8], Fault> {
         let datum = self.given(index)?;
-        // SAFETY: receive functions get a buffer, whose cursor is within its length.
+        // SAFETY: receive functions get a buffer whose cursor is within its length.
         unsafe {
             let buffer = datum.cast_mut_ptr::<pg_sys::StringInfoData>();
             let (start, end) = ((*buffer).cursor as usize, (*buffer).len as usize);
@@ -137,30 +138,31 @@ impl Call {
         }
     }
 
-    /// A pointer that an argument of type `internal` holds.
+    /// The pointer in an argument of type `internal`.
     pub(crate) fn pointer<T>(&self, index: usize) -> Option<*mut T> {
         self.datum(index).map(|datum| datum.cast_mut_ptr())
     }
 
-    /// The memory of the aggregate that this is called for.
+    /// The memory context of the calling aggregate.
     pub(crate) fn aggregate_memory(&self) -> Result<pg_sys::MemoryContext, Fault> {
         let mut memory = std::ptr::null_mut();
-        // SAFETY: PostgreSQL looks at the call and writes the context.
+        // SAFETY: PostgreSQL inspects the call and writes the context.
         let kind = unsafe { pg_sys::AggCheckCallContext(self.0, &raw mut memory) };
         if kind == 0 { Err(Fault::NoAggregate) } else { Ok(memory) }
     }
 
-    /// The call as PostgreSQL knows it.
+    /// The call in PostgreSQL's form.
     pub(crate) fn raw(&self) -> pg_sys::FunctionCallInfo {
         self.0
     }
 }
 
-/// A value of variable length made of parts, in the current memory context.
+/// A variable-length value that concatenates `parts`, in the current memory context.
 pub(crate) fn varlena(parts: &[&[u8]]) -> pg_sys::Datum {
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
     let size = bytes + pg_sys::VARHDRSZ;
-    // SAFETY: palloc gives so many bytes or raises an error; parts are copied one after another.
+    // SAFETY: palloc returns the requested bytes or raises an error. The parts are copied
+    // consecutively.
     unsafe {
         let value = pg_sys::palloc(size).cast::<u8>();
         pgrx::varlena::set_varsize_4b(value.cast(), size as i32);
@@ -173,7 +175,7 @@ pub(crate) fn varlena(parts: &[&[u8]]) -> pg_sys::Datum {
     }
 }
 
-/// A `cstring` in the current memory context. The text has no zero byte.
+/// A `cstring` in the current memory context. The text must not contain a zero byte.
 pub(crate) fn cstring(text: &str) -> pg_sys::Datum {
     // SAFETY: as for `varlena`.
     unsafe {

@@ -1,4 +1,4 @@
-//! The arithmetic inside of a backend: on its one thread, with memory that is known to be there.
+//! Arithmetic in a backend: on its single thread, after checking that memory is available.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::fault::Fault;
 use crate::memory::{check_for_interrupts, reserve};
 
-/// Runs an operation on this thread alone: parallelism is PostgreSQL's.
+/// Runs an operation on this thread alone, because PostgreSQL provides the parallelism.
 pub(crate) fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     thread_local! {
         static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
@@ -23,18 +23,18 @@ pub(crate) fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Ciphertexts of a key out of values.
+/// Reads ciphertexts of a key from values.
 pub(crate) fn ciphertexts(key: &PublicKey, rows: &[&[u8]]) -> Result<Ciphertexts, Fault> {
     reserve(rows.len() * key.ciphertext_bytes())?;
     key.ciphertexts_from_be_rows(rows).map_err(|fault| Fault::Ciphertext { key: key.id(), fault })
 }
 
-/// The result of an operation, whose failure is one of the values.
+/// Runs an operation, and attributes bad ciphertexts to the values.
 pub(crate) fn computed(
     key: &PublicKey,
     operation: impl FnOnce() -> Result<Ciphertexts, Error> + Send,
 ) -> Result<Vec<u8>, Fault> {
-    // Between two operations, of which a row or an expression may have many.
+    // Check between operations, of which a row or expression may need many.
     check_for_interrupts();
     let result = inline(operation).map_err(|fault| match fault.kind().is_bad_ciphertext() {
         true => Fault::Ciphertext { key: key.id(), fault },
@@ -43,7 +43,7 @@ pub(crate) fn computed(
     Ok(result.to_be_bytes())
 }
 
-/// Ten to a power, which ciphertexts are raised to so that their scale grows by as many digits.
+/// Ten to a power. A ciphertext raised to it gains that many digits of scale.
 pub(crate) fn power_of_ten(digits: u32) -> Signed {
     // A description has at most 38 digits.
     Signed::from(10_i128.pow(digits.min(38)))

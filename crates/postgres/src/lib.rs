@@ -1,9 +1,14 @@
-//! A PostgreSQL extension: encrypted numbers as a type, whose sums and multiples the server
-//! computes without the private key, which it never has.
+//! A PostgreSQL extension with a type for encrypted numbers. The server computes their sums and
+//! multiples without the private key, which it never has.
 //!
-//! `sql/hearith--VERSION.sql` declares what SQL sees. Here is the C side of it: [`call`] has the
-//! calling convention, [`value`] the type, [`keys`] the public keys, [`scalar`] functions of single
-//! numbers, [`aggregate`] sums, [`memory`] what happens when there is no more.
+//! `sql/hearith--VERSION.sql` declares the SQL interface. This crate is its C side:
+//!
+//! - [`call`]: the calling convention
+//! - [`value`]: the type
+//! - [`keys`]: the public keys
+//! - [`scalar`]: functions of single numbers
+//! - [`aggregate`]: sums
+//! - [`memory`]: behaviour when memory runs out
 
 mod aggregate;
 mod call;
@@ -19,7 +24,7 @@ use pgrx::prelude::*;
 
 ::pgrx::pg_module_magic!();
 
-/// Called when a backend loads the library.
+/// PostgreSQL calls this when a backend loads the library.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     keys::init();

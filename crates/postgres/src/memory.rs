@@ -1,9 +1,8 @@
-//! Memory: whether there is enough for an operation, and a little more for reporting that there is
-//! not.
+//! Memory: checks that an operation has enough, and keeps a reserve for reporting that it does not.
 //!
-//! Where Rust's allocator fails, the process ends, and PostgreSQL ends all other sessions with it.
-//! So operations ask first ([`reserve`]), and what is too small to ask for each time (an error's
-//! text, a value's bytes) comes out of a part of the library when the system has no more.
+//! If Rust's allocator fails, the process ends, and PostgreSQL then ends all other sessions.
+//! Operations therefore check first with [`reserve`]. Allocations too small for a check each time
+//! (an error's text, a value's bytes) use a static reserve when the system has no more memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -14,34 +13,35 @@ use pgrx::pg_sys;
 
 use crate::fault::Fault;
 
-/// Times the bytes of all operands, what an operation takes at most, and for tables of powers.
+/// Upper bound on an operation's memory: this factor times the bytes of all operands, plus
+/// `MEMORY_MORE` for tables of powers.
 const MEMORY_FACTOR: usize = 24;
 const MEMORY_MORE: usize = 1 << 18;
 
-/// Bytes that are left when the system has no more. No page of them is taken before.
+/// Bytes of the reserve for when the system has no more memory. Its pages are untouched until then.
 const SPARE: usize = 1 << 18;
 
 #[global_allocator]
 static ALLOCATOR: Allocator =
     Allocator { spare: Spare(UnsafeCell::new([0; SPARE])), used: AtomicUsize::new(0), live: AtomicUsize::new(0) };
 
-/// Fails if the memory for an operation on so many bytes cannot be had.
+/// Fails if the memory for an operation on `bytes` bytes is not available.
 pub(crate) fn reserve(bytes: usize) -> Result<(), Fault> {
     let wanted = bytes.saturating_mul(MEMORY_FACTOR).saturating_add(MEMORY_MORE);
     let layout = Layout::from_size_align(wanted, 16).map_err(|_| Fault::Memory)?;
-    // SAFETY: without memory the result is null; with it, it is given back at once.
+    // SAFETY: without enough memory, the result is null. Otherwise it is freed immediately.
     unsafe {
         let probe = System.alloc(layout);
         if probe.is_null() {
             return Err(Fault::Memory);
         }
-        // The compiler may leave an allocation out that nobody looks at.
+        // Without this, the compiler may remove an unused allocation.
         System.dealloc(std::hint::black_box(probe), layout);
     }
     Ok(())
 }
 
-/// Ends the query if somebody has asked for it.
+/// Ends the query if an interrupt is pending.
 pub(crate) fn check_for_interrupts() {
     // SAFETY: PostgreSQL raises an error, which unwinds through Rust's frames, or returns.
     unsafe {
@@ -51,19 +51,19 @@ pub(crate) fn check_for_interrupts() {
     }
 }
 
-/// The system's allocator, and behind it the spare bytes.
+/// The system's allocator, with a reserve of spare bytes.
 struct Allocator {
     spare: Spare,
-    /// Bytes of the spare ones that were given out, one allocation behind another.
+    /// Spare bytes in use, allocated consecutively.
     used: AtomicUsize,
-    /// Allocations among them that were not given back: without any, all bytes are free again.
+    /// Allocations in the spare bytes that were not freed. At zero, all spare bytes are free again.
     live: AtomicUsize,
 }
 
 #[repr(align(64))]
 struct Spare(UnsafeCell<[u8; SPARE]>);
 
-// SAFETY: a byte is given out once, by an atomic count, until nobody has any.
+// SAFETY: an atomic counter hands out each byte once, until no allocation is left.
 unsafe impl Sync for Spare {}
 
 impl Allocator {
@@ -75,14 +75,14 @@ impl Allocator {
         (self.start().addr()..self.start().addr() + SPARE).contains(&place.addr())
     }
 
-    /// Spare bytes; null if there are too few.
+    /// Allocates spare bytes; null if there are too few.
     fn take(&self, layout: Layout) -> *mut u8 {
         self.live.fetch_add(1, SeqCst);
         let after =
             |used: usize| Some(used.checked_next_multiple_of(layout.align().min(64))?.checked_add(layout.size())?);
         let fits = |used: usize| after(used).filter(|&end| end <= SPARE && layout.align() <= 64);
         match self.used.fetch_update(SeqCst, SeqCst, fits) {
-            // SAFETY: the bytes before the new end are within the spare ones.
+            // SAFETY: the bytes before the new end are within the spare bytes.
             Ok(used) => unsafe { self.start().add(used.next_multiple_of(layout.align())) },
             Err(_) => {
                 self.give_back();
@@ -92,17 +92,17 @@ impl Allocator {
     }
 
     fn give_back(&self) {
-        // A backend has one thread: nobody takes bytes between the two.
+        // A backend has one thread, so no allocation comes between the two steps.
         if self.live.fetch_sub(1, SeqCst) == 1 {
             self.used.store(0, SeqCst);
         }
     }
 }
 
-// SAFETY: memory is the system's or spare bytes that nobody else has.
+// SAFETY: memory is from the system, or consists of spare bytes with no other user.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let place = unsafe { System.alloc(layout) };
         if place.is_null() { self.take(layout) } else { place }
     }
@@ -111,17 +111,17 @@ unsafe impl GlobalAlloc for Allocator {
         if self.is_spare(place) {
             return self.give_back();
         }
-        // SAFETY: the caller's promise; the place is the system's.
+        // SAFETY: guaranteed by the caller; the memory is from the system.
         unsafe { System.dealloc(place, layout) };
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let mut place = unsafe { System.alloc_zeroed(layout) };
         if place.is_null() {
             place = self.take(layout);
             if !place.is_null() {
-                // SAFETY: so many bytes are there.
+                // SAFETY: the allocation has this size.
                 unsafe { place.write_bytes(0, layout.size()) };
             }
         }
@@ -130,14 +130,14 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !self.is_spare(place) {
-            // SAFETY: the caller's promise; the place is the system's.
+            // SAFETY: guaranteed by the caller; the memory is from the system.
             let moved = unsafe { System.realloc(place, layout, size) };
             if !moved.is_null() {
                 return moved;
             }
         }
-        // SAFETY: the size was checked to be one of a layout by the caller; both places have room
-        // for what is copied, and the old one is given back once.
+        // SAFETY: the caller guarantees a valid size for a layout. Both allocations are large
+        // enough for the copy, and the old one is freed once.
         unsafe {
             let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !moved.is_null() {

@@ -1,4 +1,4 @@
-//! Functions of single values: input and output, what a value says of itself, sums and multiples.
+//! Functions of single values: input and output, properties of a value, sums and multiples.
 
 use hearith_paillier::described::{Described, Description};
 use hearith_paillier::encoding::{encode_signed, parse_decimal};
@@ -11,10 +11,10 @@ use crate::kernel::{ciphertexts, computed, power_of_ten};
 use crate::keys;
 use crate::value::Number;
 
-/// Bits of the magnitude of what a `numeric` may be.
+/// Bits of the magnitude of a `numeric` operand.
 const NUMERIC_BITS: u32 = 127;
 
-/// `ciphertext_in(cstring)`. Looks no key up: a restore may load data first.
+/// `ciphertext_in(cstring)`. It looks up no key, because a restore may load data first.
 pub(crate) fn input(call: &Call) -> Outcome {
     let number: Described = call.cstring(0)?.parse().map_err(Fault::Text)?;
     Ok(Some(varlena(&[&number.description().to_bytes(), number.ciphertext()])))
@@ -61,7 +61,7 @@ pub(crate) fn headroom(call: &Call) -> Outcome {
     count(call.number(0)?.description.headroom())
 }
 
-/// A count as `numeric`, which `bigint` does not hold.
+/// A count as `numeric`, because it may exceed `bigint`.
 fn count(count: u64) -> Outcome {
     use pgrx::{AnyNumeric, IntoDatum};
     Ok(AnyNumeric::from(count).into_datum())
@@ -90,7 +90,7 @@ pub(crate) fn raised(key: &PublicKey, number: &Number<'_>, scale: u32) -> Result
     }
 }
 
-/// The value of a result.
+/// Computes the value of a result.
 fn result(
     key: &PublicKey,
     description: Description,
@@ -145,7 +145,7 @@ fn add_plain(number: &Number<'_>, added: i128, places: u32) -> Outcome {
     let description = number.description.plus_plain(added, places)?;
     let key = keys::find(description.key())?;
     let ciphertext = raised(&key, number, description.scale())?;
-    // `plus_plain` admits no sum beyond 128 bits a unit of the range.
+    // `plus_plain` admits no sum that exceeds 128 bits in units of the range.
     let unit = 10_i128.checked_pow(description.scale() - places);
     let added = unit.and_then(|unit| added.checked_mul(unit)).ok_or_else(|| too_long(added))?;
     result(&key, description, || key.add_plain(&ciphertext, &encode_signed(&key, &[added])?))
@@ -187,7 +187,7 @@ pub(crate) fn rerandomise(call: &Call) -> Outcome {
     result(&key, number.description, || key.rerandomise(&ciphertext))
 }
 
-/// `hearith.read_key(text)`: checks a public key, and gives its id.
+/// `hearith.read_key(text)`: checks a public key and returns its id.
 pub(crate) fn read_key(call: &Call) -> Outcome {
     let key = keys::read(call.text(0)?)?;
     Ok(Some(varlena(&[key.id().as_str().as_bytes()])))
@@ -199,11 +199,11 @@ pub(crate) fn is_not_private(call: &Call) -> Outcome {
     Ok(Some(pg_sys::Datum::from(true)))
 }
 
-/// A `numeric` as an integer in units of its last digit that is not zero, and its places.
+/// A `numeric` as an integer in units of its last non-zero digit, and its number of decimal places.
 fn plain(text: &str) -> Result<(i128, u32), Fault> {
     let places = text.split_once('.').map_or(0, |(_, places)| places.trim_end_matches('0').len()) as u32;
     let number = parse_decimal(text, places).map_err(|error| Fault::Numeric(text.to_owned(), error))?;
-    // The most places that a description has, and so the largest power of ten that is computed.
+    // The most decimal places in a description, which bounds the power of ten that is computed.
     if places > hearith_paillier::described::MOST_PLACES || number.unsigned_abs() > i128::MAX as u128 {
         return Err(too_long(number));
     }

@@ -1,8 +1,8 @@
-//! The state of a sum: ciphertexts that wait to be multiplied, in the aggregate's memory.
+//! The state of a sum: ciphertexts that wait for multiplication, in the aggregate's memory.
 //!
-//! Rows are collected and multiplied many at a time, which the vector engines want. What a window
-//! frame has left is collected apart: a sum is then the quotient of two products, with one modular
-//! inverse for each result instead of one for each row.
+//! Rows are collected and multiplied in batches, which suits the vector engines. Rows that leave a
+//! window frame are collected separately. A sum is then the quotient of two products, which needs
+//! one modular inverse per result instead of one per row.
 
 use hearith_paillier::PublicKey;
 use hearith_paillier::described::Description;
@@ -14,27 +14,29 @@ use crate::keys;
 use crate::scalar::raised;
 use crate::value::Number;
 
-/// Ciphertexts that wait at most: enough for the vector engines to be near their best rate.
+/// Largest number of waiting ciphertexts, with which the vector engines are close to their best
+/// rate.
 const MOST_ROWS: usize = 64;
-/// Ciphertexts that a new state has room for: there may be many groups of few rows.
+/// Initial capacity of a state in ciphertexts. It is small because there may be many groups of few
+/// rows.
 const FIRST_ROWS: usize = 2;
-/// PostgreSQL's allocator aligns to 8 bytes, a description needs more.
+/// PostgreSQL's allocator aligns to 8 bytes, but a description needs more.
 const ALIGNMENT: usize = align_of::<State>();
 
-/// A running sum. It owns nothing that has to be dropped: its memory goes with the aggregate's.
+/// A running sum. It owns nothing that must be dropped: its memory is freed with the aggregate's.
 pub(crate) struct State {
     memory: pg_sys::MemoryContext,
     /// Values added and not removed.
     pub(crate) rows: u64,
-    /// Fewer values give no result.
+    /// Minimum number of values for a result.
     pub(crate) min_rows: Option<i32>,
-    /// What the sum is so far; none of no values.
+    /// The description of the sum so far; `None` without values.
     description: Option<Description>,
     added: Rows,
     removed: Rows,
 }
 
-/// Ciphertexts one after another.
+/// Consecutive ciphertexts.
 struct Rows {
     data: *mut u8,
     room: usize,
@@ -45,7 +47,7 @@ struct Rows {
 impl State {
     /// An empty state in an aggregate's memory.
     pub(crate) fn allocate(memory: pg_sys::MemoryContext) -> *mut State {
-        // SAFETY: the memory has room for a state behind the first aligned address.
+        // SAFETY: the allocation can hold a state from its first aligned address.
         unsafe {
             let place = pg_sys::MemoryContextAlloc(memory, size_of::<State>() + ALIGNMENT).cast::<u8>();
             let state = place.add(place.align_offset(ALIGNMENT)).cast::<State>();
@@ -60,7 +62,7 @@ impl State {
         self.push(number, 1)
     }
 
-    /// Adds a value that is the sum of so many rows.
+    /// Adds a value that is the sum of `rows` rows.
     fn push(&mut self, number: &Number<'_>, rows: u64) -> Result<(), Fault> {
         let after = match self.description {
             None => number.description,
@@ -78,7 +80,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes a value away that was added before.
+    /// Removes a value that was added before.
     pub(crate) fn remove(&mut self, number: &Number<'_>) -> Result<(), Fault> {
         let before = self.description.ok_or(Fault::Defect("a frame loses what it has not"))?;
         self.rows -= 1;
@@ -104,7 +106,7 @@ impl State {
         }
     }
 
-    /// Puts a ciphertext to others, at their scale.
+    /// Appends a ciphertext to `rows`, converted to their scale.
     fn put(rows: &mut Rows, memory: pg_sys::MemoryContext, number: &Number<'_>, scale: u32) -> Result<(), Fault> {
         if rows.count == MOST_ROWS {
             rows.multiply(&keys::find(number.description.key())?)?;
@@ -119,7 +121,7 @@ impl State {
         Ok(())
     }
 
-    /// Raises what is there to a larger scale.
+    /// Raises the collected ciphertexts to a larger scale.
     fn rescale(&mut self, before: &Description, scale: u32) -> Result<(), Fault> {
         let key = keys::find(before.key())?;
         for rows in [&mut self.added, &mut self.removed] {
@@ -133,7 +135,7 @@ impl State {
         Ok(())
     }
 
-    /// The sum, unless there are no values. What it is made of stays as good as it was.
+    /// The sum, `None` without values. The state remains valid.
     pub(crate) fn total(&mut self) -> Result<Option<Number<'_>>, Fault> {
         let Some(description) = self.description else { return Ok(None) };
         let key = keys::find(description.key())?;
@@ -149,7 +151,7 @@ impl State {
         Ok(Some(Number { description, ciphertext: self.added.row(0) }))
     }
 
-    /// The sum as a result: checked to be coprime to `n`, and so with it every value that went in.
+    /// The sum as a result. It is checked to be coprime to `n`, which covers every value in it.
     pub(crate) fn result(&mut self) -> Result<Option<Number<'_>>, Fault> {
         let enough = self.min_rows.is_none_or(|least| self.rows >= least.unsigned_abs().into());
         let Some(total) = self.total()?.filter(|_| enough) else { return Ok(None) };
@@ -160,8 +162,8 @@ impl State {
         Ok(Some(total))
     }
 
-    /// The state as bytes for another process: rows, least number of rows, and the sum if there is
-    /// one.
+    /// Serialises the state for another process: the row count, the minimum number of rows, and the
+    /// sum if there is one.
     pub(crate) fn to_parts(&mut self) -> Result<([u8; HEAD], Option<Number<'_>>), Fault> {
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&self.rows.to_be_bytes());
@@ -169,7 +171,7 @@ impl State {
         Ok((head, self.total()?))
     }
 
-    /// Reads what [`State::to_parts`] gave.
+    /// Reads the output of [`State::to_parts`].
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let (head, sum) = bytes.split_first_chunk::<HEAD>().ok_or(Fault::State)?;
         let (rows, min_rows) = head.split_first_chunk::<8>().ok_or(Fault::State)?;
@@ -179,7 +181,7 @@ impl State {
     }
 }
 
-/// Bytes of a state before its sum.
+/// Bytes of a serialised state before its sum.
 pub(crate) const HEAD: usize = 12;
 
 impl Rows {
@@ -187,15 +189,15 @@ impl Rows {
         Rows { data: std::ptr::null_mut(), room: 0, count: 0, width: 0 }
     }
 
-    /// Puts a ciphertext to the others. All have the same length, as they are of one key.
+    /// Appends a ciphertext. All have the same length, because they have the same key.
     fn push(&mut self, memory: pg_sys::MemoryContext, ciphertext: &[u8]) {
         if self.width != ciphertext.len() {
-            // The state was emptied and goes on with another key.
+            // The state was emptied and now has another key.
             (self.width, self.room, self.data) = (ciphertext.len(), 0, std::ptr::null_mut());
         }
         if self.count == self.room {
             let room = (4 * self.room).clamp(FIRST_ROWS, MOST_ROWS);
-            // SAFETY: the data come from PostgreSQL's allocator, which raises an error if there is
+            // SAFETY: the data are from PostgreSQL's allocator, which raises an error if there is
             // no memory.
             self.data = unsafe {
                 match self.data.is_null() {
@@ -205,25 +207,25 @@ impl Rows {
             };
             self.room = room;
         }
-        // SAFETY: there is room for a row more.
+        // SAFETY: there is capacity for another row.
         unsafe { self.data.add(self.count * self.width).copy_from_nonoverlapping(ciphertext.as_ptr(), self.width) };
         self.count += 1;
     }
 
     fn row(&self, index: usize) -> &[u8] {
         debug_assert!(index < self.count);
-        // SAFETY: the row is among those that were written.
+        // SAFETY: the row has been written.
         unsafe { std::slice::from_raw_parts(self.data.add(index * self.width), self.width) }
     }
 
-    /// Puts one ciphertext in the place of all.
+    /// Replaces all ciphertexts by one.
     fn set(&mut self, ciphertext: &[u8]) {
         // SAFETY: there is at least one row of this length.
         unsafe { self.data.copy_from_nonoverlapping(ciphertext.as_ptr(), self.width) };
         self.count = 1;
     }
 
-    /// Puts the product in the place of all.
+    /// Replaces all ciphertexts by their product.
     fn multiply(&mut self, key: &PublicKey) -> Result<(), Fault> {
         if self.count > 1 {
             let rows: Vec<&[u8]> = (0..self.count).map(|index| self.row(index)).collect();

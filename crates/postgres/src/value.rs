@@ -15,13 +15,13 @@ pub(crate) struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// The value that bytes hold.
+    /// Reads a value from bytes.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Fault> {
         let (description, ciphertext) = Description::read(bytes).map_err(Fault::Bytes)?;
         Ok(Number { description, ciphertext })
     }
 
-    /// The value in the current memory context.
+    /// Copies the value to the current memory context.
     pub(crate) fn datum(&self) -> pg_sys::Datum {
         varlena(&[&self.description.to_bytes(), self.ciphertext])
     }

@@ -1,14 +1,14 @@
 //! A proof that a public key's `n` is a Blum number: a product of two primes, or of powers of two
 //! primes, both 3 modulo 4.
 //!
-//! Numbers `y` follow from a hash of `n`, and `w` is the least number with the Jacobi symbol -1.
-//! Modulo a Blum number exactly one of `y`, `-y`, `w y` and `-w y` has a square root, and the
-//! prover shows it (\[GP87\]). If `n` has more prime factors than two, or one that is 1 modulo 4,
-//! at most half of all numbers have such a root, so [`ROUNDS`] of them leave a chance of `2^-128`.
-//! What remains are powers: of a single prime, which a verifier excludes by looking whether `n` is
-//! one, and higher ones than the first, which [`roots`](crate::roots) exclude.
+//! Numbers `y` are derived from a hash of `n`, and `w` is the smallest number with Jacobi symbol
+//! -1. Modulo a Blum number, exactly one of `y`, `-y`, `w y` and `-w y` has a square root, which
+//! the prover shows (\[GP87\]). If `n` has more than two prime factors, or one that is 1 modulo 4,
+//! at most half of all numbers have such a root. So [`ROUNDS`] numbers leave a cheating probability
+//! of `2^-128`. Two cases remain. The verifier excludes powers of a single prime by a check of `n`,
+//! and [`roots`](crate::roots) excludes higher powers.
 //!
-//! That both primes are about as long the proof does not show.
+//! The proof does not show that both primes have similar lengths.
 
 use crate::error::{Error, ErrorKind};
 use crate::hashed::hashed;
@@ -16,17 +16,18 @@ use hearith_arith::natural::{add_assign, bit_length, difference, divide_word, pr
 use hearith_arith::{Batch, Exponents, Modulus};
 use hearith_paillier::{Openings, PrivateKey, PublicKey};
 
-/// Roots in a proof.
+/// Number of roots in a proof.
 pub const ROUNDS: usize = 128;
-/// Of so many numbers one has the Jacobi symbol -1, unless `n` is a square or made to have none.
+/// Some number below this bound has Jacobi symbol -1, unless `n` is a square or was made to have
+/// none.
 const MOST: u64 = 1000;
 
-/// Proves it, by the key's owner. The roots are the ones that are squares themselves, the same
-/// every time: two different ones would give the key away.
+/// Proves it as the key's owner. The proof is deterministic: it contains the roots that are squares
+/// themselves. Two different roots of a number would leak the key.
 ///
 /// # Errors
-/// [`NotBlum`](ErrorKind::NotBlum), or if a number that the hash gives shares a factor with `n`,
-/// which nobody will see.
+/// [`NotBlum`](ErrorKind::NotBlum), or, with negligible probability, a hashed number that shares a
+/// factor with `n`.
 pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     let public = key.public();
     if key.primes().iter().any(|prime| prime[0] & 3 != 3) {
@@ -37,7 +38,7 @@ pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     for candidates in &candidates {
         let roots = square_roots(key, candidates)?;
         let squares = public.root().mul(&roots, &roots);
-        // Which of the four it is everybody sees in the proof.
+        // The proof reveals which of the four it is.
         for row in (0..ROUNDS).filter(|&row| squares.row(row) == candidates.row(row)) {
             chosen.row_mut(row).copy_from_slice(roots.row(row));
         }
@@ -45,13 +46,13 @@ pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     Ok(public.openings_from_be(&chosen.to_be_bytes(public.plaintext_bytes()))?)
 }
 
-/// Checks a proof that [`PublicKey::openings_from_be`] has read.
+/// Verifies a proof read by [`PublicKey::openings_from_be`].
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not
-/// [`ROUNDS`], or `n` is no number for it.
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first invalid root, or without a row if there
+/// are not [`ROUNDS`] roots or `n` is unsuitable.
 pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
-    // Of two primes that are both 3 modulo 4 the product is 1.
+    // The product of two primes that are 3 modulo 4 is 1 modulo 4.
     let fits = roots.key_id() == key.id() && roots.len() == ROUNDS && key.root().as_limbs()[0] & 3 == 1;
     let Some(candidates) = candidates(key).filter(|_| fits) else { return Err(ErrorKind::DoesNotHold.into()) };
     let squares = key.root().mul(roots.batch(), roots.batch());
@@ -59,8 +60,8 @@ pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
     (0..ROUNDS).find(|row| !holds(row)).map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// What roots are of: `y`, `w y`, `-y` and `-w y` for all numbers `y`, where `w` has the Jacobi
-/// symbol -1; `None` if there is no small `w`.
+/// The candidates for roots: `y`, `w y`, `-y` and `-w y` for all numbers `y`, where `w` has Jacobi
+/// symbol -1. `None` if there is no small `w`.
 pub fn candidates(key: &PublicKey) -> Option<[Batch; 4]> {
     let n = key.root();
     let w = (2..MOST).find(|&w| jacobi(w, n.as_limbs()) == -1)?;
@@ -70,14 +71,14 @@ pub fn candidates(key: &PublicKey) -> Option<[Batch; 4]> {
     Some([numbers, multiples, below, multiples_below])
 }
 
-/// For numbers that are squares modulo both primes the root that is a square itself; for others
-/// anything. Constant time.
+/// For squares modulo both primes, the square root that is a square itself. For other numbers the
+/// result is arbitrary. Constant time.
 fn square_roots(key: &PrivateKey, numbers: &Batch) -> Result<Batch, Error> {
     let [p, q] = key.primes();
     let engine = key.public().engine();
     let modulus = |prime| Modulus::new(engine, prime).map_err(|error| Error::from(ErrorKind::Scheme(error.into())));
     let (of_p, of_q) = (modulus(p)?, modulus(q)?);
-    // x^((p + 1) / 4): of squares a root, since (p - 1) / 2 is odd.
+    // x^((p + 1) / 4) is a root of a square x, since (p - 1) / 2 is odd.
     let root = |modulus: &Modulus| {
         let mut exponent = shifted_down(modulus.as_limbs(), 2);
         add_assign(&mut exponent, &[1]);
@@ -97,11 +98,11 @@ fn square_roots(key: &PrivateKey, numbers: &Batch) -> Result<Batch, Error> {
     Ok(roots)
 }
 
-/// The Jacobi symbol `(w / n)` of a small number by an odd one, by reciprocity.
+/// The Jacobi symbol `(w / n)` of a small number and an odd one, by reciprocity.
 fn jacobi(w: u64, n: &[u64]) -> i32 {
     let twos = w.trailing_zeros();
     let odd = w >> twos;
-    // (2 / n) by n modulo 8; turning (odd / n) over by both modulo 4.
+    // (2 / n) depends on n modulo 8, and the reciprocity of (odd / n) on both modulo 4.
     let mut sign = if twos % 2 == 1 && matches!(n[0] & 7, 3 | 5) { -1 } else { 1 };
     if odd & 3 == 3 && n[0] & 3 == 3 {
         sign = -sign;

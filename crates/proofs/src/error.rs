@@ -3,8 +3,8 @@
 use hearith_paillier as paillier;
 use std::fmt;
 
-/// What is wrong, and in which row of the batch, from 0. The text names the place first, and holds
-/// nothing secret.
+/// An error, and the row of the batch that it concerns, from 0. The text starts with the position
+/// and contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -12,12 +12,12 @@ pub struct Error {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The row at fault, from 0, if there is one.
+    /// The invalid row, from 0, if the error concerns one.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
@@ -59,57 +59,57 @@ impl From<getrandom::Error> for Error {
     }
 }
 
-/// What is wrong. The text says nothing of the place; see [`Error`].
+/// The kind of an error. The text does not name the position; see [`Error`].
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The proof does not show what it should, in this context.
+    /// The proof does not hold for this statement and context.
     #[error("the proof does not hold")]
     DoesNotHold,
     /// A number of the proof is 0, not below its modulus, or shares a factor with `n`.
-    #[error("the proof has a number out of range")]
+    #[error("a number in the proof is out of range")]
     OutOfRange,
     /// Bytes are not a whole number of proofs.
-    #[error("{bytes} bytes are not a whole number of proofs of {width} bytes")]
+    #[error("expected whole proofs of {width} bytes, not {bytes} bytes")]
     Width {
         /// Bytes of a proof.
         width: usize,
         /// Bytes given.
         bytes: usize,
     },
-    /// Two batches that are taken row by row have different lengths.
-    #[error("{left} rows do not match {right}")]
+    /// Two batches that are processed row by row have different lengths.
+    #[error("the batches must have the same number of rows, not {left} and {right}")]
     Lengths {
-        /// Rows of the first.
+        /// Rows of the first batch.
         left: usize,
-        /// Rows of the second.
+        /// Rows of the second batch.
         right: usize,
     },
-    /// A set of numbers needs at least one, and no number twice.
-    #[error("a set has at least one number, and none twice")]
+    /// The set of numbers is empty or contains a number twice.
+    #[error("a set needs at least one number, and each number only once")]
     BadSet,
-    /// A prover named a number that the set does not have.
-    #[error("the set has {numbers} numbers, but not this one")]
+    /// The prover chose a number that is not in the set.
+    #[error("the number is none of the {numbers} numbers in the set")]
     NoSuchNumber {
-        /// Numbers of the set.
+        /// The size of the set.
         numbers: usize,
     },
-    /// A key whose primes are not both 3 modulo 4 is none of a Blum number.
+    /// The key is not a Blum number, because its primes are not both 3 modulo 4.
     #[error("the primes of the key are not both 3 modulo 4")]
     NotBlum,
-    /// The key, a ciphertext or the random generator.
+    /// An error of the key, a ciphertext or the random generator.
     #[error(transparent)]
     Scheme(paillier::ErrorKind),
 }
 
 impl ErrorKind {
-    /// The error in this row, from 0.
+    /// The error at this row, from 0.
     pub(crate) fn at_row(self, row: usize) -> Error {
         Error { kind: self, row: Some(row) }
     }
 }
 
-/// Fails unless two batches have as many rows.
+/// Fails unless two batches have the same number of rows.
 pub(crate) fn check_lengths(left: usize, right: usize) -> Result<(), Error> {
     if left == right { Ok(()) } else { Err(ErrorKind::Lengths { left, right }.into()) }
 }

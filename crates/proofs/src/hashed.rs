@@ -1,11 +1,12 @@
-//! Numbers from the hash of a key, as challenges that the key's owner could not choose.
+//! Numbers derived from a hash of a key, used as challenges that the key's owner cannot choose.
 
 use crate::transcript::Transcript;
 use hearith_arith::Batch;
 use hearith_paillier::PublicKey;
 
-/// So many numbers modulo `n` for this kind of proof: blocks of the hash of `n`, counters and
-/// nothing else, 128 bits more than `n` has, modulo `n`. Nobody chooses them, but by choosing `n`.
+/// Derives `count` numbers modulo `n` for this kind of proof. Each consists of blocks of a hash of
+/// `n` and counters only, with 128 bits more than `n`, reduced modulo `n`. They can only be
+/// influenced by the choice of `n`.
 pub fn hashed(proof: &str, key: &PublicKey, count: usize) -> Batch {
     let n = key.modulus_be();
     let bytes = key.plaintext_bytes() + 16;

@@ -1,14 +1,14 @@
 //! Proofs about Paillier ciphertexts, which reveal nothing else about the encrypted numbers.
 //!
-//! - [`residue`]: a number is an `n`-th power: a ciphertext holds 0, two hold the same, a product
-//!   of several holds a known sum;
-//! - [`membership`]: a ciphertext holds one of a few known numbers, and nobody learns which;
-//! - [`totals`]: what several ciphertexts add up to, exactly or at most;
-//! - [`roots`]: a public key's `n` has no factor in common with the order of its group;
-//! - [`blum`]: it has two prime factors, both 3 modulo 4.
+//! - [`residue`]: a number is an `n`-th power. So a ciphertext holds 0, two ciphertexts hold the
+//!   same number, or a product of several holds a known sum.
+//! - [`membership`]: a ciphertext holds one of a few known numbers, without revealing which.
+//! - [`totals`]: several ciphertexts sum to a known total, or to at most a bound.
+//! - [`roots`]: a public key's `n` has no common factor with the order of its group.
+//! - [`blum`]: `n` has two prime factors, both 3 modulo 4.
 //!
-//! That a total is right needs no proof of this kind: its owner publishes its opening, and anybody
-//! encrypts anew ([`PrivateKey::open`](hearith_paillier::PrivateKey::open),
+//! A decrypted total needs none of these proofs: the key holder publishes its opening, and anyone
+//! can check it by re-encryption ([`PrivateKey::open`](hearith_paillier::PrivateKey::open),
 //! [`PublicKey::check_openings`](hearith_paillier::PublicKey::check_openings)).
 //!
 //! ```
@@ -30,27 +30,27 @@
 //! # }
 //! ```
 //!
-//! # How they are made
-//! They are Sigma protocols, made to stand alone by a hash in the verifier's place \[FS86\]. It
-//! goes over the whole statement, the context and all commitments: with less of it, proofs of wrong
-//! statements can be made \[BPW12\]. Challenges have 256 bits. A [`Contexts`] names what each row
-//! is for, so that a proof copied from elsewhere is none.
+//! # Construction
+//! The proofs are Sigma protocols made non-interactive by a hash that replaces the verifier
+//! \[FS86\]. The hash covers the whole statement, the context and all commitments. If it covered
+//! less, a prover could prove false statements \[BPW12\]. Challenges have 256 bits. [`Contexts`]
+//! names the purpose of each row, so a proof copied to another context does not hold.
 //!
-//! # What they rest on
-//! A prover who cannot find a prime factor of `n` cheats with a probability of `2^-256` for every
-//! hash tried, if every prime factor of `n` is above `2^256`. A verifier who does not know the
-//! key's maker has to be shown that too; [`roots`] and [`blum`] show a part.
+//! # Security
+//! If every prime factor of `n` exceeds `2^256`, a prover who cannot find one of them succeeds in
+//! cheating with a probability of `2^-256` per hash evaluation. A verifier who does not trust the
+//! key's maker needs evidence for this as well. [`roots`] and [`blum`] provide a part of it.
 //!
 //! # Batches
-//! Proofs of many rows are verified by one equation, the product of all of theirs, each to a random
-//! power (\[BGR98\]); only if it fails, halving finds the first row at fault. Powers are even, and
-//! a row is judged by the same equation when it is alone, so that a row passes or fails whatever
-//! company it is in: an equation that holds up to a square root of 1 holds, and such a root is an
-//! `n`-th power itself.
+//! One equation verifies the proofs of many rows: the product of all their equations, each raised
+//! to a random power (\[BGR98\]). Only if it fails, halving finds the first invalid row. Powers are
+//! even, and single rows use the same equation, so the verdict on a row does not depend on the
+//! others in its batch. An equation therefore holds if it is true up to a square root of 1. This is
+//! harmless, because such a root is an `n`-th power.
 //!
 //! # Secrets
-//! Provers are constant time in openings, randomness and in which number of a set it is; all of it
-//! is wiped. Verifiers see nothing secret.
+//! Provers take constant time in openings, randomness and the index of the chosen number in a set.
+//! All of these are wiped. Verifiers handle no secrets.
 
 pub mod blum;
 mod equation;
@@ -68,7 +68,7 @@ pub use hashed::hashed;
 pub use transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, Transcript};
 pub use witness::{Form, Witness};
 
-/// The examples of the README, compiled and run with the others.
+/// Compiles and runs the examples of the README together with the doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,11 +1,11 @@
-//! Proofs that ciphertexts hold one of a few known numbers, without which one (\[CDS94\] over the
-//! proofs of [`residue`](crate::residue)).
+//! Proofs that each ciphertext holds one of a few known numbers, without revealing which (\[CDS94\]
+//! applied to the proofs of [`residue`](crate::residue)).
 //!
 //! For a ciphertext `c` and a set `m_1 ... m_L`, `u_j = c (1 + n)^(-m_j)` is an `n`-th power for
-//! the number that `c` holds. The prover makes a true proof for that one and, with challenges `e_j`
-//! and answers `z_j` of their own choice, `A_j = z_j^n u_j^(-e_j)` for all others. The hash of
-//! everything must be the sum of all challenges modulo `2^256`, so that one of them was not theirs
-//! to choose.
+//! the number that `c` holds. The prover makes a real proof for this number. For all others it
+//! chooses challenges `e_j` and answers `z_j` and computes `A_j = z_j^n u_j^(-e_j)`. The hash of
+//! everything must equal the sum of all challenges modulo `2^256`, so the prover cannot choose one
+//! of them.
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
@@ -16,10 +16,10 @@ use hearith_arith::natural::{add_assign, assign_if, sub_assign};
 use hearith_arith::{Batch, Exponents, random};
 use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
-/// Proofs, one a row: for each number of the set `A_j`, `e_j` and `z_j`.
+/// Proofs, one per row: `A_j`, `e_j` and `z_j` for each number of the set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proofs {
-    /// Numbers of the set.
+    /// The number of members of the set.
     sides: usize,
     commitments: Ciphertexts,
     challenges: Batch,
@@ -27,22 +27,22 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Bytes of a proof for a set of `sides` numbers.
+    /// Length in bytes of a proof for a set of `sides` numbers.
     pub fn row_bytes(key: &PublicKey, form: Form, sides: usize) -> usize {
         sides * (key.ciphertext_bytes() + CHALLENGE_BYTES + form.response_bytes(key))
     }
 
-    /// How many proofs there are.
+    /// The number of proofs.
     pub fn len(&self) -> usize {
         self.commitments.len() / self.sides
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.commitments.is_empty()
     }
 
-    /// All proofs one after another: for each number of the set `A_j`, `e_j` and `z_j`, big-endian.
+    /// All proofs concatenated: `A_j`, `e_j` and `z_j` for each number of the set, big-endian.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         let parts = [
             (self.commitments.row_bytes(), self.commitments.to_be_bytes()),
@@ -53,14 +53,13 @@ impl Proofs {
         (0..self.commitments.len()).flat_map(side).copied().collect()
     }
 
-    /// Proofs for a set of `sides` numbers that come from outside. There is one way only to write a
-    /// proof.
+    /// Reads untrusted proofs for a set of `sides` numbers. The encoding of a proof is unique.
     ///
     /// # Errors
-    /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or
+    /// [`BadSet`](ErrorKind::BadSet) for an empty set, [`Width`](ErrorKind::Width), or
     /// [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below
-    /// its bound, which of an answer by an opening is `(n + 1) / 2`; a short form under a key that
-    /// has none.
+    /// its bound. The bound of an answer by an opening is `(n + 1) / 2`. Also fails for a short
+    /// form under a key that does not support it.
     pub fn from_be_bytes(key: &PublicKey, form: Form, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
         let width = Self::row_bytes(key, form, sides);
         if sides == 0 {
@@ -82,13 +81,13 @@ impl Proofs {
     }
 }
 
-/// Proves that each ciphertext, made with its opening, holds the number of the set that `chosen`
-/// names, from 0. Whoever names another, or gives a wrong opening, gets a proof that does not hold.
-/// Constant time in openings and in what is chosen.
+/// Proves that each ciphertext, made with its opening, holds the number of the set with the index
+/// in `chosen`, from 0. With a wrong index or opening, the proof does not hold. Constant time in
+/// openings and chosen indices.
 ///
 /// # Errors
 /// [`BadSet`](ErrorKind::BadSet), [`NoSuchNumber`](ErrorKind::NoSuchNumber),
-/// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
+/// [`Lengths`](ErrorKind::Lengths), a batch of another key, or a failure of the random generator.
 pub fn prove<'a>(
     key: &PublicKey,
     contexts: &Contexts,
@@ -105,7 +104,7 @@ pub fn prove<'a>(
     if let Some(row) = chosen.iter().position(|&one| one >= sides) {
         return Err(ErrorKind::NoSuchNumber { numbers: sides }.at_row(row));
     }
-    // 1 for the side that is true, without a branch.
+    // 1 for the chosen side, without a branch.
     let is_chosen = |row: usize, side: usize| ((chosen[row] ^ side) as u64).wrapping_sub(1) >> 63;
     let mut challenges = random::bits(rows * sides, CHALLENGE_LIMBS, CHALLENGE_BITS)?;
     for (index, challenge) in challenges.rows_mut().enumerate() {
@@ -114,7 +113,7 @@ pub fn prove<'a>(
     let zeta = witness.draw(key, rows * sides)?;
     let commitments = simulated(key, set, ciphertexts, &challenges, &zeta, chosen)?;
 
-    // What is left of the hash for the true side.
+    // The rest of the hash, for the chosen side.
     let mut left = hashes(key, contexts, set, ciphertexts, &commitments, &zeta);
     for (index, challenge) in challenges.rows().enumerate() {
         sub_assign(left.row_mut(index / sides), challenge);
@@ -130,11 +129,10 @@ pub fn prove<'a>(
     Ok(Proofs { sides, commitments, challenges: challenges.public(), responses: zeta.answered(key, &each)? })
 }
 
-/// Checks that every ciphertext holds a number of the set, by the proofs made for it in this
-/// context.
+/// Verifies that every ciphertext holds a number of the set, by its proof in this context.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a ciphertext or
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row with an invalid proof; a ciphertext or
 /// commitment that shares a factor with `n`; [`BadSet`](ErrorKind::BadSet),
 /// [`Lengths`](ErrorKind::Lengths); a batch of another key; or if the random generator fails.
 pub fn verify(
@@ -167,7 +165,7 @@ pub fn verify(
     }
     key.check_coprime(ciphertexts)?;
     key.check_coprime(&proofs.commitments).map_err(out_of_range(proofs.sides))?;
-    // The row named is the first at fault, whichever check finds it.
+    // The reported row is the first invalid one, whichever check finds it.
     let wrong = match by_hash {
         Some(row) => claims.first_invalid_before(row)?.or(Some(row)),
         None => claims.first_invalid()?,
@@ -175,8 +173,7 @@ pub fn verify(
     wrong.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// `A_j = z_j^n u_j^(-e_j)` for every side of every row, where the challenge of the chosen side
-/// is 0.
+/// `A_j = z_j^n u_j^(-e_j)` for every side of every row. The challenge of the chosen side is 0.
 fn simulated(
     key: &PublicKey,
     set: &Plaintexts,
@@ -189,7 +186,7 @@ fn simulated(
     let of_rows: Vec<usize> = (0..rows * sides).map(|index| index / sides).collect();
     let of_set: Vec<usize> = (0..rows * sides).map(|index| index % sides).collect();
     let inverses = key.add_plain(&key.negate(ciphertexts)?.select(&of_rows)?, &set.select(&of_set)?)?;
-    // The power of the chosen side is 1: only the others are computed.
+    // The power of the chosen side is 1, so only the others are computed.
     let (bases, exponents) = (others(inverses.batch(), chosen), others(challenges, chosen));
     let powers = key.square().pow(&bases, Exponents::Each(&exponents, CHALLENGE_BITS));
     let powers = with_one(&key.square().join(&powers), chosen);
@@ -197,12 +194,12 @@ fn simulated(
     Ok(key.ciphertexts_from_be(&products.to_be_bytes(key.ciphertext_bytes()))?)
 }
 
-/// 1 if `chosen` lies below `side`, otherwise 0, without a branch.
+/// 1 if `chosen` is below `side`, otherwise 0, without a branch.
 fn is_below(chosen: usize, side: usize) -> u64 {
     (chosen as u64).wrapping_sub(side as u64) >> 63
 }
 
-/// The sides of every row without the chosen one, in order. Constant time in what is chosen.
+/// The sides of every row except the chosen one, in order. Constant time in the chosen indices.
 fn others(all: &Batch, chosen: &[usize]) -> Batch {
     let (rows, sides) = (chosen.len(), all.len() / chosen.len().max(1));
     let left = sides.saturating_sub(1);
@@ -215,7 +212,7 @@ fn others(all: &Batch, chosen: &[usize]) -> Batch {
     others
 }
 
-/// [`others`] with 1 in the place of the chosen side. Constant time in what is chosen.
+/// The inverse of [`others`], with 1 for the chosen side. Constant time in the chosen indices.
 fn with_one(others: &Batch, chosen: &[usize]) -> Batch {
     let (rows, left) = (chosen.len(), others.len() / chosen.len().max(1));
     let mut one = vec![0; others.limbs()];
@@ -253,7 +250,8 @@ fn hashes(
     })
 }
 
-/// Fails for a set of no numbers, or with one twice, which would show too much or too little.
+/// Fails for an empty set, or one that contains a number twice, because such proofs would show too
+/// little or reveal too much.
 fn check_set(key: &PublicKey, set: &Plaintexts) -> Result<(), Error> {
     if set.key_id() != key.id() {
         let kind = hearith_paillier::ErrorKind::WrongKey { expected: key.id(), found: set.key_id() };

@@ -1,10 +1,10 @@
-//! Proofs that numbers are `n`-th powers modulo `n^2`, which is what ciphertexts of 0 are
-//! (\[DJ01\], section 4.2).
+//! Proofs that numbers are `n`-th powers modulo `n^2`, as ciphertexts of 0 are (\[DJ01\], section
+//! 4.2).
 //!
-//! For `u = r^n`: the prover commits to `A = rho^n`, is asked `e`, and answers `z = rho r^e mod n`.
-//! The proof holds if `z^n = A u^e mod n^2`. Two answers to one commitment give `r`, but for a
-//! factor of `n` that the difference of their `e` might share. Of a DJN key's `u = (h^n)^a` the
-//! exponent does as well ([`Witness`]).
+//! For `u = r^n`, the prover commits to `A = rho^n`, receives the challenge `e`, and answers
+//! `z = rho r^e mod n`. The proof holds if `z^n = A u^e mod n^2`. Two answers to one commitment
+//! reveal `r`, unless the difference of their `e` shares a factor with `n`. For `u = (h^n)^a` under
+//! a DJN key, the exponent `a` can replace `r` ([`Witness`]).
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
@@ -13,7 +13,7 @@ use crate::witness::{Form, Responses, Witness};
 use hearith_arith::Batch;
 use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
-/// Proofs, one a row: `A` and `z`. The challenge is computed anew by whoever verifies.
+/// Proofs, one per row: `A` and `z`. The verifier recomputes the challenge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proofs {
     commitments: Ciphertexts,
@@ -21,34 +21,34 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Bytes of a proof: those of `A` and of `z`.
+    /// Length in bytes of a proof: that of `A` plus that of `z`.
     pub fn row_bytes(key: &PublicKey, form: Form) -> usize {
         key.ciphertext_bytes() + form.response_bytes(key)
     }
 
-    /// How many proofs there are.
+    /// The number of proofs.
     pub fn len(&self) -> usize {
         self.commitments.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.commitments.is_empty()
     }
 
-    /// All proofs one after another, `A` and `z` each, big-endian.
+    /// All proofs concatenated, `A` and `z` each, big-endian.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         let (commitments, (width, responses)) = (self.commitments.to_be_bytes(), self.responses.to_be_bytes());
         let rows = commitments.chunks(self.commitments.row_bytes()).zip(responses.chunks(width));
         rows.flat_map(|(commitment, response)| [commitment, response]).flatten().copied().collect()
     }
 
-    /// Proofs that come from outside. There is one way only to write a proof.
+    /// Reads untrusted proofs. The encoding of a proof is unique.
     ///
     /// # Errors
     /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with
-    /// a number that is 0 or not below its bound, which of an answer by an opening is
-    /// `(n + 1) / 2`; a short form under a key that has none.
+    /// a number that is 0 or not below its bound. The bound of an answer by an opening is
+    /// `(n + 1) / 2`. Also fails for a short form under a key that does not support it.
     pub fn from_be_bytes(key: &PublicKey, form: Form, bytes: &[u8]) -> Result<Self, Error> {
         let width = Self::row_bytes(key, form);
         if !bytes.len().is_multiple_of(width) {
@@ -63,7 +63,7 @@ impl Proofs {
     }
 }
 
-/// A number of a proof that the scheme does not take: `sides` numbers belong to a row.
+/// Converts the scheme's error about a number of a proof, where each row has `sides` numbers.
 pub(crate) fn out_of_range(sides: usize) -> impl Fn(hearith_paillier::Error) -> Error {
     move |error| match error.row() {
         Some(row) => ErrorKind::OutOfRange.at_row(row / sides),
@@ -71,8 +71,8 @@ pub(crate) fn out_of_range(sides: usize) -> impl Fn(hearith_paillier::Error) -> 
     }
 }
 
-/// Proves that each number is the `n`-th power of its opening. Whoever gives a wrong one gets a
-/// proof that does not hold.
+/// Proves that each number is the `n`-th power of its opening. With a wrong opening, the proof does
+/// not hold.
 ///
 /// # Errors
 /// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
@@ -91,10 +91,10 @@ pub fn prove<'a>(
     Ok(Proofs { commitments, responses: rho.answered(key, &witness.challenged(key, &challenges))? })
 }
 
-/// Checks that every number is an `n`-th power, by the proofs made for it in this context.
+/// Verifies that every number is an `n`-th power, by its proof in this context.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a number or
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row with an invalid proof; a number or
 /// commitment that shares a factor with `n`; [`Lengths`](ErrorKind::Lengths); a batch of another
 /// key; or if the random generator fails.
 pub fn verify(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, proofs: &Proofs) -> Result<(), Error> {
@@ -116,7 +116,7 @@ pub fn verify(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, proof
     claims.first_invalid()?.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// Trivial plaintexts.
+/// Plaintexts of 0.
 pub(crate) fn zeros(key: &PublicKey, len: usize) -> Result<Plaintexts, Error> {
     Ok(key.plaintexts_from_be(&vec![0; len * key.plaintext_bytes()])?)
 }
@@ -155,8 +155,8 @@ mod tests {
         [vec![0; width - digits.len()], digits].concat()
     }
 
-    /// If the hash went over the commitment alone, the statement could be chosen after the
-    /// challenge is known: \[BPW12\].
+    /// If the hash covered only the commitment, a prover could choose the statement after learning
+    /// the challenge \[BPW12\].
     #[test]
     fn what_forges_a_hash_of_commitments_alone_does_not_forge_ours() {
         let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -166,8 +166,8 @@ mod tests {
         let squared = n.clone().square();
         let pow = |base: &Integer, exponent: &Integer| base.clone().pow_mod(exponent, &squared).unwrap();
 
-        // A = (1 + n)^a t^n fixes the weak challenge e; then u = (1 + n)^(-a / e) s^n makes the
-        // equation true with z = t s^e.
+        // A = (1 + n)^a t^n fixes the weak challenge e. Then u = (1 + n)^(-a / e) s^n satisfies the
+        // equation with z = t s^e.
         let (a, s, t) = (Integer::from(12_345), Integer::from(1_234_567_891), Integer::from(987_654_321));
         let commitment = (Integer::from(1) + &a * &n) * pow(&t, &n) % &squared;
         let commitment = bytes(&commitment, key.ciphertext_bytes());
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(verify(key, &contexts, &u, &proofs), Err(ErrorKind::DoesNotHold.at_row(0)));
     }
 
-    /// Challenge and equation as the page has them, by other libraries.
+    /// Checks challenge and equation as documented, with other libraries.
     #[test]
     fn proofs_hold_by_gmp() {
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {

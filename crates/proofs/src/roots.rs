@@ -1,23 +1,23 @@
-//! A proof that a public key's `n` has no factor in common with the order of its group, so that
-//! every ciphertext decrypts to one number only.
+//! A proof that a public key's `n` has no common factor with the order of its group, so every
+//! ciphertext decrypts to only one number.
 //!
-//! The prover shows `n`-th roots modulo `n` of numbers that a hash of `n` gives (\[GRSB19\],
-//! section 3.1). If a prime divides both `n` and the order, at most every so-manieth number has a
-//! root, as many as the prime says. No prime factor of `n` is below `2^16` ([`PublicKey`] refuses
-//! such keys), so [`ROOTS`] roots leave a chance of `2^-176`.
+//! The prover shows `n`-th roots modulo `n` of numbers derived from a hash of `n` (\[GRSB19\],
+//! section 3.1). If a prime `r` divides both `n` and the order, at most one in `r` numbers has a
+//! root. No prime factor of `n` is below `2^16` ([`PublicKey`] rejects such keys), so [`ROOTS`]
+//! roots leave a cheating probability of `2^-176`.
 
 use crate::error::{Error, ErrorKind};
 use crate::hashed::hashed;
 use hearith_arith::Exponents;
 use hearith_paillier::{Openings, PrivateKey, PublicKey};
 
-/// Roots in a proof.
+/// Number of roots in a proof.
 pub const ROOTS: usize = 11;
 
-/// Proves it, by the key's owner. Bytes of [`ROOTS`] numbers below `n`, big-endian.
+/// Proves it as the key's owner. Returns the [`ROOTS`] roots, numbers below `n`.
 ///
 /// # Errors
-/// If a number that the hash gives shares a factor with `n`, which nobody will see.
+/// With negligible probability, a hashed number shares a factor with `n`.
 pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     let public = key.public();
     let numbers =
@@ -25,11 +25,11 @@ pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     Ok(key.open(&public.ciphertexts_from_be(&numbers)?)?.1)
 }
 
-/// Checks a proof that [`PublicKey::openings_from_be`] has read.
+/// Verifies a proof read by [`PublicKey::openings_from_be`].
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not
-/// [`ROOTS`].
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first invalid root, or without a row if there
+/// are not [`ROOTS`] roots.
 pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
     if roots.key_id() != key.id() || roots.len() != ROOTS {
         return Err(ErrorKind::DoesNotHold.into());

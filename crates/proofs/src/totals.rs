@@ -1,8 +1,8 @@
-//! Proofs of what several ciphertexts add up to: that a ballot has exactly `k` marks, or at most so
-//! many.
+//! Proofs about sums of several ciphertexts: for example that a ballot has exactly `k` marks, or at
+//! most `k`.
 //!
-//! Each group of rows, such as a ballot, is one row of the proofs. Its total is a ciphertext that
-//! anybody computes, with the product of the openings for its opening.
+//! Each group of ciphertexts, such as a ballot, is one row of the proofs. Anyone can compute the
+//! ciphertext of its total. The opening of the total is the product of the openings.
 
 use crate::error::{Error, check_lengths};
 use crate::transcript::Contexts;
@@ -11,10 +11,10 @@ use crate::{membership, residue};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
-/// Proves that each group of ciphertexts adds up to its total, a row of `totals` each.
+/// Proves that each group of ciphertexts sums to its row of `totals`.
 ///
 /// # Errors
-/// As [`residue::prove`]; a group with a row that is not there.
+/// The errors of [`residue::prove`], or a group with an unknown row.
 pub fn prove_exactly<'a>(
     key: &PublicKey,
     contexts: &Contexts,
@@ -34,10 +34,10 @@ pub fn prove_exactly<'a>(
     }
 }
 
-/// Checks that each group of ciphertexts adds up to its total.
+/// Verifies that each group of ciphertexts sums to its row of `totals`.
 ///
 /// # Errors
-/// As [`residue::verify`]; a group with a row that is not there.
+/// The errors of [`residue::verify`], or a group with an unknown row.
 pub fn verify_exactly(
     key: &PublicKey,
     contexts: &Contexts,
@@ -49,10 +49,10 @@ pub fn verify_exactly(
     residue::verify(key, contexts, &differences(key, ciphertexts, groups, totals)?, proofs)
 }
 
-/// Proves that each group of ciphertexts adds up to at most `most`; `sums` says to what.
+/// Proves that each group of ciphertexts sums to at most `most`. `sums` contains the actual sums.
 ///
 /// # Errors
-/// As [`membership::prove`]; a group with a row that is not there.
+/// The errors of [`membership::prove`], or a group with an unknown row.
 pub fn prove_at_most<'a>(
     key: &PublicKey,
     contexts: &Contexts,
@@ -73,10 +73,10 @@ pub fn prove_at_most<'a>(
     }
 }
 
-/// Checks that each group of ciphertexts adds up to at most `most`.
+/// Verifies that each group of ciphertexts sums to at most `most`.
 ///
 /// # Errors
-/// As [`membership::verify`]; a group with a row that is not there.
+/// The errors of [`membership::verify`], or a group with an unknown row.
 pub fn verify_at_most(
     key: &PublicKey,
     contexts: &Contexts,
@@ -88,7 +88,7 @@ pub fn verify_at_most(
     membership::verify(key, contexts, &up_to(key, most)?, &key.sum_groups(ciphertexts, groups)?, proofs)
 }
 
-/// Ciphertexts of the sums less the totals: of 0, if all is right.
+/// Ciphertexts of the sums minus the totals, which hold 0 if the totals are right.
 fn differences(
     key: &PublicKey,
     ciphertexts: &Ciphertexts,

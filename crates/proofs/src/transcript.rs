@@ -10,11 +10,11 @@ pub const CHALLENGE_BYTES: usize = 32;
 pub(crate) const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
 /// Limbs of a challenge.
 pub const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
-/// Rows that a core takes at most before others may take from what is left.
+/// Maximum rows per task of the thread pool.
 const TAKEN: usize = 64;
 
-/// What each row's proof is for: a name that all share, such as an election's, and one of the row's
-/// own, such as a ballot's. A proof holds in its own context only.
+/// The purpose of each row's proof: a shared name, such as that of an election, and a name for each
+/// row, such as that of a ballot. A proof only holds in its own context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contexts {
     shared: Vec<u8>,
@@ -22,23 +22,23 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    /// The shared name and those of the rows.
+    /// Contexts with a shared name and a name for each row.
     pub fn new(shared: &[u8], rows: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         Contexts { shared: shared.to_vec(), rows: rows.into_iter().map(|row| row.as_ref().to_vec()).collect() }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The challenge of each row for this kind of proof: the hash of its contexts and of what
-    /// `rest` adds. For proofs of other crates too.
+    /// The challenge of each row for this kind of proof: the hash of its contexts and of the parts
+    /// that `rest` adds. Other crates use it for their proofs as well.
     pub fn challenges(&self, proof: &str, rest: impl Fn(Transcript, usize) -> Transcript + Sync) -> Batch {
         let challenge = |row: usize| {
             let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
@@ -49,8 +49,9 @@ impl Contexts {
     }
 }
 
-/// SHA-256 over parts, each after its length in eight big-endian bytes, so that no two lists of
-/// parts hash alike. The first part names the protocol, its version and the kind of proof.
+/// SHA-256 over parts, each preceded by its length in eight big-endian bytes, so different lists of
+/// parts never have the same encoding. The first part names the protocol, its version and the kind
+/// of proof.
 #[derive(Clone, Debug)]
 pub struct Transcript(Sha256);
 
@@ -60,7 +61,7 @@ impl Transcript {
         Transcript(Sha256::new()).with(format!("hearith-proofs 1 {proof}").as_bytes())
     }
 
-    /// The same with one part more.
+    /// Appends a part.
     pub fn with(mut self, part: &[u8]) -> Self {
         self.0.update((part.len() as u64).to_be_bytes());
         self.0.update(part);

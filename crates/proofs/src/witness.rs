@@ -1,14 +1,14 @@
-//! The secret of a prover, in either form, and its answers.
+//! A prover's secret in either form, and its answers.
 //!
 //! | | opening: a root | short opening: an exponent |
 //! | --- | --- | --- |
 //! | statement | `u = r^n` | `u = (h^n)^a` |
-//! | commitment | `A = rho^n` | `A = (h^n)^rho`, `rho` of 384 bits more than `a` |
+//! | commitment | `A = rho^n` | `A = (h^n)^rho`, `rho` with 384 more bits than `a` |
 //! | answer | `z = rho r^e mod n` | `z = rho + e a` |
 //! | equation | `z^n = A u^e` | `(h^n)^z = A u^e` |
 //!
-//! Both equations say that `u` to the difference of two challenges is an `n`-th power, and so that
-//! `u` is one. Of the 384 bits a challenge takes 256; 128 hide `a`.
+//! Both equations imply that `u` to the difference of two challenges is an `n`-th power, and
+//! therefore that `u` is one. A challenge uses 256 of the 384 bits, and 128 hide `a`.
 
 use crate::error::{Error, check_lengths};
 use crate::residue::zeros;
@@ -18,11 +18,11 @@ use hearith_arith::{Batch, Exponents};
 use hearith_paillier::{Ciphertexts, Openings, PublicKey, ShortOpenings};
 use std::ops::Range;
 
-/// Bits that a prover's own exponents have beyond those of a witness.
+/// Bits by which a prover's random exponents exceed those of a witness.
 const HIDING_BITS: u32 = CHALLENGE_BITS + 128;
 
-/// What ciphertexts were made with, as their maker kept it: [`Openings`], or for fast ballots under
-/// a DJN key [`ShortOpenings`].
+/// The openings of ciphertexts, kept by their maker: [`Openings`], or [`ShortOpenings`] for
+/// fast ballots under a DJN key.
 #[derive(Clone, Copy, Debug)]
 pub enum Witness<'a> {
     /// Units `r`.
@@ -43,21 +43,21 @@ impl<'a> From<&'a ShortOpenings> for Witness<'a> {
     }
 }
 
-/// Which form a proof that comes from outside must have: whoever verifies says so.
+/// The form required of an untrusted proof. The verifier chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Of openings.
+    /// Proofs by openings.
     Openings,
-    /// Of short openings of at most so many bits, such as [`PublicKey::short_bits`]; of sums of
-    /// them, a few more.
+    /// Proofs by short openings of at most this many bits, such as [`PublicKey::short_bits`], or a
+    /// few more for their sums.
     Short {
-        /// The bits.
+        /// The maximum length in bits.
         bits: u32,
     },
 }
 
 impl Form {
-    /// Bytes of an answer.
+    /// Length of an answer in bytes.
     pub(crate) fn response_bytes(self, key: &PublicKey) -> usize {
         match self {
             Form::Openings => key.plaintext_bytes(),
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Answers that come from outside.
+    /// Reads untrusted answers.
     pub(crate) fn responses(self, key: &PublicKey, bytes: &[u8]) -> Result<Responses, hearith_paillier::Error> {
         Ok(match self {
             Form::Openings => Responses::Openings(lesser_only(key, key.openings_from_be(bytes)?)?),
@@ -74,8 +74,8 @@ impl Form {
     }
 }
 
-/// Of each number and its negative modulo `n` the lesser one. As an answer, one is as good as the
-/// other: both sides of an equation are squared. Constant time.
+/// The smaller of each number and its negative modulo `n`. Both are equally valid as answers, since
+/// both sides of an equation are squared. Constant time.
 fn lesser(key: &PublicKey, mut numbers: Batch) -> Batch {
     let (half, negatives) = (half(key), key.root().neg(&numbers));
     for (number, negative) in numbers.rows_mut().zip(negatives.rows()) {
@@ -84,8 +84,8 @@ fn lesser(key: &PublicKey, mut numbers: Batch) -> Batch {
     numbers
 }
 
-/// Fails for the first answer whose negative would be written: there is one way only to write a
-/// proof.
+/// Fails for the first answer that exceeds its negative, which makes the encoding of a proof
+/// unique.
 fn lesser_only(key: &PublicKey, answers: Openings) -> Result<Openings, hearith_paillier::Error> {
     let half = half(key);
     let greater = answers.batch().rows().position(|answer| less(&half, answer) == 1);
@@ -110,7 +110,7 @@ impl Witness<'_> {
         }
     }
 
-    /// What a prover draws: `rho`.
+    /// Draws the prover's random numbers `rho`.
     pub(crate) fn draw(self, key: &PublicKey, len: usize) -> Result<Responses, Error> {
         Ok(match self {
             Witness::Openings(_) => Responses::Openings(key.openings(len)?),
@@ -118,7 +118,7 @@ impl Witness<'_> {
         })
     }
 
-    /// What a challenge makes of the witness, row by row: `r^e mod n`, or `e a`. Constant time.
+    /// Applies a challenge to the witness, row by row: `r^e mod n`, or `e a`. Constant time.
     pub(crate) fn challenged(self, key: &PublicKey, challenges: &Batch) -> Batch {
         let openings = match self {
             Witness::Openings(openings) => {
@@ -135,7 +135,7 @@ impl Witness<'_> {
         products
     }
 
-    /// What the challenge 0 makes of every witness, in one limb.
+    /// The result of the challenge 0 for any witness, in one limb.
     pub(crate) fn zero_challenge_factor(self) -> u64 {
         match self {
             Witness::Openings(_) => 1,
@@ -144,7 +144,7 @@ impl Witness<'_> {
     }
 }
 
-/// The prover's own numbers, and then the answers.
+/// The prover's random numbers, which later become the answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Responses {
     Openings(Openings),
@@ -152,8 +152,9 @@ pub(crate) enum Responses {
 }
 
 impl Responses {
-    /// So many claims are checked faster one by one, in lanes, than by buckets (measured): a power
-    /// with an opening takes as many squarings as `n` has bits, one of a table few.
+    /// The number of claims up to which individual checks in lanes are faster than buckets
+    /// (measured). A power with an opening needs as many squarings as `n` has bits, one from a
+    /// table only a few.
     pub(crate) fn few(&self) -> usize {
         match self {
             Responses::Openings(_) => 16,
@@ -161,7 +162,7 @@ impl Responses {
         }
     }
 
-    /// Those of some claims.
+    /// The answers of some claims.
     pub(crate) fn range(&self, claims: Range<usize>) -> Result<Responses, Error> {
         Ok(match self {
             Responses::Openings(openings) => Responses::Openings(openings.range(claims)?),
@@ -169,7 +170,7 @@ impl Responses {
         })
     }
 
-    /// Bytes of each, and all of them.
+    /// The length of each in bytes, and all of them concatenated.
     pub(crate) fn to_be_bytes(&self) -> (usize, Vec<u8>) {
         match self {
             Responses::Openings(openings) => (openings.row_bytes(), openings.to_be_bytes().to_vec()),
@@ -185,7 +186,7 @@ impl Responses {
         })
     }
 
-    /// The answers: these with the witness as it is challenged.
+    /// The answers: the random numbers combined with the challenged witness.
     pub(crate) fn answered(&self, key: &PublicKey, challenged: &Batch) -> Result<Responses, Error> {
         Ok(match self {
             Responses::Openings(openings) => {
@@ -200,7 +201,7 @@ impl Responses {
         })
     }
 
-    /// What every transcript of a proof under a key goes on with, in this form.
+    /// Starts a proof's transcript with the key, in this form.
     pub(crate) fn beginning(&self, key: &PublicKey) -> impl Fn(Transcript) -> Transcript {
         let modulus = key.modulus_be();
         let generator = match self {

@@ -1,8 +1,8 @@
-"""Makes vectors.txt: proofs by another implementation, written from docs/explanation/proofs.md
-and the crate's README with nothing but Python's standard library.
+"""Makes vectors.txt: proofs by an independent implementation, written from
+docs/explanation/proofs.md and the crate's README with only Python's standard library.
 
-Usage: python3 vectors.py > vectors.txt. The primes of the key are found from fixed starts: only the
-prover's randomness changes.
+Usage: python3 vectors.py > vectors.txt. The primes of the key are derived from fixed starts, so
+only the prover's randomness changes.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import secrets
 
 
 def is_prime(number):
-    """Fermat's test to a few bases: for a key of tests alone."""
+    """Fermat's test with a few bases, which suffices for a test key."""
     return all(pow(base, number - 1, number) == 1 for base in (2, 3, 5, 7, 11, 13))
 
 
@@ -49,7 +49,7 @@ def unit():
 
 
 def lesser(z):
-    """The one of an answer and its negative that is written."""
+    """The smaller of an answer and its negative, which is the canonical one."""
     return min(z, N - z)
 
 
@@ -82,7 +82,7 @@ def membership(context, members, c, r, chosen):
 
 
 def fast(context, members, c, a, chosen):
-    """Membership by an exponent; a residue where there are no members."""
+    """A membership proof by an exponent, or a residue proof if there are no members."""
     hiding = N.bit_length() // 2 + 384
     width = (hiding + 1 + 7) // 8
     zeta = [secrets.randbits(hiding) for _ in members or [0]]
@@ -121,8 +121,8 @@ def is_square(number, prime):
 
 
 def blum():
-    """Of each number, or its multiple that is a square modulo both primes, the root that is a
-    square.
+    """For each number, or its multiple that is a square modulo both primes, the root that is a
+    square itself.
     """
     w = next(w for w in range(2, 1000) if is_square(w, P) != is_square(w, Q))
     found = b""

@@ -1,14 +1,16 @@
-"""Five hospitals train one model on data that none of them shows, nor its gradients.
+"""Five hospitals train one model on their private data, and reveal neither the data nor its
+gradients.
 
-A logistic regression on scikit-learn's breast cancer data (569 tumours, 30 features), cut into five
-parts of different sizes. Every client is a process with its part and the public key. In each round
-it computes the gradient of its part and sends it encrypted. The server, another process with the
-public key only, adds the gradients up, each weighted by its client's number of samples. The key's
-owner decrypts the mean, the gradient over all samples, and hands out the next model.
+The model is a logistic regression on scikit-learn's breast cancer data (569 tumours, 30 features),
+split into five parts of different sizes. Every client is a process with its part and the public
+key. In each round it computes the gradient of its part and sends it encrypted. The server, another
+process that holds only the public key, sums the gradients, each weighted by its client's number of
+samples. The key owner decrypts the mean, which is the gradient over all samples, and distributes
+the next model.
 
-The program trains the same model in the open and compares: equal to the last bit if the open
-gradients are rounded to the same multiples of the step, and as near as that rounding allows if they
-are not.
+The program also trains the same model in plaintext and compares. The results are equal to the last
+bit if the plaintext gradients are rounded to the same multiples of the step. Otherwise they are as
+close as that rounding allows.
 
     python examples/federated.py [--bits 2048] [--rounds 40]
 """
@@ -32,7 +34,7 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 CLIENTS = 5
 LEARNING_RATE = 1.0
 PENALTY = 1e-3
-#: Gradients are bounded by the largest feature; they are rounded to multiples of 2^-24.
+#: The largest feature bounds the gradients, which are rounded to multiples of 2^-24.
 RANGE, STEP = 64, 2**-24
 
 
@@ -46,7 +48,7 @@ class Part:
 
 @dataclass
 class Party:
-    """What a process holds: the public key with the agreed layout, and a client's part."""
+    """The state of a process: the public key with the agreed layout, and a client's part."""
 
     aggregator: he.Aggregator
     part: Part | None
@@ -56,37 +58,39 @@ _party: Party
 
 
 def join(jwk: str, part: Part | None, samples: int) -> None:
-    """Starts a client, or the server (without a part)."""
+    """Initialises a client process, or the server process (without a part)."""
     global _party
     _party = Party(layout(he.PublicKey.from_jwk(jwk, insecure=True), samples), part)
 
 
 def layout(public: he.PublicKey, samples: int) -> he.Aggregator:
-    """What all parties agree on: 31 numbers, weights up to the number of all samples."""
+    """Returns the parameters shared by all parties: 31 numbers, weights up to the number of
+    samples.
+    """
     like = np.zeros(31)
     return he.Aggregator(public, like, range=RANGE, step=STEP, clients=CLIENTS, max_weight=samples)
 
 
 def client_round(model: Vector) -> he.EncryptedUpdate:
-    """In a client's process: the encrypted gradient of its part."""
+    """Encrypts the gradient of the client's part. Runs in a client process."""
     assert _party.part is not None
     return _party.aggregator.encrypt(gradient(_party.part, model))
 
 
 def server_round(updates: list[he.EncryptedUpdate], weights: list[int]) -> he.EncryptedUpdate:
-    """In the server's process: the weighted sum."""
+    """Computes the weighted sum. Runs in the server process."""
     return _party.aggregator.sum(updates, weights=weights)
 
 
 def gradient(part: Part, model: Vector) -> Vector:
-    """The gradient of the mean logistic loss over a part's samples."""
+    """Returns the gradient of the mean logistic loss over a part's samples."""
     scores = part.features @ model
     errors = 1 / (1 + np.exp(-scores)) - part.labels
     return np.asarray(part.features.T @ errors / len(part.labels), dtype=np.float64)
 
 
 def train(rounds: int, mean_gradient: Callable[[Vector], Vector]) -> Vector:
-    """Gradient descent from 0."""
+    """Runs gradient descent from 0."""
     model = np.zeros(31)
     for _ in range(rounds):
         model = model - LEARNING_RATE * (mean_gradient(model) + PENALTY * model)
@@ -94,8 +98,8 @@ def train(rounds: int, mean_gradient: Callable[[Vector], Vector]) -> Vector:
 
 
 def parts() -> list[Part]:
-    """The data, normalised, with a constant feature, in parts of different sizes."""
-    # Here, since the clients' processes, which import this file, do without it.
+    """Returns the normalised data with a constant feature, in parts of different sizes."""
+    # Imported here, since the client processes import this file but do not need it.
     from sklearn.datasets import load_breast_cancer
 
     data: Any = load_breast_cancer()
@@ -112,7 +116,7 @@ def encrypted_training(private: he.PrivateKey, clients: list[Part], rounds: int)
     samples = sum(weights)
     aggregator = layout(private.public, samples)
     jwk = private.public.to_jwk()
-    # Fresh processes: nothing of the owner's memory, private key included, reaches them.
+    # Spawned processes do not inherit the owner's memory with the private key.
     context = multiprocessing.get_context("spawn")
 
     def process(part: Part | None) -> ProcessPoolExecutor:
@@ -133,7 +137,7 @@ def encrypted_training(private: he.PrivateKey, clients: list[Part], rounds: int)
 
 
 def open_training(private: he.PrivateKey, clients: list[Part], rounds: int, rounded: bool) -> Vector:
-    """Trains in the open, with gradients rounded as they are for encryption, or not."""
+    """Trains in plaintext, optionally with gradients rounded as for encryption."""
     samples = sum(len(part.labels) for part in clients)
     aggregator = layout(private.public, samples)
 
@@ -148,13 +152,13 @@ def open_training(private: he.PrivateKey, clients: list[Part], rounds: int, roun
 
 
 def accuracy(model: Vector, clients: list[Part]) -> float:
-    """The share of samples on the right side."""
+    """Returns the share of correctly classified samples."""
     right = sum(int(((part.features @ model > 0) == (part.labels > 0.5)).sum()) for part in clients)
     return right / sum(len(part.labels) for part in clients)
 
 
 def main() -> None:
-    """Trains three times and compares."""
+    """Trains three times and compares the models."""
     parser = argparse.ArgumentParser(description="Federated training under encryption")
     parser.add_argument("--bits", type=int, default=2048, help="bits of the key (below 2048: for tests only)")
     parser.add_argument("--rounds", type=int, default=40)
@@ -170,8 +174,8 @@ def main() -> None:
     print(f"accuracy {accuracy(encrypted, clients):.4f} encrypted, {accuracy(plain, clients):.4f} in the open")
     print(f"equal to open training with rounded gradients: {bool((encrypted == rounded).all())}")
     print(f"largest difference from open training: {difference:.1e} (steps of {STEP:.1e})")
-    # Every round adds half a step at most, times the learning rate; the loss is convex, so nothing
-    # amplifies it.
+    # Every round adds at most half a step, times the learning rate. The loss is convex, so errors
+    # are not amplified.
     if not (encrypted == rounded).all() or difference > LEARNING_RATE * arguments.rounds * STEP / 2:
         raise SystemExit("the encrypted training went another way")
 

@@ -1,13 +1,13 @@
-"""One round of federated boosting on two parties' features, as SecureBoost computes it.
+"""One round of federated boosting on the features of two parties, as in SecureBoost.
 
 The active party has the labels. For each sample it computes a gradient and a second derivative of
-the loss, packs both into one integer and encrypts it. The passive party has the features, cut into
-bins. Without a private key it adds up the ciphertexts of every bin of every feature: a histogram.
-The active party decrypts the histograms, from which it chooses where to split a tree.
+the loss, packs both into one integer and encrypts it. The passive party has the features, divided
+into bins. Without a private key it sums the ciphertexts of every bin of every feature, which gives
+a histogram. The active party decrypts the histograms and uses them to choose where to split a tree.
 
-The program computes the round with the engine that `--engine` names, beside the same round by
-python-paillier on the first rows, and compares both with sums of the plain numbers. It fails if a
-sum differs. Samples are random: the time does not depend on them.
+The program computes the round with the engine given by `--engine`, and the same round with
+python-paillier on the first rows. It compares both with sums of the plaintext numbers, and fails if
+a sum differs. Samples are random, since they do not affect the time.
 
     python examples/gradients.py [--rows 1000000] [--phe-rows 500] [--engine cuda] [--bits 2048]
 """
@@ -28,31 +28,31 @@ import hearith as he
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 FEATURES, BINS = 30, 32
-#: Gradients lie in [-1, 1] and second derivatives in [0, 1/4]: both are rounded to multiples of
+#: Gradients lie in [-1, 1] and second derivatives in [0, 1/4]. Both are rounded to multiples of
 #: 2^-20.
 STEP = 2**-20
-#: Bits of the sums of second derivatives, which lie below those of the gradients.
+#: Size in bits of the sums of second derivatives, which are stored below those of the gradients.
 LOW = 40
-#: So many second derivatives fit.
+#: The number of second derivatives whose sum fits.
 MOST_ROWS = 2**LOW * 4 // 2**20
 
 
 @dataclass
 class Times:
-    """What each step of a round took."""
+    """The duration of each step of a round."""
 
     steps: list[tuple[str, int, float]] = field(default_factory=list)
     _began: float = field(default_factory=time.perf_counter)
 
     def step(self, what: str, count: int) -> None:
-        """Notes a step that has just ended."""
+        """Records a step that has just ended."""
         now = time.perf_counter()
         self.steps.append((what, count, now - self._began))
         self._began = now
 
 
 def samples(rows: int) -> tuple[Integers, Integers]:
-    """Packed gradients, and the bin of each sample by feature."""
+    """Returns packed gradients, and the bin of each sample by feature."""
     random = np.random.default_rng(8)
     labels = random.integers(0, 2, rows)
     predicted = 1 / (1 + np.exp(-random.normal(size=rows)))
@@ -62,15 +62,15 @@ def samples(rows: int) -> tuple[Integers, Integers]:
 
 
 def plain_round(packed: Integers, bins: Integers) -> list[list[int]]:
-    """The histograms, feature by feature, of plain numbers."""
-    # Integers without a limit: the packed sums of a million rows exceed 64 bits.
+    """Returns the histograms of plaintext numbers, by feature."""
+    # Python integers, since the packed sums of a million rows exceed 64 bits.
     low, high = packed & (2**LOW - 1), packed >> LOW
     totals = [[np.bincount(one, part, BINS) for part in (high, low)] for one in bins]
     return [[(int(g) << LOW) + int(h) for g, h in zip(*pair, strict=True)] for pair in totals]
 
 
 def our_round(private: he.PrivateKey, packed: Integers, bins: Integers, times: Times) -> list[list[int]]:
-    """The same histograms by this package."""
+    """Computes the same histograms with this package."""
     encrypted = private.encrypt(packed)
     times.step("encrypt pairs", len(packed))
     sums = encrypted.sums_by(bins)
@@ -84,7 +84,7 @@ def our_round(private: he.PrivateKey, packed: Integers, bins: Integers, times: T
 
 
 def phe_round(private: he.PrivateKey, packed: Integers, bins: Integers, times: Times) -> list[list[int]]:
-    """The same histograms by python-paillier."""
+    """Computes the same histograms with python-paillier."""
     import phe
     import phe.util
 
@@ -108,7 +108,7 @@ def phe_round(private: he.PrivateKey, packed: Integers, bins: Integers, times: T
 
 
 def main() -> None:
-    """Computes the round twice and compares."""
+    """Computes the round with both libraries and compares."""
     parser = argparse.ArgumentParser(description="A round of federated boosting")
     parser.add_argument("--rows", type=int, default=10**6, help=f"samples, at most {MOST_ROWS}")
     parser.add_argument("--phe-rows", type=int, default=500, help="samples of python-paillier's round (0: none)")

@@ -6,15 +6,15 @@ use hearith_paillier::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Bytes that are copied at a time: some milliseconds' worth.
+/// Bytes copied per piece, which takes some milliseconds.
 const PIECE: usize = 16 << 20;
 
-/// Rows of that many bytes.
+/// The number of rows in one piece.
 fn piece_rows(row_bytes: usize) -> usize {
     (PIECE / row_bytes.max(1)).max(1)
 }
 
-/// `rows` ciphertexts, copied piece by piece. Between two Python sees a pending Ctrl-C.
+/// Copies `rows` ciphertexts piece by piece. Python can handle Ctrl-C between pieces.
 fn copied<T: Send>(
     py: Python<'_>,
     rows: usize,
@@ -29,7 +29,7 @@ fn copied<T: Send>(
     Ok(gathering.take().expect("at least one piece"))
 }
 
-/// Residues modulo n, one a row.
+/// Residues modulo n, one per row.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Plaintexts(pub(crate) hearith_paillier::Plaintexts);
 
@@ -39,14 +39,14 @@ impl Plaintexts {
         self.0.len()
     }
 
-    /// The residues one after another, big-endian, as many bytes each as n has.
+    /// The residues as consecutive big-endian numbers, each with the byte length of n.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room_to_copy(self.0.len(), 2 * self.0.row_bytes())?;
         Ok(PyBytes::new(py, &self.0.to_be_bytes()))
     }
 }
 
-/// Ciphertexts of one key, one a row.
+/// Ciphertexts of one key, one per row.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Ciphertexts(pub(crate) hearith_paillier::Ciphertexts);
 
@@ -56,13 +56,13 @@ impl Ciphertexts {
         self.0.len()
     }
 
-    /// Id of the key that they belong to.
+    /// Id of their key.
     #[getter]
     fn key_id(&self) -> String {
         self.0.key_id().to_string()
     }
 
-    /// The ciphertexts one after another, big-endian, twice the bytes of n each.
+    /// The ciphertexts as consecutive big-endian numbers, each with twice the byte length of n.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room_to_copy(self.0.len(), 2 * self.0.row_bytes())?;
         let step = piece_rows(self.0.row_bytes());
@@ -91,7 +91,7 @@ impl Ciphertexts {
         }
     }
 
-    /// The ciphertexts of rows `start` to `stop`, without the last.
+    /// The ciphertexts of rows `start` to `stop`, excluding `stop`.
     fn range(&self, py: Python<'_>, start: usize, stop: usize) -> PyResult<Self> {
         let rows = stop.saturating_sub(start);
         room_to_copy(rows.min(self.0.len()), self.0.row_bytes())?;
@@ -118,7 +118,7 @@ impl Ciphertexts {
     }
 }
 
-/// Ciphertexts that are computed piece by piece, in the place of the whole from the beginning.
+/// Ciphertexts that are computed piece by piece into their final buffer.
 #[pyclass(module = "hearith._native")]
 pub(crate) struct Gathering {
     rows: usize,
@@ -127,18 +127,18 @@ pub(crate) struct Gathering {
 
 #[pymethods]
 impl Gathering {
-    /// `rows`: how many there will be. More find room too.
+    /// `rows`: the expected number of ciphertexts. More are possible.
     #[new]
     fn new(rows: usize) -> Self {
         Gathering { rows, whole: None }
     }
 
-    /// Puts the next piece after what is there.
+    /// Appends the next piece.
     fn append(&mut self, py: Python<'_>, piece: &Ciphertexts) -> PyResult<()> {
         let there = self.whole.as_ref().map_or(0, hearith_paillier::Ciphertexts::len);
         match there {
             0 => room(self.rows.max(piece.0.len()), piece.0.row_bytes())?,
-            // More than was said: the whole may have to move.
+            // More than announced, so the buffer may have to move.
             _ if there + piece.0.len() > self.rows => room(2 * (there + piece.0.len()), piece.0.row_bytes())?,
             _ => {}
         }
@@ -148,14 +148,14 @@ impl Gathering {
         }
     }
 
-    /// The whole, which is taken: `None` if there were no pieces.
+    /// Takes out all ciphertexts; `None` if there were no pieces.
     fn take(&mut self) -> Option<Ciphertexts> {
         self.whole.take().map(Ciphertexts)
     }
 }
 
 impl Gathering {
-    /// Puts what is made after what is there, without the interpreter's lock.
+    /// Computes and appends ciphertexts, without the interpreter's lock.
     fn put(
         &mut self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! BFV: keys, vectors encrypted whole, and sums of their numbers.
+//! BFV: keys, batched vectors, and sums of their numbers.
 
 use crate::integers::{self, Bytes};
 use crate::keys::{Packed, engine, opened, read_long, warn_if_shared};
@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// Bytes before each ciphertext and total that say how long it is, little end first.
+/// Bytes of the little-endian length before each ciphertext and total.
 const LENGTH: usize = 4;
 
-/// Numbers encrypted whole, as many a ciphertext as the parameter set has places; in the last one
-/// fewer.
+/// Batched numbers. Each ciphertext holds as many as the parameter set has slots, the last one
+/// possibly fewer.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct BfvVector(Vec<Ciphertext>);
 
@@ -26,13 +26,13 @@ impl BfvVector {
         self.0.iter().map(Ciphertext::count).sum()
     }
 
-    /// Bits of a plaintext; `None` if there is none.
+    /// Bits of a plaintext; `None` for an empty vector.
     #[getter]
     fn bits(&self) -> Option<u32> {
         self.0.first().map(Ciphertext::bits)
     }
 
-    /// The ciphertexts one after another, each behind its length.
+    /// The ciphertexts in sequence, each preceded by its length.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| framed(self.0.iter().map(Ciphertext::to_bytes))))
     }
@@ -48,32 +48,32 @@ impl BfvTotals {
         self.0.len()
     }
 
-    /// Bits of a plaintext; `None` if there is none.
+    /// Bits of a plaintext; `None` without totals.
     #[getter]
     fn bits(&self) -> Option<u32> {
         self.0.first().map(Total::bits)
     }
 
-    /// Some of them, by their places.
+    /// Selects totals by their indices.
     fn select(&self, places: Vec<usize>) -> PyResult<Self> {
         let total = |place: usize| self.0.get(place).cloned();
         let chosen: Option<Vec<Total>> = places.into_iter().map(total).collect();
         chosen.map(Self).ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("there is no such total"))
     }
 
-    /// The totals one after another, each behind its length.
+    /// The totals in sequence, each preceded by its length.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| framed(self.0.iter().map(Total::to_bytes))))
     }
 }
 
-/// A public key. Python's arrays find theirs again by a weak reference.
+/// A public key. Python's arrays find their key again through a weak reference.
 #[pyclass(frozen, weakref, module = "hearith._native")]
 pub(crate) struct BfvPublicKey(pub(crate) PublicKey);
 
 #[pymethods]
 impl BfvPublicKey {
-    /// The key in the text of its file, or the public half of a private one's.
+    /// Reads a key from the text of its file; from a private key's text, the public half.
     #[staticmethod]
     #[pyo3(signature = (text, *, engine=None))]
     fn from_text(py: Python<'_>, text: &str, engine: Option<&str>) -> PyResult<Self> {
@@ -102,7 +102,7 @@ impl BfvPublicKey {
         self.0.set().name()
     }
 
-    /// How many numbers a ciphertext holds.
+    /// The number of integers that a ciphertext holds.
     #[getter]
     fn slots(&self) -> usize {
         self.0.set().degree()
@@ -113,18 +113,18 @@ impl BfvPublicKey {
         self.0.engine().name()
     }
 
-    /// Checks that plaintexts may have so many bits.
+    /// Checks that plaintexts may have this many bits.
     fn check_bits(&self, bits: u32) -> PyResult<()> {
         self.0.set().check_bits(bits).map_err(|error| errors::lattice(&error))
     }
 
-    /// Encrypts packed integers of at most `bits` bits with their sign.
+    /// Encrypts packed integers of at most `bits` bits, including the sign.
     fn encrypt(&self, py: Python<'_>, data: &Bytes<'_>, width: usize, bits: u32) -> PyResult<BfvVector> {
         let numbers = integers::small(data, width)?;
         chunks(py, &numbers, self.0.set(), |numbers| self.0.encrypt(numbers, bits))
     }
 
-    /// The sum of the vectors, each times its factor, number by number.
+    /// The element-wise sum of the vectors, each multiplied by its factor.
     fn combine(&self, py: Python<'_>, terms: Vec<Py<BfvVector>>, factors: Vec<i64>) -> PyResult<BfvVector> {
         let terms: Vec<&[Ciphertext]> = terms.iter().map(|term| &term.get().0[..]).collect();
         let count = terms.first().map_or(0, |first| first.len());
@@ -145,14 +145,15 @@ impl BfvPublicKey {
         vector(py, count, together)
     }
 
-    /// The same numbers so that whoever decrypts them sees of how they were computed nothing.
+    /// The same numbers, re-randomised so that decryption reveals nothing about how they were
+    /// computed.
     fn release(&self, py: Python<'_>, numbers: &BfvVector) -> PyResult<BfvVector> {
         vector(py, numbers.0.len(), |place| self.0.release(&numbers.0[place]))
     }
 
-    /// Sums by groups, of integers of `bits` bits: for each number its group from 0 on (below 0:
-    /// left out), and its weight. Both are packed. There are `groups` of them, each named at least
-    /// once.
+    /// Sums integers of `bits` bits by groups. `places` has the group of each number, from 0 on;
+    /// numbers with a group below 0 are left out. `weights` has their weights. Both are packed.
+    /// There are `groups` groups, some of which may be empty.
     #[pyo3(signature = (numbers, bits, groups, places, weights=None))]
     fn sums(
         &self,
@@ -188,7 +189,7 @@ impl BfvPublicKey {
         .map_err(lattice)?;
         totals(py, || {
             if sums.groups() < groups as usize {
-                // No number is in the last groups: their sums are 0, and look like any other.
+                // The last groups are empty. Their sums are 0, and look like any other.
                 let nothing = self.0.encrypt(&vec![0; groups.min(self.slots() as u32) as usize], bits)?;
                 for first in (0..groups).step_by(nothing.count()) {
                     let named: Vec<u32> =
@@ -200,7 +201,7 @@ impl BfvPublicKey {
         })
     }
 
-    /// The sums of several sets of as many totals, of integers of `bits` bits.
+    /// The sums of several sets of totals of equal length, of integers of `bits` bits.
     fn add_totals(&self, py: Python<'_>, terms: Vec<Py<BfvTotals>>, bits: u32) -> PyResult<BfvTotals> {
         totals(py, || {
             let mut sums = Sums::new(&self.0, bits)?;
@@ -213,18 +214,18 @@ impl BfvPublicKey {
         })
     }
 
-    /// Vectors from their bytes.
+    /// Reads a vector from its bytes.
     fn vector(&self, py: Python<'_>, data: &[u8]) -> PyResult<BfvVector> {
         let frames = frames(data).map_err(|error| errors::lattice(&error))?;
         let read = vector(py, frames.len(), |place| Ciphertext::from_bytes(frames[place], &self.0))?;
         let full = read.0.iter().rev().skip(1).all(|ciphertext| ciphertext.count() == self.slots());
         match full && read.0.iter().all(|ciphertext| Some(ciphertext.bits()) == read.bits()) {
             true => Ok(read),
-            false => Err(errors::lattice(&ErrorKind::Malformed("the ciphertexts are of no one vector").into())),
+            false => Err(errors::lattice(&ErrorKind::Malformed("the ciphertexts do not belong to one vector").into())),
         }
     }
 
-    /// Totals from their bytes.
+    /// Reads totals from their bytes.
     fn totals(&self, py: Python<'_>, data: &[u8]) -> PyResult<BfvTotals> {
         let read =
             totals(py, || frames(data)?.into_par_iter().map(|bytes| Total::from_bytes(bytes, &self.0)).collect())?;
@@ -282,13 +283,13 @@ impl BfvPrivateKey {
         BfvPublicKey(self.0.public().clone())
     }
 
-    /// As the public key does, in half the room.
+    /// Encrypts like the public key, in half the space.
     fn encrypt(&self, py: Python<'_>, data: &Bytes<'_>, width: usize, bits: u32) -> PyResult<BfvVector> {
         let numbers = integers::small(data, width)?;
         chunks(py, &numbers, self.0.public().set(), |numbers| self.0.encrypt(numbers, bits))
     }
 
-    /// The numbers of a vector, packed.
+    /// Decrypts the numbers of a vector, packed.
     fn decrypt<'py>(&self, py: Python<'py>, numbers: &BfvVector) -> PyResult<Packed<'py>> {
         let slots = self.0.public().set().degree();
         let found = threads::run(py, || {
@@ -304,18 +305,18 @@ impl BfvPrivateKey {
         packed(py, found)
     }
 
-    /// The sums, packed.
+    /// Decrypts the sums, packed.
     fn decrypt_totals<'py>(&self, py: Python<'py>, totals: &BfvTotals) -> PyResult<Packed<'py>> {
         let found = threads::run(py, || {
-            // Of its full size at once: a growing vector leaves copies behind.
+            // Allocated in full, because a growing vector leaves copies in memory.
             let mut numbers = Zeroizing::new(vec![0; totals.0.len()]);
             let each = |(place, (total, number)): (usize, (&Total, &mut i128))| {
                 *number = self.0.decrypt_total(total).map_err(|error| error.at_row(place))?;
                 Ok::<_, Error>(())
             };
             let decrypted = totals.0.par_iter().zip(numbers.par_iter_mut()).enumerate().map(each);
-            // All rows are computed before one is judged, so that the error is the first row's,
-            // whichever core was faster.
+            // All rows are computed before any is checked, so the error is always that of the first
+            // row.
             decrypted.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
             Ok(integers::pack_small(&numbers))
         })?;
@@ -340,7 +341,7 @@ fn packed(py: Python<'_>, found: Result<(Zeroizing<Vec<u8>>, usize), Error>) -> 
     Ok((PyByteArray::new(py, &data), width))
 }
 
-/// A vector's ciphertexts, each computed by itself.
+/// Computes the ciphertexts of a vector independently.
 fn vector(
     py: Python<'_>,
     count: usize,
@@ -348,8 +349,8 @@ fn vector(
 ) -> PyResult<BfvVector> {
     let mut made = Vec::with_capacity(count);
     threads::pieces(py, count, |places| {
-        // All of a piece are computed before one is judged, so that the error is the first one's,
-        // whichever core was faster.
+        // A whole piece is computed before any result is checked, so the error is always the first
+        // one.
         let found = places.into_par_iter().map(&each).collect::<Vec<_>>();
         made.extend(found.into_iter().collect::<Result<Vec<_>, _>>()?);
         Ok(())
@@ -362,8 +363,8 @@ fn totals(py: Python<'_>, work: impl FnOnce() -> Result<Vec<Total>, Error> + Sen
     threads::run(py, work)?.map(BfvTotals).map_err(|error| errors::lattice(&error))
 }
 
-/// Encrypts as many numbers at a time as a ciphertext holds; an error names the number in the
-/// whole.
+/// Encrypts as many numbers at a time as a ciphertext holds. Errors give the index in the full
+/// sequence.
 fn chunks(
     py: Python<'_>,
     numbers: &[i128],
@@ -372,7 +373,7 @@ fn chunks(
 ) -> PyResult<BfvVector> {
     let slots = set.degree();
     let chunks: Vec<&[i128]> = numbers.chunks(slots).collect();
-    // Two polynomials of residues in 64 bits.
+    // Two polynomials of 64-bit residues.
     room(chunks.len(), 2 * slots * set.moduli().len() * size_of::<u64>())?;
     vector(py, chunks.len(), |chunk| {
         encrypt(chunks[chunk]).map_err(|error| match error.row() {
@@ -382,7 +383,7 @@ fn chunks(
     })
 }
 
-/// Packed integers of 64 bits.
+/// Reads packed 64-bit integers.
 fn small(data: &Bytes<'_>) -> PyResult<Vec<i64>> {
     Ok(integers::small(data, size_of::<i64>())?.iter().map(|&integer| integer as i64).collect())
 }
@@ -396,9 +397,9 @@ fn framed(parts: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// The parts that [`framed`] put together.
+/// Splits the output of [`framed`].
 fn frames(mut data: &[u8]) -> Result<Vec<&[u8]>, Error> {
-    let cut = || Error::from(ErrorKind::Malformed("the bytes end in a ciphertext"));
+    let cut = || Error::from(ErrorKind::Malformed("the bytes end in the middle of a ciphertext"));
     let mut parts = Vec::new();
     while let Some((length, rest)) = data.split_first_chunk::<LENGTH>() {
         let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(cut)?;

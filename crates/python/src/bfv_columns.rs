@@ -1,15 +1,15 @@
-//! Columns encrypted whole, by BFV: the kernel of `hearith_columns::lattice`.
+//! Batched columns, encrypted by BFV: the kernel of `hearith_columns::lattice`.
 //!
-//! What encrypts and what decrypts a table keeps its place in it, so a table passes in one call,
-//! its batches from an iterator of Python's: between two of them progress shows, and Ctrl-C ends
-//! the work.
+//! Encryption and decryption of a table depend on the position in it. A table is therefore
+//! processed in one call, with its batches from a Python iterator. Progress is updated between
+//! batches, and Ctrl-C stops the work there.
 
 use crate::bfv::{BfvPrivateKey, BfvPublicKey};
 use crate::{errors, threads};
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
-use hearith_columns::lattice::{LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
+use hearith_columns::lattice::{LatticeAggregator, LatticeDecryptor, LatticeEncryptor, LatticeKey};
 use hearith_columns::{
     BoundPredicate, ColumnSpec, EncryptOptions, ErrorKind as TableErrorKind, Predicate, Rounding, Withheld,
 };
@@ -20,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 /// Record batches and their schema.
 type Table = (PyArrowType<Schema>, Vec<PyArrowType<RecordBatch>>);
 
-/// Encrypts columns of a table, whose batches have as many rows as a ciphertext holds numbers, but
-/// the last. `columns` are names with scale and range, as for Paillier.
+/// Encrypts columns of a table. Its batches must have as many rows as a ciphertext holds numbers,
+/// except the last. `columns` are names with scale and range, as for Paillier.
 #[pyfunction]
 #[pyo3(signature = (key, schema, batches, columns, *, rounding=false, max_additions=None))]
 pub(crate) fn bfv_encrypt_table(
@@ -41,7 +41,7 @@ pub(crate) fn bfv_encrypt_table(
     let key = match (&public, &private) {
         (Ok(key), _) => LatticeKey::Public(&key.get().0),
         (_, Ok(key)) => LatticeKey::Owner(&key.get().0),
-        _ => return Err(PyTypeError::new_err("a public or private key of BFV is needed")),
+        _ => return Err(PyTypeError::new_err("a public or private BFV key is needed")),
     };
     let mut encryptor = LatticeEncryptor::new(key, &schema.0, &options).map_err(errors::table)?;
     let (mut encrypted, mut rows) = (Vec::new(), 0);
@@ -54,7 +54,7 @@ pub(crate) fn bfv_encrypt_table(
     Ok((PyArrowType(Schema::clone(&encryptor.schema())), encrypted))
 }
 
-/// Decrypts a table, or totals.
+/// Decrypts a table or totals.
 #[pyfunction]
 pub(crate) fn bfv_decrypt_table(
     py: Python<'_>,
@@ -74,25 +74,25 @@ pub(crate) fn bfv_decrypt_table(
     Ok((PyArrowType(Schema::clone(&decryptor.schema())), decrypted))
 }
 
-/// Totals, and the rows of the table at hand that count.
+/// Totals, and the condition bound to the current table.
 struct Running {
-    totals: LatticeTotals,
+    totals: LatticeAggregator,
     condition: Option<Predicate>,
     bound: Option<BoundPredicate>,
 }
 
-/// Running totals, by groups, of the columns of tables that are encrypted whole.
+/// Running totals, by groups, of batched columns of tables.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct BfvColumnTotals {
-    /// None when they are finished, or failed.
+pub(crate) struct BfvAggregator {
+    /// `None` after the totals are finished or failed.
     running: Mutex<Option<Running>>,
     withheld: Mutex<Withheld>,
 }
 
 #[pymethods]
-impl BfvColumnTotals {
-    /// Each number counts as often as the plain column `weight` says in its row, if one is named,
-    /// and those rows alone for which `condition` holds.
+impl BfvAggregator {
+    /// If `weight` names an unencrypted column, each number is multiplied by its row's value there.
+    /// If `condition` is given, only rows for which it holds are added.
     #[new]
     #[pyo3(signature = (key, schema, by=vec![], weight=None, condition=None))]
     fn new(
@@ -102,7 +102,7 @@ impl BfvColumnTotals {
         weight: Option<&str>,
         condition: Option<&str>,
     ) -> PyResult<Self> {
-        let totals = LatticeTotals::new(&key.get().0, &schema.0, &by, weight).map_err(errors::table)?;
+        let totals = LatticeAggregator::new(&key.get().0, &schema.0, &by, weight).map_err(errors::table)?;
         let condition = condition.map(str::parse::<Predicate>).transpose();
         let condition = condition.map_err(|error| errors::table(TableErrorKind::from(error).into()))?;
         if let Some(condition) = &condition {
@@ -112,7 +112,7 @@ impl BfvColumnTotals {
         Ok(Self { running: Mutex::new(Some(running)), withheld: Mutex::default() })
     }
 
-    /// Lets tables come that have rows of one before.
+    /// Allows tables that share rows with an earlier one.
     fn allow_repeated(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |running| {
             running.totals.allow_repeated();
@@ -120,7 +120,7 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Lets `finish` give out totals in which few values have a weight of their own.
+    /// Lets `finish` return totals in which few values share a weight.
     fn allow_rare_weights(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |running| {
             running.totals.allow_rare_weights();
@@ -128,7 +128,7 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Turns to the next table.
+    /// Starts the next table.
     fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>) -> PyResult<()> {
         self.with(py, |running| {
             running.bind(&schema.0)?;
@@ -136,8 +136,7 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Turns to a part of a table: whole chunks, one after another, the first of which begins in
-    /// this row.
+    /// Starts a part of a table: consecutive whole chunks, the first of which starts at `row`.
     fn begin_part(&self, py: Python<'_>, schema: PyArrowType<Schema>, row: u64) -> PyResult<()> {
         self.with(py, |running| {
             running.bind(&schema.0)?;
@@ -145,13 +144,13 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Adds the next rows of the table, those alone for which `keep`, a byte a row, is not 0, if it
-    /// is given. After an error the totals are gone.
+    /// Adds the next rows of the table. If `keep` (one byte per row) is given, only rows with
+    /// non-zero bytes are added. After an error, the totals are lost.
     #[pyo3(signature = (batch, keep=None))]
     fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>, keep: Option<&[u8]>) -> PyResult<()> {
         let keep = keep.map(|keep| BooleanArray::from_iter(keep.iter().map(|&keep| Some(keep != 0))));
         self.with(py, |running| {
-            let bound = running.bound.as_ref().map(|bound| bound.keep(&batch.0)).transpose()?;
+            let bound = running.bound.as_ref().map(|bound| bound.evaluate(&batch.0)).transpose()?;
             let keep = match (keep, bound) {
                 (Some(keep), Some(bound)) => Some(and(&keep, &bound)),
                 (keep, bound) => keep.or(bound),
@@ -160,24 +159,24 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Checks that the table was whole.
+    /// Checks that the table was complete.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |running| running.totals.end())
     }
 
-    /// The totals, one row a group in ascending order; there is no more to be done with them then.
-    /// Groups of fewer rows than `min_rows` are left out, totals that fewer values entered with one
-    /// of their weights null.
+    /// Returns the totals, one row per group in ascending order, and ends the aggregation. Groups
+    /// of fewer rows than `min_rows` are left out. A total is null if fewer values entered it, or
+    /// share one of its weights.
     #[pyo3(signature = (*, min_rows=0))]
     fn finish(&self, py: Python<'_>, min_rows: u64) -> PyResult<PyArrowType<RecordBatch>> {
         let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let totals = totals.ok_or_else(finished)?;
-        let released = threads::run(py, || totals.totals.release(min_rows))?.map_err(errors::table)?;
+        let released = threads::run(py, || totals.totals.finish_with(min_rows))?.map_err(errors::table)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = released.withheld;
         Ok(PyArrowType(released.batch))
     }
 
-    /// What `finish` left out: groups, their rows, and totals of single columns in other groups.
+    /// What `finish` withheld: groups, their rows, and totals of single columns in other groups.
     #[getter]
     fn withheld(&self) -> (u64, u64, u64) {
         let Withheld { groups, rows, totals } = *self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,12 +191,12 @@ impl Running {
     }
 }
 
-/// The rows for which both say true.
+/// The rows for which both arrays are true.
 fn and(a: &BooleanArray, b: &BooleanArray) -> BooleanArray {
     a.iter().zip(b).map(|(a, b)| Some(a == Some(true) && b == Some(true))).collect()
 }
 
-impl BfvColumnTotals {
+impl BfvAggregator {
     fn with(
         &self,
         py: Python<'_>,
@@ -218,5 +217,5 @@ impl BfvColumnTotals {
 }
 
 fn finished() -> PyErr {
-    PyRuntimeError::new_err("these totals are finished, or failed")
+    PyRuntimeError::new_err("these totals are already finished or have failed")
 }

@@ -1,4 +1,4 @@
-//! Encrypted columns: the kernel of `hearith-columns`, record batches in and out.
+//! Encrypted columns: the kernel of `hearith-columns`, with record batches as input and output.
 
 use crate::keys::{PrivateKey, PublicKey};
 use crate::remote::RemoteKey;
@@ -6,13 +6,13 @@ use crate::{errors, threads};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Rounding, TableId, Withheld};
-use hearith_paillier::{Compute, Decrypt};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, FinishOptions, Rounding, TableId, Withheld};
+use hearith_paillier::{DecryptionBackend, PublicKeyBackend};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A key to encrypt with, of either kind.
+/// An encryption key of any kind.
 enum Key {
     Public(Py<PublicKey>),
     Private(Py<PrivateKey>),
@@ -21,7 +21,7 @@ enum Key {
 
 impl Key {
     fn of(key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // It is a public key as well.
+        // First, because it is a public key as well.
         if let Ok(key) = key.cast::<RemoteKey>() {
             return Ok(Self::Remote(key.clone().unbind()));
         }
@@ -61,8 +61,8 @@ pub(crate) struct Encryptor {
 
 #[pymethods]
 impl Encryptor {
-    /// `columns` are names with scale and range (`None`: by the column's type, 2^63 - 1 after
-    /// scaling).
+    /// `columns` are names with scale and range. The defaults for `None` are the scale of the
+    /// column's type, and 2^63 - 1 after scaling.
     #[new]
     #[pyo3(signature = (key, schema, columns, *, pack=false, rounding=false, max_additions=None))]
     fn new(
@@ -103,14 +103,14 @@ impl Encryptor {
     }
 }
 
-/// What tables of other scales, ranges, numbers of additions and widths of group columns become, so
-/// that they add up.
+/// The common form that lets tables with different scales, ranges, numbers of additions and widths
+/// of group columns be summed.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Alignment(Mutex<hearith_columns::Alignment>);
 
 #[pymethods]
 impl Alignment {
-    /// Of tables of these schemas, added up by these columns.
+    /// Aligns tables with these schemas, to be summed by the columns `by`.
     #[new]
     fn new(schemas: Vec<PyArrowType<Schema>>, by: Vec<String>) -> PyResult<Self> {
         let schemas: Vec<_> = schemas.into_iter().map(|schema| Arc::new(schema.0)).collect();
@@ -118,13 +118,13 @@ impl Alignment {
         Ok(Self(Mutex::new(alignment)))
     }
 
-    /// The schema of one of the tables when it is aligned.
+    /// The schema of one of the tables after alignment.
     fn schema(&self, schema: PyArrowType<Schema>) -> PyResult<PyArrowType<Schema>> {
         let aligned = self.kernel().schema(&schema.0).map_err(errors::table)?;
         Ok(PyArrowType(Schema::clone(&aligned)))
     }
 
-    /// A batch of one of the tables, aligned.
+    /// Aligns a batch of one of the tables.
     fn align(
         &self,
         py: Python<'_>,
@@ -143,8 +143,8 @@ impl Alignment {
     }
 }
 
-/// What computes with a public key: this machine, cards in it, or the service whose key it is.
-fn computing(key: &Bound<'_, PublicKey>) -> Arc<dyn Compute> {
+/// The backend of a public key: this machine, its GPUs, or the service that has the key.
+fn computing(key: &Bound<'_, PublicKey>) -> Arc<dyn PublicKeyBackend> {
     match key.cast::<RemoteKey>() {
         Ok(key) => key.get().0.clone(),
         Err(_) => match &key.get().1 {
@@ -156,25 +156,25 @@ fn computing(key: &Bound<'_, PublicKey>) -> Arc<dyn Compute> {
 
 /// Running totals of the encrypted columns of a table, by groups.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct Totals {
-    key: Arc<dyn Compute>,
-    /// None when they are finished, or failed.
-    running: Mutex<Option<hearith_columns::Totals>>,
+pub(crate) struct Aggregator {
+    key: Arc<dyn PublicKeyBackend>,
+    /// `None` after the totals are finished or failed.
+    running: Mutex<Option<hearith_columns::Aggregator>>,
     withheld: Mutex<Withheld>,
 }
 
 #[pymethods]
-impl Totals {
+impl Aggregator {
     #[new]
     #[pyo3(signature = (key, schema, by=vec![]))]
     fn new(key: &Bound<'_, PublicKey>, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
         let key = computing(key);
-        let totals = hearith_columns::Totals::with(key.clone(), &schema.0, &by).map_err(errors::table)?;
+        let totals = hearith_columns::Aggregator::with(key.clone(), &schema.0, &by).map_err(errors::table)?;
         Ok(Self { key, running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }
 
-    /// Turns to the next table, which must have no rows of one before unless repeated ones are
-    /// allowed. After an error the totals are gone.
+    /// Starts the next table. It must not share rows with an earlier one, unless `allow_repeated`
+    /// is set. After an error, the totals are lost.
     #[pyo3(signature = (schema, *, allow_repeated=false))]
     fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>, allow_repeated: bool) -> PyResult<()> {
         self.with(py, |totals| {
@@ -185,7 +185,7 @@ impl Totals {
         })
     }
 
-    /// Adds the rows of a batch. After an error the totals are gone.
+    /// Adds the rows of a batch. After an error, the totals are lost.
     fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<()> {
         self.with(py, |totals| {
             totals.check_schema(batch.0.schema_ref())?;
@@ -193,21 +193,21 @@ impl Totals {
         })
     }
 
-    /// The totals, one row a group in ascending order; there is no more to be done with them then.
-    /// Groups of fewer rows than `min_rows` are left out, totals of fewer values null.
+    /// Returns the totals, one row per group in ascending order, and ends the aggregation. Groups
+    /// of fewer rows than `min_rows` are left out, and totals of fewer values are null.
     #[pyo3(signature = (*, min_rows=0, rerandomise=false))]
     fn finish(&self, py: Python<'_>, min_rows: u64, rerandomise: bool) -> PyResult<PyArrowType<RecordBatch>> {
         let rerandomise = rerandomise.then_some(EncryptionKey::Service(&*self.key));
         let released = threads::run(py, || {
             let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-            totals.map(|totals| totals.release(&Release { min_rows, rerandomise }))
+            totals.map(|totals| totals.finish_with(&FinishOptions { min_rows, rerandomise }))
         })?;
         let released = released.ok_or_else(finished)?.map_err(errors::table)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = released.withheld;
         Ok(PyArrowType(released.batch))
     }
 
-    /// What `finish` left out: groups, their rows, and totals of single columns in other groups.
+    /// What `finish` withheld: groups, their rows, and totals of single columns in other groups.
     #[getter]
     fn withheld(&self) -> (u64, u64, u64) {
         let Withheld { groups, rows, totals } = *self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,11 +215,11 @@ impl Totals {
     }
 }
 
-impl Totals {
+impl Aggregator {
     fn with(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut hearith_columns::Totals) -> Result<(), hearith_columns::Error> + Send,
+        work: impl FnOnce(&mut hearith_columns::Aggregator) -> Result<(), hearith_columns::Error> + Send,
     ) -> PyResult<()> {
         let worked = threads::run(py, || {
             let mut state = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -236,11 +236,11 @@ impl Totals {
 }
 
 fn finished() -> PyErr {
-    PyRuntimeError::new_err("these totals are finished, or failed")
+    PyRuntimeError::new_err("these totals are already finished or have failed")
 }
 
-/// Whoever has the private key.
-enum Holder {
+/// The holder of the private key.
+enum KeyHolder {
     Private(Py<PrivateKey>),
     Remote(Py<RemoteKey>),
 }
@@ -248,22 +248,22 @@ enum Holder {
 /// Decrypts the batches of one table.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Decryptor {
-    holder: Holder,
+    holder: KeyHolder,
     schema: Schema,
-    /// Whether what was decrypted is checked before it is given out.
+    /// Whether decrypted numbers are checked before they are returned.
     check: bool,
 }
 
 #[pymethods]
 impl Decryptor {
-    /// With a private key, or a service that has it; `check` makes sure of what was decrypted
-    /// before it is given out, as a service does anyway.
+    /// Decrypts with a private key, or a service that has it. `check` verifies the decrypted
+    /// numbers before they are returned; a service always does so.
     #[new]
     #[pyo3(signature = (key, schema, *, check=false))]
     fn new(key: &Bound<'_, PyAny>, schema: PyArrowType<Schema>, check: bool) -> PyResult<Self> {
         let holder = match key.cast::<RemoteKey>() {
-            Ok(key) => Holder::Remote(key.clone().unbind()),
-            Err(_) => Holder::Private(key.cast::<PrivateKey>()?.clone().unbind()),
+            Ok(key) => KeyHolder::Remote(key.clone().unbind()),
+            Err(_) => KeyHolder::Private(key.cast::<PrivateKey>()?.clone().unbind()),
         };
         let decryptor = Self { holder, schema: schema.0, check };
         decryptor.with_kernel(|_| Ok(()))?;
@@ -276,7 +276,7 @@ impl Decryptor {
         self.with_kernel(|kernel| Ok(PyArrowType(Schema::clone(&kernel.schema()))))
     }
 
-    /// The batch with exact decimals, or an error at the first total that cannot be relied on.
+    /// The batch with exact decimals, or an error at the first unreliable total.
     fn decrypt(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<PyArrowType<RecordBatch>> {
         let decrypted = self.with_kernel(|kernel| threads::run(py, || kernel.decrypt(&batch.0)?.to_batch()))?;
         decrypted.map(PyArrowType).map_err(errors::table)
@@ -286,14 +286,14 @@ impl Decryptor {
 impl Decryptor {
     fn with_kernel<T>(&self, work: impl FnOnce(hearith_columns::Decryptor<'_>) -> PyResult<T>) -> PyResult<T> {
         let checking;
-        let holder: &dyn Decrypt = match &self.holder {
-            Holder::Remote(key) => &*key.get().0,
-            Holder::Private(key) if key.get().1.is_some() => key.get().1.as_deref().expect("it has cards"),
-            Holder::Private(key) if self.check => {
+        let holder: &dyn DecryptionBackend = match &self.holder {
+            KeyHolder::Remote(key) => &*key.get().0,
+            KeyHolder::Private(key) if key.get().1.is_some() => key.get().1.as_deref().expect("it has cards"),
+            KeyHolder::Private(key) if self.check => {
                 checking = key.get().0.checking();
                 &checking
             }
-            Holder::Private(key) => &key.get().0,
+            KeyHolder::Private(key) => &key.get().0,
         };
         work(hearith_columns::Decryptor::with(holder, &self.schema).map_err(errors::table)?)
     }

@@ -27,12 +27,12 @@ fn acknowledged(insecure: bool) -> PyResult<InsecureHistoricalParameters> {
     }
 }
 
-/// Truth values from a byte each.
+/// Reads booleans of one byte each.
 fn truth(data: &Bytes<'_>) -> Zeroizing<Vec<bool>> {
     Zeroizing::new(integers::bytes(data).iter().map(|&byte| byte != 0).collect())
 }
 
-/// Writes a file that is there when it is complete.
+/// Writes a file that appears only when complete.
 fn write(
     path: &Path,
     mode: u32,
@@ -88,7 +88,7 @@ impl DghvPublicKey {
         self.0.key.parameters().scheme().name()
     }
 
-    /// `cnt toy` and the like.
+    /// The name of the parameters, such as `cnt toy`.
     #[getter]
     fn parameters(&self) -> String {
         self.0.key.parameters().to_string()
@@ -99,7 +99,7 @@ impl DghvPublicKey {
         self.0.recryption.is_some()
     }
 
-    /// Levels below the key's own.
+    /// The number of levels below the key's own.
     #[getter]
     fn rungs(&self) -> usize {
         self.0.ladder.as_ref().map_or(0, |ladder| ladder.rungs().len())
@@ -110,7 +110,7 @@ impl DghvPublicKey {
         self.rows(threads::run(py, || self.0.key.encrypt(&bits))?)
     }
 
-    /// Plain bits as ciphertexts without noise, which hide nothing.
+    /// Encodes plaintext bits as ciphertexts without noise, which hide nothing.
     fn plain(&self, data: &Bytes<'_>) -> PyResult<DghvCiphertexts> {
         self.rows(Ok(self.0.key.constants(&truth(data))))
     }
@@ -127,7 +127,7 @@ impl DghvPublicKey {
         self.rows(threads::run(py, || self.0.switch(&bits.rows, level))?)
     }
 
-    /// The output values of a circuit in Bristol Fashion.
+    /// Evaluates a circuit in Bristol Fashion, and returns its output values.
     fn evaluate(
         &self,
         py: Python<'_>,
@@ -164,7 +164,7 @@ impl DghvPublicKey {
 }
 
 impl DghvPublicKey {
-    /// Ciphertexts of one level; none at all are at the key's own.
+    /// Wraps ciphertexts of one level. An empty list is at the key's own level.
     fn rows(&self, rows: Result<Vec<Ciphertext>, Error>) -> PyResult<DghvCiphertexts> {
         let rows = rows.map_err(|error| errors::bits(&error))?;
         let level = rows.first().map_or(Ok(0), |row| self.0.level_of(row)).map_err(|error| errors::bits(&error))?;
@@ -179,7 +179,7 @@ pub(crate) struct DghvPrivateKey(PrivateKeys);
 
 #[pymethods]
 impl DghvPrivateKey {
-    /// A new key pair.
+    /// Generates a key pair.
     #[staticmethod]
     #[pyo3(signature = (
         scheme, parameters, *, short_coefficients=false, recryption=true, ladder=0,
@@ -225,11 +225,11 @@ impl DghvPrivateKey {
         let insecure = acknowledged(insecure_historical_parameters)?;
         let input = File::open(&path).map_err(|error| errors::io(&path, &error))?;
         let metadata = input.metadata().map_err(|error| errors::io(&path, &error))?;
-        // Without a buffer, which would keep a copy.
+        // Unbuffered, because a buffer would keep a copy.
         let key = PrivateKeys::read_from(input, insecure)
             .map_err(|error| errors::file::<errors::InvalidKeyError>(&path, error))?;
         if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
-            let text = "others than its owner can read this private key (chmod 600 fixes it)";
+            let text = "other users can read this private key (chmod 600 fixes it)";
             let warning = std::ffi::CString::new(format!("{}: {text}", path.display()))?;
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)?;
         }
@@ -245,7 +245,7 @@ impl DghvPrivateKey {
         self.0.key.id().to_string()
     }
 
-    /// A byte a bit.
+    /// Decrypts bits, one byte each.
     fn decrypt<'py>(&self, py: Python<'py>, bits: &DghvCiphertexts) -> PyResult<Bound<'py, PyByteArray>> {
         let bits = threads::run(py, || self.0.decrypt(&bits.rows).map(Zeroizing::new))?;
         let bits = bits.map_err(|error| errors::bits(&error))?;
@@ -254,7 +254,7 @@ impl DghvPrivateKey {
     }
 }
 
-/// Ciphertexts of one key, one a bit.
+/// Ciphertexts of one key, one per bit.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct DghvCiphertexts {
     rows: Vec<Ciphertext>,
@@ -274,18 +274,18 @@ impl DghvCiphertexts {
         self.parameters.level()
     }
 
-    /// Id of the key that they belong to.
+    /// Id of their key.
     #[getter]
     fn key_id(&self) -> String {
         self.key.to_string()
     }
 
-    /// Bounds of the noise, in bits.
+    /// Upper bounds of the noise in bits.
     fn noise(&self) -> Vec<f64> {
         self.rows.iter().map(Ciphertext::noise).collect()
     }
 
-    /// Levels of multiplications left.
+    /// Remaining levels of multiplications.
     fn levels(&self) -> Vec<u32> {
         self.rows.iter().map(|row| row.levels_left(&self.parameters)).collect()
     }

@@ -1,4 +1,4 @@
-//! The verifier of elections in parts, for records that are verified on many machines.
+//! The distributed election verifier, for records that are verified on several machines.
 
 use crate::errors::HearithError;
 use crate::keys::{engine, policy};
@@ -6,12 +6,12 @@ use crate::threads;
 use hearith_election::cluster;
 use pyo3::prelude::*;
 
-/// A record that cannot be verified; what is wrong with one that can is in the report.
+/// The error for a record that cannot be verified. Faults in verifiable records are in the report.
 fn unreadable(error: hearith_election::Error) -> PyErr {
     HearithError::new_err(error.to_string())
 }
 
-/// One that reads files of a record.
+/// A worker that reads files of a record.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct ElectionWorker(cluster::Worker);
 
@@ -35,13 +35,13 @@ impl ElectionWorker {
     }
 }
 
-/// One that joins what workers find.
+/// The coordinator that combines the workers' results.
 #[pyclass(module = "hearith._native")]
 pub(crate) struct ElectionCoordinator(Option<cluster::Coordinator>);
 
 impl ElectionCoordinator {
     fn open(&mut self) -> PyResult<&mut cluster::Coordinator> {
-        self.0.as_mut().ok_or_else(|| HearithError::new_err("the report was made already"))
+        self.0.as_mut().ok_or_else(|| HearithError::new_err("the report has already been made"))
     }
 }
 

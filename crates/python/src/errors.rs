@@ -1,5 +1,5 @@
-//! Errors of the Rust crates as the exceptions of `hearith.errors`: with row, column and kind,
-//! their sources as causes.
+//! Converts errors of the Rust crates to the exceptions of `hearith.errors`, with row, column and
+//! kind. Their sources become causes.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Debug, Write};
@@ -30,18 +30,18 @@ pyo3::import_exception!(hearith.errors, TableError);
 
 pub(crate) use HearithError as Anything;
 
-/// Where something is wrong; rows count from 0.
+/// The location of an error; rows count from 0.
 struct Place {
     row: Option<u64>,
     column: Option<String>,
 }
 
-/// A key that cannot be made or accepted.
+/// A key cannot be generated or accepted.
 pub(crate) fn key(error: Error) -> PyErr {
     raise_paillier::<InvalidKeyError>(&error)
 }
 
-/// An operation on batches that failed.
+/// A batch operation failed.
 pub(crate) fn operation(error: Error) -> PyErr {
     match error.kind() {
         ErrorKind::WrongKey { .. } => raise_paillier::<KeyMismatchError>(&error),
@@ -56,28 +56,28 @@ pub(crate) fn operation(error: Error) -> PyErr {
     }
 }
 
-/// Numbers that have no plaintext.
+/// A number has no plaintext.
 pub(crate) fn encoding(error: Error) -> PyErr {
     raise_paillier::<RangeError>(&error)
 }
 
-/// A row whose slots hold more than their layout allows.
+/// The slots of a row exceed their layout.
 pub(crate) fn slot_overflow(row: usize) -> PyErr {
     let (text, row) = ("the total overflowed its slots".to_owned(), Some(row as u64));
     PyErr::new::<RangeError, _>((text, row, None::<String>, "overflow"))
 }
 
-/// A shared key that cannot be made or accepted.
+/// A shared key cannot be generated or accepted.
 pub(crate) fn shared_key(error: &hearith_threshold::Error) -> PyErr {
     raise_shared::<InvalidKeyError>(error)
 }
 
-/// A key for signatures that cannot be made or read.
+/// A signing key cannot be generated or read.
 pub(crate) fn signing_key(error: &hearith_columns::SigningKeyError) -> PyErr {
     raise::<InvalidKeyError>(error.to_string(), Place { row: None, column: None }, error, None)
 }
 
-/// Shares of a decryption that cannot be made, or are wrong.
+/// Decryption shares cannot be computed, or are wrong.
 pub(crate) fn share(error: &hearith_threshold::Error) -> PyErr {
     use hearith_threshold::ErrorKind as Kind;
     match error.kind() {
@@ -99,7 +99,7 @@ fn raise_shared<T: PyTypeInfo>(error: &hearith_threshold::Error) -> PyErr {
     raise::<T>(format!("{trustee}{}", error.kind()), place, name, StdError::source(error))
 }
 
-/// A table that cannot be encrypted, added up or decrypted.
+/// A table cannot be encrypted, summed or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let (kind, source) = (error.kind(), error.source());
     if let TableErrorKind::Service(cause) | TableErrorKind::Device(cause) = kind {
@@ -133,7 +133,7 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     }
 }
 
-/// A key of a lattice scheme that cannot be made or read.
+/// A key of a lattice scheme cannot be generated or read.
 pub(crate) fn lattice_key(error: &hearith_bfv::Error) -> PyErr {
     match error.kind() {
         LatticeKind::Random(_) => PyOSError::new_err(error.to_string()),
@@ -141,8 +141,7 @@ pub(crate) fn lattice_key(error: &hearith_bfv::Error) -> PyErr {
     }
 }
 
-/// An operation on vectors encrypted whole, or on their totals, that failed; rows are numbers of
-/// theirs.
+/// An operation on batched vectors or their totals failed. Rows are indices of their numbers.
 pub(crate) fn lattice(error: &hearith_bfv::Error) -> PyErr {
     let place = Place { row: error.row().map(|row| row as u64), column: None };
     raise_lattice(error.kind(), error.kind().to_string(), place, error.source())
@@ -163,7 +162,7 @@ fn raise_lattice(kind: &LatticeKind, text: String, place: Place, source: Option<
     }
 }
 
-/// An operation that a key, or a service in its stead, could not carry out.
+/// An operation failed in a local key or in a service.
 pub(crate) fn compute(error: ComputeError) -> PyErr {
     match error {
         ComputeError::Batch(error) => operation(error),
@@ -171,7 +170,7 @@ pub(crate) fn compute(error: ComputeError) -> PyErr {
     }
 }
 
-/// A decryption that a service could not carry out.
+/// A decryption failed in a local key or in a service.
 pub(crate) fn decrypt(error: DecryptError) -> PyErr {
     match error {
         DecryptError::Ciphertexts(error) => operation(error),
@@ -179,7 +178,7 @@ pub(crate) fn decrypt(error: DecryptError) -> PyErr {
     }
 }
 
-/// What befell a service, of which the Python package knows one kind.
+/// The error of a service. The Python package knows one kind of service.
 fn outside(cause: &(dyn StdError + Send + Sync + 'static)) -> PyErr {
     match cause.downcast_ref() {
         Some(error) => service(error),
@@ -187,7 +186,7 @@ fn outside(cause: &(dyn StdError + Send + Sync + 'static)) -> PyErr {
     }
 }
 
-/// What a service refuses, or why there is none.
+/// A service rejected a request or is unavailable.
 pub(crate) fn service(error: &client::Error) -> PyErr {
     use client::ErrorKind as Kind;
     let place = Place { row: error.row().map(|row| row as u64), column: None };
@@ -201,7 +200,7 @@ pub(crate) fn service(error: &client::Error) -> PyErr {
     }
 }
 
-/// An operation on encrypted bits that failed.
+/// An operation on encrypted bits failed.
 pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
     use hearith_dghv::ErrorKind as Kind;
     let place = Place { row: error.row().map(|row| row as u64), column: None };
@@ -222,7 +221,7 @@ pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
     }
 }
 
-/// A conversion between residue number systems that failed.
+/// A conversion between residue number systems failed.
 pub(crate) fn residues(error: &hearith_rns::Error) -> PyErr {
     use hearith_rns::ErrorKind as Kind;
     let column = error.column().map(|column| column.to_string());
@@ -236,24 +235,24 @@ pub(crate) fn residues(error: &hearith_rns::Error) -> PyErr {
     }
 }
 
-/// A key that nobody asked for by name.
+/// An insecure key that the caller did not explicitly accept.
 pub(crate) fn insecure(text: &'static str) -> PyErr {
     PyErr::new::<InvalidKeyError, _>((text, None::<u64>, None::<String>, "insecure_key"))
 }
 
-/// A text that is no circuit.
+/// A text is not a circuit.
 pub(crate) fn circuit(error: hearith_dghv::circuit::CircuitError) -> PyErr {
     raise::<CircuitError>(error.to_string(), Place { row: None, column: None }, error.kind(), None)
 }
 
-/// Input values of other numbers of bits than a circuit has.
+/// Input values do not have the numbers of bits that a circuit expects.
 pub(crate) fn inputs(expected: &[usize], found: &[usize]) -> PyErr {
-    let text = format!("the circuit's input values have {expected:?} bits, and {found:?} are given");
+    let text = format!("the circuit's input values have {expected:?} bits, but {found:?} were given");
     PyErr::new::<ShapeError, _>((text, None::<u64>, None::<String>, "inputs"))
 }
 
-/// A file of a key (`T` is `InvalidKeyError`) or of encrypted bits (`CiphertextError`) that cannot
-/// be read.
+/// A file of a key (`T` is `InvalidKeyError`) or of encrypted bits (`CiphertextError`) cannot be
+/// read.
 pub(crate) fn file<T: PyTypeInfo>(path: &Path, error: FormatError) -> PyErr {
     match error.into_io() {
         Ok(error) => io(path, &error),
@@ -265,7 +264,7 @@ pub(crate) fn file<T: PyTypeInfo>(path: &Path, error: FormatError) -> PyErr {
     }
 }
 
-/// A failure of the operating system about a file.
+/// The operating system reported an error for a file.
 pub(crate) fn io(path: &Path, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, message(error), path.to_owned())),
@@ -273,14 +272,14 @@ pub(crate) fn io(path: &Path, error: &io::Error) -> PyErr {
     }
 }
 
-/// An error of the scheme as an exception; a slot counts as a column.
+/// Raises an error of the scheme. A slot becomes a column.
 fn raise_paillier<T: PyTypeInfo>(error: &Error) -> PyErr {
     let row = error.row().map(|row| row as u64);
     let place = Place { row, column: error.slot().map(|slot| format!("slot {slot}")) };
     raise::<T>(error.kind().to_string(), place, error.kind(), error.source())
 }
 
-/// An exception of the package, which takes text, row, column and kind.
+/// Raises one of the package's exceptions, which accept text, row, column and kind.
 fn raise<T: PyTypeInfo>(
     text: String,
     place: Place,
@@ -294,22 +293,22 @@ fn raise<T: PyTypeInfo>(
     error
 }
 
-/// A source, and its own sources as its cause.
+/// Converts a source, with its own sources as its cause.
 fn chain(py: Python<'_>, source: &(dyn StdError + 'static)) -> PyErr {
     let error = HearithError::new_err(source.to_string());
     error.set_cause(py, source.source().map(|deeper| chain(py, deeper)));
     error
 }
 
-/// The name of an enum's variant in Python's spelling: `TooManyDigits { .. }` is `too_many_digits`.
+/// The name of an enum variant in Python's spelling: `TooManyDigits { .. }` is `too_many_digits`.
 fn name(kind: &dyn Debug) -> String {
     let mut variant = Variant(String::new());
-    // It ends with an error where the name does, so that no field is ever written.
+    // Writing fails after the name, so that fields are never formatted.
     let _ = write!(variant, "{kind:?}");
     variant.0
 }
 
-/// Takes down the first word that is written to it.
+/// Records the first word that is written.
 struct Variant(String);
 
 impl Write for Variant {

@@ -1,9 +1,9 @@
-//! Integers as they cross the border: packed rows of little-endian two's complement, all of one
-//! width.
+//! Integers in the exchange format with Python: packed rows of little-endian two's complement, all
+//! of one width.
 //!
-//! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs
-//! with `int.to_bytes`. The rows travel in a `bytearray`, which Python wipes when it has done with
-//! it; whatever is copied here is wiped here.
+//! A NumPy array of `int64` already consists of such 8-byte rows, and Python integers of any size
+//! pack with `int.to_bytes`. The rows are in a `bytearray`, which Python wipes after use. Copies
+//! made here are wiped here.
 
 use crate::memory::room;
 use hearith_paillier::encoding::Signed;
@@ -12,15 +12,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use zeroize::Zeroizing;
 
-/// Packed rows as Python holds them.
+/// Packed rows in Python's memory.
 pub(crate) type Bytes<'py> = Bound<'py, PyByteArray>;
 
 /// Bytes of an `i128`.
 const WIDEST_SMALL: usize = 16;
-/// Bytes that a width is a multiple of.
+/// Widths are multiples of this number of bytes.
 const LIMB: usize = 8;
 
-/// Integers of 8 or 16 bytes each.
+/// Reads integers of 8 or 16 bytes each.
 pub(crate) fn small(data: &Bytes<'_>, width: usize) -> PyResult<Zeroizing<Vec<i128>>> {
     room(data.len() / width.max(1), width + WIDEST_SMALL)?;
     let data = bytes(data);
@@ -31,21 +31,21 @@ pub(crate) fn small(data: &Bytes<'_>, width: usize) -> PyResult<Zeroizing<Vec<i1
     Ok(Zeroizing::new(data.chunks_exact(width).map(widened).collect()))
 }
 
-/// Integers of any width.
+/// Reads integers of any width.
 pub(crate) fn wide(data: &Bytes<'_>, width: usize) -> PyResult<Vec<Signed>> {
-    // The copy, the limbs and what describes them.
+    // Space for the copy, the limbs and their structures.
     room(data.len() / width.max(1), 2 * width + 64)?;
     let data = bytes(data);
     check(&data, width)?;
     Ok(data.chunks_exact(width).map(signed).collect())
 }
 
-/// A copy of the rows.
+/// Copies the rows.
 pub(crate) fn bytes(data: &Bytes<'_>) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(data.to_vec())
 }
 
-/// Packs integers, as wide as the widest needs.
+/// Packs integers with the smallest width that holds all of them.
 pub(crate) fn pack(integers: &[Signed]) -> (Zeroizing<Vec<u8>>, usize) {
     let width = integers.iter().map(needed).max().unwrap_or(LIMB);
     let mut data = Zeroizing::new(vec![0; integers.len() * width]);
@@ -55,7 +55,7 @@ pub(crate) fn pack(integers: &[Signed]) -> (Zeroizing<Vec<u8>>, usize) {
     (data, width)
 }
 
-/// Packs integers of at most 128 bits: in 8 bytes each if all fit, else in 16.
+/// Packs integers of at most 128 bits, in 8 bytes each if all fit, otherwise in 16.
 pub(crate) fn pack_small(integers: &[i128]) -> (Zeroizing<Vec<u8>>, usize) {
     let narrow = integers.iter().fold(true, |narrow, &integer| narrow & (integer == i128::from(integer as i64)));
     let width = if narrow { LIMB } else { WIDEST_SMALL };
@@ -71,7 +71,7 @@ fn check(data: &[u8], width: usize) -> PyResult<()> {
     }
 }
 
-/// A row of at most 16 bytes.
+/// Extends a row of at most 16 bytes.
 fn widened(row: &[u8]) -> i128 {
     let fill = if row.last().is_some_and(|byte| byte >> 7 == 1) { 0xff } else { 0 };
     let mut bytes = [fill; WIDEST_SMALL];
@@ -89,7 +89,7 @@ fn signed(row: &[u8]) -> Signed {
     Signed::new(negative, limbs)
 }
 
-/// Two's complement of little-endian limbs.
+/// Negates little-endian limbs in two's complement.
 fn negate(limbs: &mut [u64]) {
     let mut carry = true;
     for limb in limbs {
@@ -97,7 +97,7 @@ fn negate(limbs: &mut [u64]) {
     }
 }
 
-/// Bytes that hold an integer and its sign.
+/// The bytes needed for an integer and its sign.
 fn needed(integer: &Signed) -> usize {
     let limbs = integer.magnitude();
     let used = limbs.iter().rposition(|&limb| limb != 0).map_or(0, |last| last + 1);

@@ -1,4 +1,4 @@
-//! Keys and what they do with batches.
+//! Keys and their batch operations.
 
 use crate::batches::{Ciphertexts, Plaintexts};
 use crate::integers::Bytes;
@@ -9,7 +9,8 @@ use hearith_cuda::{CUDA, Choice, LoadedCards};
 use hearith_device::Trust;
 use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{
-    Compute, ComputeError, DEFAULT_ITERATIONS, Decrypt, DecryptError, Engine, Error, KeyKind, KeyPolicy, SecretText,
+    ComputeError, DEFAULT_ITERATIONS, DecryptError, DecryptionBackend, Engine, Error, KeyKind, KeyPolicy,
+    PublicKeyBackend, SecretText,
 };
 use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -25,7 +26,7 @@ pub(crate) fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
 }
 
-/// The engine of this CPU for a scheme that cards do not carry out.
+/// The CPU engine for a scheme without GPU support.
 pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
     match chosen(name)? {
         (engine, None | Some(Choice::Auto)) => Ok(engine),
@@ -33,22 +34,22 @@ pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
     }
 }
 
-/// The engine of this CPU, and the cards, that a name or the environment means.
+/// The CPU engine and the GPUs that a name or the environment selects.
 fn chosen(name: Option<&str>) -> PyResult<(Engine, Option<Choice>)> {
     hearith_cuda::engine(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A card that cannot be used.
+/// The error for an unusable GPU.
 fn no_card(error: hearith_device::Error) -> PyErr {
     errors::Anything::new_err(error.to_string())
 }
 
-/// The text of a key file.
+/// Reads a key file.
 pub(crate) fn read(path: &Path) -> PyResult<SecretText> {
     SecretText::open(path).map_err(|error| unread(path, &error))
 }
 
-/// That of a key of a scheme whose keys are long.
+/// Reads the key file of a scheme with long keys.
 pub(crate) fn read_long(path: &Path, limit: usize) -> PyResult<SecretText> {
     SecretText::open_long(path, limit).map_err(|error| unread(path, &error))
 }
@@ -60,12 +61,12 @@ fn unread(path: &Path, error: &io::Error) -> PyErr {
     }
 }
 
-/// An error of the operating system without its number.
+/// The message of an operating system error, without its number.
 pub(crate) fn message(error: &io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The key in the clear, if a passphrase is given for one that is encrypted.
+/// Decrypts an encrypted key if a passphrase is given.
 pub(crate) fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResult<SecretText> {
     match passphrase {
         Some(passphrase) if text.kind() == KeyKind::Encrypted => {
@@ -75,22 +76,22 @@ pub(crate) fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>)
     }
 }
 
-/// Warns the caller of `hearith.PrivateKey.load`.
+/// Warns the caller of `hearith.PrivateKey.load` about a private key that others can read.
 pub(crate) fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> PyResult<()> {
     if !text.is_shared() {
         return Ok(());
     }
-    let warning = format!("{}: others than its owner can read this private key (chmod 600 fixes it)", path.display());
+    let warning = format!("{}: other users can read this private key (chmod 600 fixes it)", path.display());
     let warning = std::ffi::CString::new(warning)?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)
 }
 
-/// Bytes of the widest factors that go to a card.
+/// Bytes of the widest factors sent to a GPU.
 const CARD_FACTOR: usize = 16;
-/// Rows' worth of memory that an operation needs for each of its own.
+/// Memory that an operation needs per row, in multiples of a row's size.
 const ROOM: usize = 8;
 
-/// Runs an operation on so many ciphertexts on the pool.
+/// Runs an operation on `rows` ciphertexts on the thread pool.
 fn ciphertexts(
     py: Python<'_>,
     key: &hearith_paillier::PublicKey,
@@ -101,19 +102,19 @@ fn ciphertexts(
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
 }
 
-/// Runs an operation on cards.
+/// Runs an operation on GPUs.
 fn on_cards(
     py: Python<'_>,
     cards: &LoadedCards,
     rows: usize,
     work: impl FnOnce(&LoadedCards) -> Result<hearith_paillier::Ciphertexts, ComputeError> + Send,
 ) -> PyResult<Ciphertexts> {
-    room(rows, ROOM * Compute::public(cards).ciphertext_bytes())?;
+    room(rows, ROOM * PublicKeyBackend::public(cards).ciphertext_bytes())?;
     threads::run(py, || work(cards))?.map(Ciphertexts).map_err(errors::compute)
 }
 
-/// Runs an operation that takes a product a row: on this thread where a lane is enough for each,
-/// since the way to the pool takes longer.
+/// Runs an operation with one product per row. If the rows fit the engine's lanes, it runs on this
+/// thread, because handing it to the pool takes longer.
 fn products(
     py: Python<'_>,
     key: &hearith_paillier::PublicKey,
@@ -126,7 +127,7 @@ fn products(
     ciphertexts(py, key, rows, work)
 }
 
-/// A public key, and the cards that compute with it.
+/// A public key, and the GPUs that compute with it.
 #[pyclass(frozen, subclass, module = "hearith._native")]
 pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey, pub(crate) Option<Arc<LoadedCards>>);
 
@@ -170,7 +171,7 @@ impl PublicKey {
         self.0.to_jwk()
     }
 
-    /// Why the key protects nothing, if it is known to.
+    /// Why the key is insecure, if known.
     #[getter]
     fn weakness(&self) -> Option<String> {
         self.0.weakness().map(|weakness| weakness.to_string())
@@ -201,7 +202,7 @@ impl PublicKey {
         self.1.as_ref().map_or_else(|| self.0.engine().name().to_owned(), |cards| cards.choice().to_string())
     }
 
-    /// Rows that a call should have at least, of so many: 0 where the CPU computes.
+    /// The minimum number of rows per call for batches of `rows` rows: 0 if the CPU computes.
     fn batch_rows(&self, rows: usize) -> usize {
         self.1.as_ref().map_or(0, |cards| cards.rows_of(rows))
     }
@@ -221,14 +222,14 @@ impl PublicKey {
         PyBytes::new(py, &self.0.modulus_be())
     }
 
-    /// Packed integers of at most 16 bytes as residues modulo n.
+    /// Encodes packed integers of at most 16 bytes as residues modulo n.
     fn encode(&self, py: Python<'_>, data: &Bytes<'_>, width: usize) -> PyResult<Plaintexts> {
         room(data.len() / width.max(1), ROOM * self.0.plaintext_bytes())?;
         let values = integers::small(data, width)?;
         py.detach(|| encode_signed(&self.0, &values)).map(Plaintexts).map_err(errors::encoding)
     }
 
-    /// Residues modulo n from as many big-endian bytes each as n has.
+    /// Reads big-endian residues modulo n, each with the byte length of n.
     fn residues(&self, data: &Bytes<'_>) -> PyResult<Plaintexts> {
         room_to_copy(1, 2 * data.len())?;
         self.0.plaintexts_from_be(&integers::bytes(data)).map(Plaintexts).map_err(errors::operation)
@@ -237,7 +238,7 @@ impl PublicKey {
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
         let rows = plaintexts.0.len();
         match &self.1 {
-            Some(cards) => on_cards(py, cards, rows, |cards| Compute::encrypt(cards, &plaintexts.0)),
+            Some(cards) => on_cards(py, cards, rows, |cards| PublicKeyBackend::encrypt(cards, &plaintexts.0)),
             None => ciphertexts(py, &self.0, rows, || self.0.encrypt(&plaintexts.0)),
         }
     }
@@ -255,7 +256,7 @@ impl PublicKey {
         Ok(Ciphertexts(py.detach(|| self.0.zeros(count))))
     }
 
-    /// Ciphertexts from their bytes, each checked to be below n^2 and coprime to n.
+    /// Reads ciphertexts from bytes, and checks that each is below n^2 and coprime to n.
     fn ciphertexts(&self, py: Python<'_>, data: &[u8]) -> PyResult<Ciphertexts> {
         ciphertexts(py, &self.0, data.len() / self.0.ciphertext_bytes(), || {
             let read = self.0.ciphertexts_from_be(data)?;
@@ -286,7 +287,7 @@ impl PublicKey {
         products(py, &self.0, numbers.0.len(), || self.0.add_plain(&numbers.0, &added.0))
     }
 
-    /// Multiples by packed integers of magnitude below 2^bits.
+    /// Multiplies by packed integers of magnitude below 2^bits.
     fn multiply(
         &self,
         py: Python<'_>,
@@ -321,8 +322,8 @@ impl PublicKey {
         }
     }
 
-    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and
-    /// magnitude below 2^bits.
+    /// For every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes
+    /// and magnitude below 2^bits.
     fn dot(
         &self,
         py: Python<'_>,
@@ -345,7 +346,7 @@ impl PublicKey {
     }
 }
 
-/// A private key, and the cards that compute with it.
+/// A private key, and the GPUs that compute with it.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct PrivateKey(pub(crate) hearith_paillier::PrivateKey, pub(crate) Option<Arc<LoadedCards>>);
 
@@ -387,7 +388,7 @@ impl PrivateKey {
         Self::read(py, text, passphrase, insecure, engine)
     }
 
-    /// The key with these primes, big-endian.
+    /// The key with these big-endian primes.
     #[staticmethod]
     #[pyo3(signature = (p, q, h=None, *, insecure=false, engine=None))]
     fn from_primes(p: &[u8], q: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
@@ -400,7 +401,7 @@ impl PrivateKey {
         self.0.to_jwk().to_string()
     }
 
-    /// The same key, which decrypts ciphertexts of any origin.
+    /// The same key, which also decrypts ciphertexts of any origin.
     fn any_randomiser(&self) -> PyResult<Self> {
         Self::with(self.0.any_randomiser(), self.1.as_ref().map(|cards| cards.choice()))
     }
@@ -424,16 +425,16 @@ impl PrivateKey {
         PublicKey::with(self.0.public().clone(), self.1.as_ref().map(|cards| cards.choice()))
     }
 
-    /// As `PublicKey.batch_rows`.
+    /// Like `PublicKey.batch_rows`.
     fn batch_rows(&self, rows: usize) -> usize {
         self.1.as_ref().map_or(0, |cards| cards.rows_of(rows))
     }
 
-    /// Encrypts through p and q.
+    /// Encrypts with p and q.
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
         let rows = plaintexts.0.len();
         match &self.1 {
-            Some(cards) => on_cards(py, cards, rows, |cards| Compute::encrypt(cards, &plaintexts.0)),
+            Some(cards) => on_cards(py, cards, rows, |cards| PublicKeyBackend::encrypt(cards, &plaintexts.0)),
             None => ciphertexts(py, self.0.public(), rows, || self.0.encrypt(&plaintexts.0)),
         }
     }
@@ -442,8 +443,8 @@ impl PrivateKey {
         threads::run(py, || self.decrypted(&numbers.0, false))?.map(Plaintexts).map_err(errors::decrypt)
     }
 
-    /// The signed integers in ciphertexts, packed; checked before they are given out, where asked
-    /// for.
+    /// Decrypts the signed integers in ciphertexts, packed. `check` verifies them before they are
+    /// returned.
     #[pyo3(signature = (numbers, *, check=false))]
     fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let packed = threads::run(py, || {
@@ -454,8 +455,8 @@ impl PrivateKey {
         Ok((PyByteArray::new(py, &data), width))
     }
 
-    /// The signed integers in the slots of ciphertexts that are sums of `additions` rows each,
-    /// packed, or the number of the first row that overflowed its layout.
+    /// Decrypts the signed integers in the slots of ciphertexts that are sums of `additions` rows
+    /// each, packed. The error has the number of the first row that exceeds its layout.
     fn decrypt_slots<'py>(
         &self,
         py: Python<'py>,
@@ -475,7 +476,7 @@ impl PrivateKey {
         Ok(Self(key, cards))
     }
 
-    /// The plaintexts; a card's are checked whether or not that is asked for.
+    /// Decrypts ciphertexts. Plaintexts from a GPU are always checked.
     pub(crate) fn decrypted(
         &self,
         numbers: &hearith_paillier::Ciphertexts,

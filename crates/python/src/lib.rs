@@ -1,9 +1,9 @@
 //! The Rust half of the Python package `hearith`.
 //!
-//! Python holds keys, batches of ciphertexts and running totals as opaque objects and hands over
-//! whole batches: integers as packed little-endian two's complement (`integers`), tables as Arrow
-//! record batches (`columns`). Every operation on a batch runs without the interpreter's lock on a
-//! pool of threads (`threads`). What a person sees (arrays, scales, progress) is the Python half's.
+//! Python holds keys, batches of ciphertexts and running totals as opaque objects and passes entire
+//! batches: integers as packed little-endian two's complement (`integers`), tables as Arrow record
+//! batches (`columns`). Every batch operation releases the interpreter's lock and runs on a thread
+//! pool (`threads`). The Python half provides the user interface (arrays, scales, progress).
 
 mod batches;
 mod bfv;
@@ -30,7 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-    // A benchmark has to say which it measured.
+    // Benchmarks must report which build they measured.
     module.add("PROFILE", if cfg!(debug_assertions) { "debug" } else { "release" })?;
     module.add("DEFAULT_BITS", hearith_paillier::DEFAULT_BITS)?;
     module.add("MIN_SECURE_BITS", hearith_paillier::MIN_SECURE_BITS)?;
@@ -43,11 +43,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<singles::Singles>()?;
     module.add_class::<columns::Encryptor>()?;
     module.add_class::<columns::Alignment>()?;
-    module.add_class::<columns::Totals>()?;
+    module.add_class::<columns::Aggregator>()?;
     module.add_class::<columns::Decryptor>()?;
     module.add_class::<remote::Service>()?;
     module.add_class::<remote::RemoteKey>()?;
-    module.add_class::<sharing::Verification>()?;
+    module.add_class::<sharing::VerificationKeys>()?;
     module.add_class::<sharing::KeyShare>()?;
     module.add_class::<sharing::Shares>()?;
     module.add_class::<sharing::Sharer>()?;
@@ -69,7 +69,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<bfv::BfvPrivateKey>()?;
     module.add_class::<bfv::BfvVector>()?;
     module.add_class::<bfv::BfvTotals>()?;
-    module.add_class::<bfv_columns::BfvColumnTotals>()?;
+    module.add_class::<bfv_columns::BfvAggregator>()?;
     module.add_function(wrap_pyfunction!(bfv_columns::bfv_encrypt_table, module)?)?;
     module.add_function(wrap_pyfunction!(bfv_columns::bfv_decrypt_table, module)?)?;
     module.add_function(wrap_pyfunction!(threads::threads, module)?)?;

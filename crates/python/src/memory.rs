@@ -1,34 +1,34 @@
-//! Room for large results: `MemoryError` where there is none, as with NumPy, instead of the end of
-//! the process.
+//! Memory for large results: raises `MemoryError` when there is none, as NumPy does, instead of
+//! ending the process.
 //!
-//! Batches allocate as Rust does, which aborts the process when an allocation fails. So what a call
-//! is going to need is asked for beforehand, in a way that may fail, and given back at once. Where
-//! the operating system promises more memory than it has, that says no more than it does to other
-//! programs.
+//! Batches use Rust's allocation, which aborts the process on failure. Each call therefore first
+//! requests the memory it needs in a fallible way, and frees it immediately. If the operating
+//! system promises more memory than it has, this check is no more reliable than for other programs.
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
-/// Bytes that any call may need beside its result: stacks of threads, tables of powers.
+/// Bytes that any call may need in addition to its result: thread stacks and tables of powers.
 const BESIDE: usize = 8 << 20;
 
-/// Bytes of a copy that are not asked for beforehand: the interpreter takes as much at any time.
+/// Size in bytes below which a copy is not checked, because the interpreter itself allocates as
+/// much.
 const SMALL: usize = 1 << 16;
 
-/// As [`room`], for copies, which take nothing beside their result: a few rows are not worth
-/// asking.
+/// Like [`room`], for copies, which need no memory except their result. Small copies are not
+/// checked.
 pub(crate) fn room_to_copy(rows: usize, width: usize) -> PyResult<()> {
     if rows.saturating_mul(width) <= SMALL { Ok(()) } else { room(rows, width) }
 }
 
-/// Checks that there is room for `rows` results of `width` bytes each.
+/// Checks that there is memory for `rows` results of `width` bytes each.
 pub(crate) fn room(rows: usize, width: usize) -> PyResult<()> {
     let bytes = rows.saturating_mul(width).saturating_add(BESIDE);
     let mut probe = Vec::<u8>::new();
     probe
         .try_reserve_exact(bytes)
         .map_err(|_| PyMemoryError::new_err(format!("no memory for {rows} rows of {width} bytes")))?;
-    // Else the compiler may leave out an allocation that nobody uses.
+    // Without this, the compiler may remove an unused allocation.
     std::hint::black_box(&mut probe);
     Ok(())
 }

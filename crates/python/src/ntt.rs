@@ -11,8 +11,8 @@ use pyo3::types::PyBytes;
 
 /// Bytes of a limb.
 const LIMB: usize = 8;
-/// How many times as much as its factors a product takes: transforms of both, of 52 bits a
-/// coefficient, and the result.
+/// Memory of a product in multiples of its factors: both transforms, with 52 bits per coefficient,
+/// and the result.
 const ROOM: usize = 16;
 
 /// The limbs of a number.
@@ -33,7 +33,7 @@ fn failed(error: NttError) -> PyErr {
     }
 }
 
-/// The product of two natural numbers, the square of `a` without `b`.
+/// The product of two natural numbers, or the square of `a` without `b`.
 #[pyfunction]
 #[pyo3(signature = (a, b, engine=None))]
 pub(crate) fn ntt_product<'py>(
@@ -67,7 +67,7 @@ pub(crate) struct NttModulus {
 
 #[pymethods]
 impl NttModulus {
-    /// For numbers of up to `excess` bits more than the modulus has.
+    /// Prepares to reduce numbers of up to `excess` more bits than the modulus.
     #[new]
     #[pyo3(signature = (modulus, excess, engine=None))]
     fn new(py: Python<'_>, modulus: &[u8], excess: usize, engine: Option<&str>) -> PyResult<Self> {
@@ -78,7 +78,7 @@ impl NttModulus {
         Ok(Self { barrett, engine })
     }
 
-    /// Bits of the longest number that is reduced.
+    /// Bits of the longest number that can be reduced.
     #[getter]
     fn most_bits(&self) -> usize {
         self.barrett.most_bits()

@@ -1,8 +1,8 @@
-//! Keys whose operations a service carries out: the client of `hearith-service`.
+//! Keys whose operations are computed by a service: the client of `hearith-service`.
 //!
-//! A remote key is a public key with other operations in some places: what costs less than sending
-//! it (encoding, adding plain numbers) is computed here by the public key that it stands on, and so
-//! is what the protocol has no words for (factors beyond 127 bits).
+//! A remote key is a public key that overrides some operations. Its base class computes locally
+//! what costs less than sending it (encoding, adding plaintext integers), and what the protocol
+//! does not support (factors beyond 127 bits).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hearith_paillier::encoding::decode_signed;
-use hearith_paillier::{Compute, ComputeError, Decrypt};
+use hearith_paillier::{ComputeError, DecryptionBackend, PublicKeyBackend};
 use hearith_service::client;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use crate::errors;
 use crate::integers::{self, Bytes};
 use crate::keys::{Packed, PublicKey};
 
-/// Bytes of the widest factors that go over.
+/// Bytes of the widest factors that are sent.
 const FACTOR: usize = 16;
 /// Bits of their magnitudes.
 const FACTOR_BITS: u32 = 127;
@@ -45,7 +45,8 @@ impl Service {
         let identity =
             identity.map(|(certificate, key)| Ok::<_, PyErr>((pem(&certificate)?, pem(&key)?))).transpose()?;
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
-        let timeout = timeout.map_err(|_| PyValueError::new_err("the timeout is no time that could pass"))?;
+        let timeout = timeout
+            .map_err(|_| PyValueError::new_err("the timeout must be a finite, non-negative number of seconds"))?;
         let options = client::Options { ca, identity, timeout };
         let service = py.detach(|| client::Service::connect(url, &options));
         service.map(|service| Self(Arc::new(service))).map_err(|error| errors::service(&error))
@@ -63,16 +64,16 @@ fn pem(path: &Path) -> PyResult<String> {
     fs::read_to_string(path).map_err(|error| errors::io(path, &error))
 }
 
-/// A public key whose operations a service carries out.
+/// A public key whose operations a service computes.
 #[pyclass(frozen, extends = PublicKey, module = "hearith._native")]
 pub(crate) struct RemoteKey(pub(crate) Arc<client::RemoteKey>);
 
 impl RemoteKey {
-    /// Asks for ciphertexts, while other threads of Python run.
+    /// Requests ciphertexts while other Python threads run.
     fn ask(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&dyn Compute) -> Result<hearith_paillier::Ciphertexts, ComputeError> + Send,
+        work: impl FnOnce(&dyn PublicKeyBackend) -> Result<hearith_paillier::Ciphertexts, ComputeError> + Send,
     ) -> PyResult<Ciphertexts> {
         py.detach(|| work(&*self.0)).map(Ciphertexts).map_err(errors::compute)
     }
@@ -106,7 +107,7 @@ impl RemoteKey {
         self.ask(py, |key| negated(key, &numbers.0))
     }
 
-    /// Multiples by packed integers of magnitude below 2^bits.
+    /// Multiplies by packed integers of magnitude below 2^bits.
     fn multiply(
         &self,
         py: Python<'_>,
@@ -132,8 +133,8 @@ impl RemoteKey {
         self.ask(py, |key| key.sum_groups(&numbers.0, &groups))
     }
 
-    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and
-    /// magnitude below 2^bits.
+    /// For every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes
+    /// and magnitude below 2^bits.
     fn dot(
         &self,
         py: Python<'_>,
@@ -147,13 +148,13 @@ impl RemoteKey {
         self.ask(py, |key| key.dot(&numbers.0, &weights, terms, bits))
     }
 
-    /// The signed integers in ciphertexts, packed. The service checks what it decrypts, asked or
-    /// not.
+    /// Decrypts the signed integers in ciphertexts, packed. The service always checks its
+    /// decryptions.
     #[pyo3(signature = (numbers, *, check=false))]
     fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let _ = check;
         let packed = py.detach(|| {
-            let residues = Decrypt::decrypt(&*self.0, &numbers.0)?;
+            let residues = DecryptionBackend::decrypt(&*self.0, &numbers.0)?;
             Ok(integers::pack(&decode_signed(self.0.public(), &residues)?))
         });
         let (data, width) = packed.map_err(errors::decrypt)?;
@@ -161,9 +162,9 @@ impl RemoteKey {
     }
 }
 
-/// The inverses: multiples by -1.
+/// Negates numbers by multiplying with -1.
 fn negated(
-    key: &dyn Compute,
+    key: &dyn PublicKeyBackend,
     numbers: &hearith_paillier::Ciphertexts,
 ) -> Result<hearith_paillier::Ciphertexts, ComputeError> {
     key.multiply(numbers, &vec![-1; numbers.len()], 1)

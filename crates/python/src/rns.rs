@@ -1,5 +1,5 @@
-//! Residue number systems: long integers into residues modulo word-sized numbers and back, in
-//! batches.
+//! Residue number systems: batch conversion of long integers to residues modulo word-sized numbers,
+//! and back.
 
 use crate::keys::engine;
 use crate::memory::room;
@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 /// Bytes of a word.
 const WORD: usize = 8;
 
-/// Words from their little-endian bytes.
+/// Reads little-endian words.
 fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<WORD>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
@@ -31,7 +31,7 @@ impl RnsBasis {
         basis.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Bytes of a number of a batch.
+    /// Bytes of each number in a batch.
     #[getter]
     fn width(&self) -> usize {
         WORD * self.0.limbs()
@@ -49,8 +49,8 @@ impl RnsBasis {
         PyBytes::new(py, &self.0.product().iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<_>>())
     }
 
-    /// The residues of numbers of `width` bytes each: all modulo the first modulus, then modulo the
-    /// next.
+    /// The residues of numbers of `width` bytes each: first all modulo the first modulus, then all
+    /// modulo the next, and so on.
     fn residues<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         if !data.len().is_multiple_of(self.width()) {
             return Err(PyValueError::new_err(format!("{} bytes are not rows of {} bytes", data.len(), self.width())));
@@ -67,7 +67,7 @@ impl RnsBasis {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The numbers of `width` bytes each that have such residues, below the product.
+    /// The numbers with these residues, below the product, of `width` bytes each.
     fn numbers<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let moduli = self.0.moduli();
         if !data.len().is_multiple_of(WORD * moduli.len()) {

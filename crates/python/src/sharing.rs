@@ -1,4 +1,4 @@
-//! Keys shared among trustees: each trustee's share, and the key to verify and combine shares.
+//! Keys shared among trustees: each trustee's share, and the key that verifies and combines shares.
 
 use crate::batches::Ciphertexts;
 use crate::keys::{Packed, PublicKey, engine, opened, policy, read, warn_if_shared};
@@ -14,14 +14,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use std::path::PathBuf;
 
-/// What proofs of arrays' shares are made for, beside the context of the caller's.
+/// The context of proofs for shares of arrays, followed by the caller's context.
 const CONTEXT: &[u8] = b"hearith array";
 
 fn contexts(context: &[u8], rows: usize) -> Contexts {
     Contexts::new(CONTEXT, std::iter::repeat_n(context, rows))
 }
 
-/// A new key, shared: what is verified by, and the trustees' shares.
+/// Generates a shared key: the verification keys and the trustees' shares.
 #[pyfunction]
 #[pyo3(signature = (bits, needed, trustees, variant, *, insecure=false, engine=None))]
 pub(crate) fn deal(
@@ -32,7 +32,7 @@ pub(crate) fn deal(
     variant: &str,
     insecure: bool,
     engine: Option<&str>,
-) -> PyResult<(Verification, Vec<KeyShare>)> {
+) -> PyResult<(VerificationKeys, Vec<KeyShare>)> {
     let engine = self::engine(engine)?;
     let variant: Variant = variant.parse().map_err(errors::key)?;
     let dealt = threads::run(py, || {
@@ -40,19 +40,19 @@ pub(crate) fn deal(
         threshold::deal(&private, needed, trustees)
     })?;
     let (verification, shares) = dealt.map_err(|error| errors::shared_key(&error))?;
-    Ok((Verification(verification), shares.into_iter().map(KeyShare).collect()))
+    Ok((VerificationKeys(verification), shares.into_iter().map(KeyShare).collect()))
 }
 
-/// What shares are verified by.
+/// The keys that verify shares.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct Verification(threshold::Verification);
+pub(crate) struct VerificationKeys(threshold::VerificationKeys);
 
 #[pymethods]
-impl Verification {
+impl VerificationKeys {
     #[staticmethod]
     #[pyo3(signature = (text, *, insecure=false, engine=None))]
     fn from_json(text: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let read = threshold::Verification::from_json(text, policy(insecure), self::engine(engine)?);
+        let read = threshold::VerificationKeys::from_json(text, policy(insecure), self::engine(engine)?);
         read.map(Self).map_err(|error| errors::shared_key(&error))
     }
 
@@ -81,7 +81,7 @@ impl Verification {
         self.0.trustees()
     }
 
-    /// Shares that come from outside, as long as those of this key are.
+    /// Reads shares from bytes. They must have the length of this key's shares.
     fn shares_from_bytes(&self, trustee: u32, data: &[u8]) -> PyResult<Shares> {
         self.0.shares_from_be_bytes(trustee, data).map(Shares).map_err(|error| errors::share(&error))
     }
@@ -92,8 +92,8 @@ impl Verification {
         verified.map_err(|error| errors::share(&error))
     }
 
-    /// The signed integers in ciphertexts, packed, and what was wrong with shares that were left
-    /// aside.
+    /// Combines shares to the signed integers in ciphertexts, packed. Also returns the faults of
+    /// shares that were ignored.
     fn combine<'py>(
         &self,
         py: Python<'py>,
@@ -201,7 +201,7 @@ impl KeyShare {
     }
 }
 
-/// A trustee's shares of decryptions, one a row.
+/// A trustee's decryption shares, one per row.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Shares(threshold::Shares);
 
@@ -232,7 +232,7 @@ impl Shares {
     }
 }
 
-/// The digest of a table of these batches, to which shares are bound.
+/// The digest of the table with these batches, to which shares are bound.
 #[pyfunction]
 pub(crate) fn table_digest(
     py: Python<'_>,
@@ -248,7 +248,7 @@ pub(crate) fn table_digest(
     digest.map_err(errors::table)
 }
 
-/// Makes a trustee's shares of the batches of one table.
+/// Computes a trustee's shares of the batches of one table.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Sharer {
     share: Py<KeyShare>,
@@ -283,10 +283,10 @@ impl Sharer {
     }
 }
 
-/// Decrypts the batches of one table with trustees' shares of them.
+/// Decrypts the batches of one table with trustees' shares.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Combiner {
-    verification: Py<Verification>,
+    verification: Py<VerificationKeys>,
     input: Schema,
     digest: Digest,
     shares: Vec<Schema>,
@@ -296,7 +296,7 @@ pub(crate) struct Combiner {
 impl Combiner {
     #[new]
     fn new(
-        verification: Py<Verification>,
+        verification: Py<VerificationKeys>,
         schema: PyArrowType<Schema>,
         shares: Vec<PyArrowType<Schema>>,
         digest: Digest,
@@ -313,8 +313,8 @@ impl Combiner {
         Ok(PyArrowType(Schema::clone(&self.kernel()?.schema())))
     }
 
-    /// The batch with exact decimals, and what was wrong with shares that were left aside: row,
-    /// column and text.
+    /// The batch with exact decimals, and the faults of shares that were ignored: row, column and
+    /// text.
     fn combine(
         &self,
         py: Python<'_>,

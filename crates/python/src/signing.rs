@@ -17,20 +17,20 @@ pub(crate) struct SigningKey(Arc<columns::SigningKey>);
 
 #[pymethods]
 impl SigningKey {
-    /// A new key.
+    /// Generates a key.
     #[staticmethod]
     fn generate() -> PyResult<Self> {
         columns::SigningKey::generate().map(|key| Self(Arc::new(key))).map_err(|error| errors::signing_key(&error))
     }
 
-    /// The key in the text of a file of `hearith keygen --signing`.
+    /// Reads a key from the text of a file of `hearith keygen --signing`.
     #[staticmethod]
     #[pyo3(signature = (text, *, passphrase=None))]
     fn from_jwk(py: Python<'_>, text: &str, passphrase: Option<&str>) -> PyResult<Self> {
         Self::read(py, SecretText::from(text.to_owned()), passphrase)
     }
 
-    /// The key in such a file. Warns if others than its owner can read the file.
+    /// Loads a key from such a file. Warns if users other than its owner can read the file.
     #[staticmethod]
     #[pyo3(signature = (path, *, passphrase=None))]
     fn load(py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<Self> {
@@ -39,7 +39,7 @@ impl SigningKey {
         Self::read(py, text, passphrase)
     }
 
-    /// The text of such a file, under a passphrase if there is one.
+    /// The text of such a file, encrypted if a passphrase is given.
     #[pyo3(signature = (*, passphrase=None))]
     fn to_jwk(&self, py: Python<'_>, passphrase: Option<&str>) -> PyResult<String> {
         let text = self.0.to_jwk();
@@ -48,13 +48,13 @@ impl SigningKey {
         py.detach(|| EncryptedJwk::seal(&text, id, passphrase, DEFAULT_ITERATIONS)).map_err(errors::key)
     }
 
-    /// The public key, by which signatures are checked.
+    /// The public key, which checks signatures.
     #[getter]
     fn public(&self) -> VerifyingKey {
         VerifyingKey(self.0.public())
     }
 
-    /// The entries of metadata that hold the signature of a table.
+    /// Signs a table. Returns the metadata entries that hold the signature.
     fn sign(
         &self,
         py: Python<'_>,
@@ -79,20 +79,20 @@ impl SigningKey {
     }
 }
 
-/// The public key of one who signs tables.
+/// The public key of a signer of tables.
 #[pyclass(frozen, eq, hash, module = "hearith._native")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct VerifyingKey(columns::VerifyingKey);
 
 #[pymethods]
 impl VerifyingKey {
-    /// The key in the text of a file of `hearith keygen --signing`.
+    /// Reads a key from the text of a file of `hearith keygen --signing`.
     #[staticmethod]
     fn from_jwk(text: &str) -> PyResult<Self> {
         columns::VerifyingKey::from_jwk(text).map(Self).map_err(|error| errors::signing_key(&error))
     }
 
-    /// The key in such a file.
+    /// Loads a key from such a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         Self::from_jwk(read(&path)?.as_str())
@@ -103,7 +103,7 @@ impl VerifyingKey {
         self.0.to_jwk()
     }
 
-    /// 32 hexadecimal digits that name the key.
+    /// The key's id, 32 hexadecimal digits.
     #[getter]
     fn id(&self) -> String {
         self.0.id().to_string()
@@ -114,7 +114,8 @@ impl VerifyingKey {
     }
 }
 
-/// The key of those given that signed a table of these batches, whose schema carries the signature.
+/// Verifies a table with these batches, whose schema holds the signature. Returns the key in `keys`
+/// that signed it.
 #[pyfunction]
 pub(crate) fn verify_table(
     py: Python<'_>,

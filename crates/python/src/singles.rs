@@ -1,9 +1,9 @@
-//! Numbers one by one, for python-paillier's interface: rows of bytes in, rows of bytes out, one
-//! crossing an operation.
+//! Operations on single values, for python-paillier's interface. Rows of bytes go in and out, with
+//! one call per operation.
 //!
-//! A vector engine takes as long for one row as for all its lanes. So randomisers are made a lane
-//! full at a time and kept for what is encrypted next, and sums and multiples come as many at once
-//! as the Python half has put off.
+//! A vector engine needs as much time for one row as for all its lanes. Randomisers are therefore
+//! computed for all lanes at once and kept for later encryptions. Sums and multiples arrive in the
+//! batches that the Python half has deferred.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,19 +18,20 @@ use crate::integers::Bytes;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{integers, threads};
 
-/// Randomisers not used yet.
+/// Unused randomisers.
 struct Pool {
     kept: Kept,
-    /// Where more of them are kept than a lane full. A child finds it empty, and fills none.
+    /// Filled if more than one set of lanes is kept. A forked child finds it empty and does not
+    /// refill it.
     filled: Option<RandomiserPool>,
 }
 
-/// What the numbers of one key need.
+/// The state for single-value operations with one key.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Singles {
     key: hearith_paillier::PublicKey,
-    /// Locked by holders of the interpreter's lock alone, which `os.fork` holds as well: no child
-    /// inherits it locked.
+    /// Locked only by holders of the interpreter's lock, which `os.fork` also holds. No child
+    /// therefore inherits it locked.
     pool: Mutex<Pool>,
 }
 
@@ -41,24 +42,24 @@ impl Singles {
         Self { key: key.0.clone(), pool: Mutex::new(Pool { kept: Kept::new(), filled: None }) }
     }
 
-    /// Has a thread of its own keep so many randomisers ready from now on; none ends it.
+    /// Starts a thread that keeps `count` randomisers ready. 0 ends the thread.
     fn keep(&self, py: Python<'_>, count: usize) -> PyResult<()> {
         let filled = (count > 0).then(|| self.key.randomiser_pool(count)).transpose()?;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *pool, Pool { kept: Kept::new(), filled });
         drop(pool);
-        // Its thread ends what it is at.
+        // Its thread finishes its current work.
         py.detach(|| drop(before));
         Ok(())
     }
 
-    /// Randomisers that such a thread has ready.
+    /// The number of randomisers that the thread has ready.
     fn kept(&self) -> usize {
         let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         pool.filled.as_ref().map_or(0, RandomiserPool::len)
     }
 
-    /// A ciphertext of a residue modulo n, given in as many big-endian bytes as n has.
+    /// Encrypts a residue modulo n, given as a big-endian number with the byte length of n.
     fn encrypt<'py>(&self, py: Python<'py>, residue: &Bytes<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut one = self.randomiser(py)?;
         let made = self.key.plaintexts_from_be(&integers::bytes(residue));
@@ -74,7 +75,7 @@ impl Singles {
         Ok(PyBytes::new(py, &made.to_be_bytes()))
     }
 
-    /// The sum of each group of rows, and, where `added` holds a residue a group, of that.
+    /// The sum of each group of rows, plus the group's residue in `added`, if given.
     #[pyo3(signature = (rows, groups, added=None))]
     fn sums<'py>(
         &self,
@@ -95,7 +96,7 @@ impl Singles {
         self.run(py, &rows, groups.len(), sums)
     }
 
-    /// Multiples by packed integers of magnitude below 2^bits.
+    /// Multiplies by packed integers of magnitude below 2^bits.
     fn multiples<'py>(
         &self,
         py: Python<'py>,
@@ -108,7 +109,7 @@ impl Singles {
         self.run(py, &rows, rows.len(), |numbers| self.key.multiply_wide_deterministic(&numbers, &scalars, bits))
     }
 
-    /// Multiples by one packed integer, which everybody may know.
+    /// Multiplies by one packed integer, which is public.
     fn public_multiples<'py>(
         &self,
         py: Python<'py>,
@@ -121,16 +122,16 @@ impl Singles {
         self.run(py, &rows, rows.len(), |numbers| self.key.multiply_public(&numbers, scalar))
     }
 
-    /// The residue in a ciphertext, in as many big-endian bytes as n has.
+    /// Decrypts to a residue: a big-endian number with the byte length of n.
     fn decrypt<'py>(&self, py: Python<'py>, key: &PrivateKey, row: &[u8]) -> PyResult<Bound<'py, PyByteArray>> {
-        // One row makes no use of other threads.
+        // Other threads do not help for one row.
         let residue = py.detach(|| key.0.decrypt(&self.key.ciphertexts_from_be(row)?)).map_err(operation)?;
         Ok(PyByteArray::new(py, &residue.to_be_bytes()))
     }
 }
 
 impl Singles {
-    /// A randomiser that serves once.
+    /// A randomiser for one use.
     fn randomiser(&self, py: Python<'_>) -> PyResult<Randomisers> {
         if let Some(one) = self.taken()? {
             return Ok(one);
@@ -157,8 +158,7 @@ impl Singles {
         if groups.iter().all(|group| group.len() == 1) {
             return numbers.select(&groups.iter().map(|group| group[0] as usize).collect::<Vec<_>>());
         }
-        // Pairs are products of two rows, without what a chain of factors takes to begin and to
-        // end.
+        // Pairs are products of two rows, which avoids the fixed costs of a chain of factors.
         if groups.iter().all(|group| group.len() == 2) {
             let side = |index: usize| groups.iter().map(|group| group[index] as usize).collect::<Vec<_>>();
             return self.key.add(&numbers.select(&side(0))?, &numbers.select(&side(1))?);
@@ -166,7 +166,8 @@ impl Singles {
         self.key.sum_groups(numbers, groups)
     }
 
-    /// Rows of results, from an operation on rows: on this thread where it takes a lane for each.
+    /// Runs an operation on rows and returns its rows. It runs on this thread if each row fits a
+    /// lane.
     fn run<'py>(
         &self,
         py: Python<'py>,

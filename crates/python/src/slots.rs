@@ -1,4 +1,4 @@
-//! Several integers side by side in one plaintext.
+//! Several integers packed into one plaintext.
 
 use crate::batches::Plaintexts;
 use crate::integers::Bytes;
@@ -7,21 +7,21 @@ use crate::{errors, integers, threads};
 use pyo3::prelude::*;
 use zeroize::Zeroizing;
 
-/// How integers lie in the slots of a plaintext.
+/// The layout of integers in the slots of a plaintext.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct SlotLayout(hearith_paillier::encoding::SlotLayout);
 
 #[pymethods]
 impl SlotLayout {
-    /// `slots` integers of magnitude at most `range` a row, of which `max_additions` rows can be
-    /// added up.
+    /// `slots` integers of magnitude at most `range` per row, with headroom for sums of
+    /// `max_additions` rows.
     #[new]
     fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> PyResult<Self> {
         let layout = hearith_paillier::encoding::SlotLayout::new(key_bits, slots, range, max_additions);
         layout.map(Self).map_err(errors::encoding)
     }
 
-    /// How many slots fit into a key's plaintexts.
+    /// The number of slots that fit a key's plaintexts.
     #[staticmethod]
     fn fits(key_bits: u32, range: u128, max_additions: u64) -> usize {
         hearith_paillier::encoding::SlotLayout::fits(key_bits, range, max_additions)
@@ -32,7 +32,7 @@ impl SlotLayout {
         self.0.slots()
     }
 
-    /// Plaintexts of packed integers of at most 16 bytes, `slots` a row.
+    /// Packs integers of at most 16 bytes into plaintexts, `slots` per row.
     fn pack(&self, py: Python<'_>, key: &PublicKey, data: &Bytes<'_>, width: usize) -> PyResult<Plaintexts> {
         let values = integers::small(data, width)?;
         py.detach(|| self.0.pack(&key.0, &values)).map(Plaintexts).map_err(errors::encoding)
@@ -40,11 +40,11 @@ impl SlotLayout {
 }
 
 impl SlotLayout {
-    /// Decrypts and unpacks sums of so many rows.
+    /// Decrypts and unpacks sums of `additions` rows each.
     ///
     /// # Errors
-    /// The first row whose content lies outside the layout, or the first of all if it is for fewer
-    /// rows.
+    /// Reports the first row whose content exceeds the layout, or row 0 if the layout is for fewer
+    /// additions.
     pub(crate) fn open(
         &self,
         py: Python<'_>,

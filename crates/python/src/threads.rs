@@ -1,8 +1,8 @@
-//! The pool of threads that batches run on.
+//! The thread pool for batch operations.
 //!
 //! A pool does not survive `fork`, which Python's `multiprocessing` may use: the child has the
-//! pool's memory but none of its threads. So the pool is remembered with the process that started
-//! it, and a child starts its own.
+//! pool's memory but none of its threads. The pool is therefore stored with the process that
+//! started it, and a child starts its own.
 
 use hearith_paillier::Process;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -17,24 +17,24 @@ struct Pool {
     threads: Arc<ThreadPool>,
 }
 
-/// The pool, and how many threads were asked for (0: one a core).
+/// The pool, and the requested number of threads (0: one per core).
 ///
-/// Locked only by holders of the interpreter's lock, which `os.fork` holds as well: no child
+/// Locked only by holders of the interpreter's lock, which `os.fork` also holds. No child therefore
 /// inherits it locked.
 static POOL: Mutex<(Option<Pool>, usize)> = Mutex::new((None, 0));
 
-/// Runs work on a batch without the interpreter's lock, on the pool.
+/// Runs batch work on the pool, without the interpreter's lock.
 pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = pool()?;
     Ok(py.detach(|| threads.install(work)))
 }
 
-/// How long Python may wait to hear of Ctrl-C.
+/// The longest time that Python waits before it handles Ctrl-C.
 const PIECE: Duration = Duration::from_millis(50);
 
-/// Runs work on consecutive ranges of `count` items, which together are all of them, on the pool.
-/// Between two Python sees a pending Ctrl-C. They begin with an item a thread, and grow while they
-/// take less time than [`PIECE`].
+/// Runs work on the pool, on consecutive ranges that cover `count` items. Python can handle Ctrl-C
+/// between ranges. The first range has one item per thread. Ranges grow while they take less time
+/// than [`PIECE`].
 pub(crate) fn pieces<E: Send>(
     py: Python<'_>,
     count: usize,
@@ -63,7 +63,7 @@ pub(crate) fn pieces<E: Send>(
 fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut state = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = state.0.take_if(|pool| !pool.process.is_current()) {
-        // Its threads are the parent's: there is nobody here to join.
+        // Its threads exist only in the parent, so there is nothing to join.
         std::mem::forget(pool);
     }
     if let Some(pool) = &state.0 {
@@ -75,13 +75,13 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     Ok(threads)
 }
 
-/// How many threads batches run on.
+/// The number of threads for batch operations.
 #[pyfunction]
 pub(crate) fn threads() -> PyResult<usize> {
     Ok(pool()?.current_num_threads())
 }
 
-/// Runs later batches on `count` threads (0: one a core).
+/// Runs later batches on `count` threads (0: one per core).
 #[pyfunction]
 pub(crate) fn set_threads(count: usize) -> PyResult<()> {
     const MOST: usize = 4096;

@@ -1,4 +1,4 @@
-"""Keys for all tests: far too small for anything else, except where a test makes its own."""
+"""Key fixtures for all tests. They are far too small for real use; some tests create their own."""
 
 import json
 
@@ -25,7 +25,9 @@ def other_keys():
 
 @pytest.fixture(scope="session")
 def oracle(keys):
-    """The same key pair in python-paillier: the judge of what ciphertexts hold."""
+    """The same key pair in python-paillier, which serves as the reference for the content of
+    ciphertexts.
+    """
     jwk = json.loads(keys[1].to_jwk())
     p, q = (phe.util.base64_to_int(jwk[prime]) for prime in "pq")
     public = phe.PaillierPublicKey(p * q)
@@ -34,7 +36,7 @@ def oracle(keys):
 
 @pytest.fixture(scope="session")
 def judge(oracle):
-    """The signed integers in an encrypted array, as python-paillier decrypts them."""
+    """Returns the signed integers in an encrypted array, as decrypted by python-paillier."""
     n = oracle.public_key.n
 
     def decrypt(array):

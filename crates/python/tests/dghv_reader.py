@@ -1,7 +1,7 @@
-"""Reads the files of FHE over the integers, written from crates/dghv/tests/vectors/README.md
-alone: it shares nothing with the package.
+"""An independent reader for the files of FHE over the integers, written only from
+crates/dghv/tests/vectors/README.md. It shares no code with the package.
 
-Everything is a plain integer of Python. AES is the textbook's, a byte at a time.
+All numbers are Python integers. AES is a textbook implementation that processes single bytes.
 """
 
 import hashlib
@@ -49,8 +49,8 @@ def _round_keys(key):
 
 
 class Stream:
-    """The words of 64 bits of number `index` under a seed: block `t` of the counter is
-    `2^64 index + t`, big-endian.
+    """The 64-bit words of stream `index` under a seed: block `t` encrypts the big-endian counter
+    `2^64 index + t`.
     """
 
     def __init__(self, seed):
@@ -81,7 +81,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The lengths of a key, in bits but for `elements`, and its level in a ladder."""
+    """The lengths of a key, in bits except for `elements`, and its level in a ladder."""
 
     scheme: str
     security: int  # lambda
@@ -118,7 +118,7 @@ class Parameters:
         return 64 * -(-(self.secret + 1) // 64)
 
     def below(self):
-        """The parameters of the next rung."""
+        """Returns the parameters of the next rung."""
         pieces = self.theta * self.whole // 16
         step = math.ceil(1 + self.key_noise + 16 + math.log2(pieces)) + 4
         return replace(
@@ -135,7 +135,9 @@ class Parameters:
 
 @dataclass
 class Fractions:
-    """A recryption key, or a switching key: the first fraction, and what makes the elements."""
+    """A recryption or switching key: its first fraction, and the data that determine its
+    elements.
+    """
 
     seed: bytes
     first: int
@@ -144,7 +146,7 @@ class Fractions:
 
 @dataclass
 class Key:
-    """A public key, or a rung of its ladder with the way to it."""
+    """A public key, or a rung of its ladder with its switching key."""
 
     parameters: Parameters
     seed: bytes
@@ -165,13 +167,14 @@ class Key:
         return hashlib.sha256(b"".join(parts)).digest()[:16]
 
     def element(self, index):
-        """A_i."""
+        """Returns A_i."""
         return chi(self.seed, index, self.parameters.modulus) - self.corrections[index]
 
 
 def chi(seed, index, bits):
-    """The random part of an element: its words lie in eight segments, which the stream serves in
-    turn.
+    """Returns the random part of an element.
+
+    Its words form eight segments, which the stream fills in round-robin order.
     """
     words = -(-bits // 64)
     segment = -(-words // 8)
@@ -181,7 +184,9 @@ def chi(seed, index, bits):
 
 
 def fraction(fractions, index, limbs):
-    """A number of a recryption or a switching key, its highest word first in the stream."""
+    """Returns a number of a recryption or a switching key, whose highest word comes first in the
+    stream.
+    """
     if index == 0:
         return fractions.first
     number = 0
@@ -191,7 +196,7 @@ def fraction(fractions, index, limbs):
 
 
 class Reader:
-    """A file's bytes, one thing after another."""
+    """Reads the fields of a file in order."""
 
     def __init__(self, data):
         assert hashlib.sha256(data[:-32]).digest() == data[-32:], "the checksum is that of the content"
@@ -223,7 +228,7 @@ class Reader:
 
 
 def read_public(data):
-    """A public key."""
+    """Reads a public key."""
     reader = Reader(data)
     assert reader.kind == 1
 
@@ -248,7 +253,7 @@ def read_public(data):
 
 
 def read_private(data):
-    """The parameters, the id and the prime of a private key and of each rung's."""
+    """Returns the parameters, the id and the prime of a private key and of each rung."""
     reader = Reader(data)
     assert reader.kind == 2
     p = reader.parameters
@@ -261,8 +266,8 @@ def read_private(data):
 
 
 def read_bits(data):
-    """The parameters and the key's id of encrypted bits, and of each the bound on the noise and the
-    ciphertext.
+    """Returns the parameters and the key's id of encrypted bits, and the noise bound and the
+    ciphertext of each bit.
     """
     reader = Reader(data)
     assert reader.kind == 3
@@ -275,7 +280,7 @@ def read_bits(data):
 
 
 def write_bits(parameters, key_id, rows):
-    """The file of encrypted bits, of a noise bound and a ciphertext each."""
+    """Returns the file of encrypted bits, each given as a noise bound and a ciphertext."""
     p = parameters
     lengths = (p.security, p.key_noise, p.secret, p.modulus, p.elements, p.coefficient, p.encryption_noise)
     data = b"HEARDGHV" + struct.pack("<HBB", 2 if p.level else 1, 3, {"cmnt": 1, "cnt": 2}[p.scheme])
@@ -290,11 +295,11 @@ def write_bits(parameters, key_id, rows):
 
 
 def centred(number, prime):
-    """The residue of least size."""
+    """Returns the residue with the smallest magnitude."""
     residue = number % prime
     return residue - prime if 2 * residue > prime else residue
 
 
 def decrypt(prime, number):
-    """The bit of a ciphertext."""
+    """Returns the bit in a ciphertext."""
     return centred(number, prime) % 2

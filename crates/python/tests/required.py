@@ -1,5 +1,5 @@
-"""What a machine may lack, and the list of what it must not lack: `HEARITH_REQUIRE`, as
-`crates/testing` describes it.
+"""Resources that a machine may lack, and `HEARITH_REQUIRE`, the list of those it must have
+(described in `crates/testing`).
 """
 
 import os
@@ -7,14 +7,15 @@ from typing import NoReturn
 
 import pytest
 
-#: The names that tests in Python give out; a list may hold those of the tests in Rust too.
+#: The names used by Python tests; the list may also contain those of Rust tests.
 NAMES = {"serial", "avx2", "ifma", "phe-suite", "command", "flower", "notebooks", "spark", "last-pid", "namespaces"}
 NAMES |= {"postgres-extension", "emulated-card"}
 
 
 def missing(name: str, reason: str) -> NoReturn:
-    """Leaves a test (or, while it is imported, a module of them) out, because something is missing;
-    fails where `HEARITH_REQUIRE` lists it.
+    """Skips a test (or, during its import, a module of tests) because something is missing.
+
+    Fails instead if `HEARITH_REQUIRE` lists it.
     """
     assert name in NAMES, name
     listed = {entry.strip() for entry in os.environ.get("HEARITH_REQUIRE", "").split(",")}

@@ -1,4 +1,4 @@
-"""Encrypted arrays beside NumPy; what ciphertexts hold is judged by python-paillier."""
+"""Encrypted arrays compared with NumPy. python-paillier decrypts the ciphertexts."""
 
 import math
 import operator
@@ -134,7 +134,7 @@ class TestArithmetic:
 class TestSumsThatArePutOff:
     @given(st.lists(st.integers(-(2**50), 2**50), min_size=1, max_size=200))
     def test_long_sums(self, keys, judge, a):
-        """They are the very ciphertexts of sums computed at once."""
+        """Deferred sums give the same ciphertexts as immediate ones."""
         public, _ = keys
         numbers = [public.encrypt([one, -one]) for one in a]
         total, at_once = numbers[0], numbers[0].content.rows
@@ -379,7 +379,7 @@ class TestRefusals:
             public.encrypt([1], scale=39)
 
     def test_no_result_wraps_around(self, keys, judge):
-        """Squares up to where the next would outgrow the key are right; the next is refused."""
+        """Squares are correct until the next one would exceed the key, which is rejected."""
         public, private = keys
         c, value = public.encrypt(2**60 - 1, range=2**60), 2**60 - 1
         for _ in range(7):
@@ -455,7 +455,7 @@ class TestPickles:
 
     def test_damaged_pickles(self, keys):
         rebuild, state = keys[0].encrypt([1, 2]).__reduce__()
-        with pytest.raises(CiphertextError, match="whole number"):
+        with pytest.raises(CiphertextError, match="are not 2 ciphertexts"):
             rebuild(*state[:-1], state[-1][:-1])
         broken = rebuild(*state[:-1], bytes(len(state[-1])))
         with pytest.raises(CiphertextError, match="row 0"):
@@ -472,8 +472,8 @@ def _prime(private):
 
 @pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 3), (2, 0), (2, 1, 2)])
 def test_lists_hold_encrypted_numbers(keys, shape):
-    """As NumPy's lists hold plain ones: a program that adds them up never adds ciphertexts as
-    integers.
+    """Encrypted lists behave like NumPy's, so that a program that sums them never adds ciphertexts
+    as integers.
     """
     public, private = keys
     plain = np.arange(math.prod(shape)).reshape(shape)

@@ -1,4 +1,4 @@
-"""Vectors that BFV encrypts whole, beside NumPy and Python's own integers."""
+"""Batched BFV vectors, compared with NumPy and Python integers."""
 
 import pickle
 import subprocess
@@ -29,7 +29,7 @@ def other():
 
 
 def wide(size, seed=3):
-    """Numbers of all 64 bits with their sign."""
+    """Returns random signed 64-bit numbers."""
     return np.random.default_rng(seed).integers(-(2**63) + 1, 2**63, size)
 
 
@@ -157,7 +157,7 @@ def test_keys_are_written_and_read(keys, other, tmp_path):
     (tmp_path / "public.json").write_text(public.to_jwk())
     assert bfv.PublicKey.load(tmp_path / "public.json") == public
     path.chmod(0o644)
-    with pytest.warns(UserWarning, match="others than its owner"):
+    with pytest.warns(UserWarning, match="other users can read"):
         bfv.PrivateKey.load(path)
     with pytest.raises(FileNotFoundError):
         bfv.PublicKey.load(tmp_path / "none.json")
@@ -189,9 +189,9 @@ def test_bad_keys(keys):
         he.generate_keypair(scheme="bfv", parameters="bfv-2048")
     with pytest.raises(he.InvalidKeyError, match="unknown scheme"):
         he.generate_keypair(scheme="ckks")
-    with pytest.raises(he.InvalidKeyError, match="not for bfv"):
+    with pytest.raises(he.InvalidKeyError, match="do not apply to bfv"):
         he.generate_keypair(2048, scheme="bfv")
-    with pytest.raises(he.InvalidKeyError, match="for bfv"):
+    with pytest.raises(he.InvalidKeyError, match="apply only to bfv"):
         he.generate_keypair(parameters="bfv-4096")
     with pytest.raises(he.InvalidKeyError):
         he.PublicKey.from_jwk(public.to_jwk())
@@ -276,7 +276,7 @@ def test_altered_ciphertexts(keys):
     total[-2] ^= 1
     with pytest.raises(he.CiphertextError, match="altered"):
         private.decrypt(EncryptedTotals.from_bytes(public, bytes(total)))
-    # A total beyond what its rows may hold.
+    # A total above the bound of its rows.
     with pytest.raises(he.RangeError, match="bound"):
         private.decrypt(EncryptedVector.from_bytes(public, vector.to_bytes(), range=2))
 
@@ -291,9 +291,9 @@ def test_room(keys, other):
         assert error.value.kind == "headroom"
     with pytest.raises(he.RangeError, match="64 bits"):
         public.encrypt([0], range=1, max_additions=2**63 - 1) * 2**64
-    with pytest.raises(he.RangeError, match="takes 2 to 40"):
+    with pytest.raises(he.RangeError, match="allows 2 to 40"):
         other[0].encrypt([1])
-    with pytest.raises(he.RangeError, match="takes 2 to 127"):
+    with pytest.raises(he.RangeError, match="allows 2 to 127"):
         public.encrypt([1], range=2**300)
     with pytest.raises(he.ShapeError, match="bits"):
         vector + public.encrypt([1, 2])
@@ -316,7 +316,7 @@ def test_rerandomised(keys):
     other = vector.rerandomise()
     assert np.array_equal(private.decrypt(other), private.decrypt(vector))
     assert other.to_bytes() != vector.rerandomise().to_bytes()
-    # What is hidden already takes no more room each time, wherever it has been.
+    # Randomising randomised numbers again uses no more noise margin, also after pickling.
     for _ in range(5):
         other = pickle.loads(pickle.dumps(other + other)).rerandomise()
     assert np.array_equal(private.decrypt(other), private.decrypt(vector * 32))
@@ -354,7 +354,7 @@ def test_what_cannot_be_done(keys):
     ):
         with pytest.raises(he.ShapeError):
             shape()
-    with pytest.raises(he.NumberError, match="truth"):
+    with pytest.raises(he.NumberError, match="booleans"):
         vector.sum(where=[1, 0])
     with pytest.raises(he.NullError):
         public.encrypt([1, None])

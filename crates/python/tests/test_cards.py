@@ -1,4 +1,4 @@
-"""Graphics cards by name: the driver's interface over kernels that are compiled for this CPU."""
+"""Selecting graphics cards by name: the driver's interface, with kernels compiled for this CPU."""
 
 import os
 import runpy
@@ -60,7 +60,7 @@ def test_what_is_no_card_is_refused(driver, monkeypatch):
         key("cuda:3")
     with pytest.raises(HearithError, match="no card 99"):
         key("cuda:99")
-    with pytest.raises(ValueError, match="'cuda:one': it may be 'cuda'"):
+    with pytest.raises(ValueError, match="'cuda:one': expected 'cuda'"):
         key("cuda:one")
     with pytest.raises(ValueError, match="the engine 'cuda' only encrypts, adds and decrypts with Paillier keys"):
         he.generate_keypair(scheme="bfv", engine="cuda")
@@ -115,7 +115,7 @@ def run_example(monkeypatch, capsys, *arguments):
 def test_the_example_fails_if_a_sum_differs(monkeypatch):
     example = runpy.run_path(str(EXAMPLES / "gradients.py"))
     packed, bins = example["samples"](50)
-    # Both parts, against sums that are computed otherwise.
+    # Both parts, against independently computed sums.
     plain = example["plain_round"](packed, bins)
     for feature in (0, 29):
         for place in (0, 31):
@@ -147,7 +147,7 @@ print(con.execute(query).fetchall())
 
 
 def test_sql_is_computed_on_a_card(driver, tmp_path):
-    """The extension has its engine from the environment when it is loaded."""
+    """The extension reads its engine from the environment when it is loaded."""
     public, private = he.generate_keypair(1024, "djn", insecure=True)
     files = [tmp_path / "public.json", tmp_path / "private.json"]
     for path, key in zip(files, (public, private), strict=True):

@@ -1,6 +1,4 @@
-"""Arithmetic on the columns of encrypted tables, beside the same in pandas, in the tables of every
-library.
-"""
+"""Arithmetic on the columns of encrypted tables from every library, compared with pandas."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -111,7 +109,7 @@ def test_means_are_sums_and_counts(keys, table):
 
 
 def test_means_of_totals_count_totals(keys, fresh):
-    """A total is a value like any other: the mean of two departments' totals is over two."""
+    """A total counts as one value: the mean of two departments' totals divides by two."""
     public, private = keys
     totals = public.sum_columns(fresh, by="dept")
     found = public.mean_columns(totals.select(["dept", "salary", "salary.additions"]))
@@ -124,7 +122,7 @@ def test_totals_go_on_being_computed_with(keys, fresh):
     totals = public.sum_columns(fresh, by="dept")
     weighted = public.multiply_column(totals, "salary", [1, 10, 100])
     assert column(private, public.sum_columns(weighted.drop_columns(["rows"])), "salary") == [3100 + 28500 - 700]
-    # 2 additions to a group, which the range of the result has to allow for.
+    # 2 additions per group, for which the range of the result must allow.
     range_before = as_table(totals).schema.field("salary").type.description.ranges[0]
     assert weighted.schema.field("salary").type.description.ranges[0] >= 2 * 100 * range_before
 
@@ -147,7 +145,7 @@ def test_binary_fractions(keys):
     assert column(private, public.multiply_column(table, "x", 0.25), "x") == [0.125, 0.5]
     assert column(private, public.add_columns(table, "n", "x", into="sum"), "sum") == [1.5, 4.0]
     ten = public.multiply_column(table, "n", Decimal("0.1"))
-    with pytest.raises(ScaleError, match="do not add up"):
+    with pytest.raises(ScaleError, match="cannot be combined"):
         public.add_columns(ten, "n", "x", into="sum")
 
 
@@ -162,7 +160,7 @@ def test_factors_that_arrow_has_no_type_for(keys, fresh):
     )
     with pytest.raises(NullError, match="^row 1: the value is missing"):
         public.multiply_column(fresh, "salary", [Fraction(1, 4), None, 1, 1, 1])
-    with pytest.raises(ScaleError, match="^row 3: no decimal"):
+    with pytest.raises(ScaleError, match="^row 3: not a decimal"):
         public.multiply_column(fresh, "salary", [1, 2, 3, Fraction(1, 3), 4])
 
 
@@ -200,11 +198,11 @@ def test_refusals(keys, other_keys, fresh):
         public.multiply_column(fresh, "years", 2)
     with pytest.raises(TableError, match="column age: there is no such column"):
         public.add_columns(fresh, "salary", "age", into="x")
-    with pytest.raises(TableError, match="column years: there is a column of this name already"):
+    with pytest.raises(TableError, match="column years: there is already a column with this name"):
         public.add_columns(fresh, "salary", "bonus", into="years")
     with pytest.raises(KeyMismatchError, match=other_keys[0].id):
         other_keys[0].multiply_column(fresh, "salary", 2)
-    with pytest.raises(ShapeError, match="columns of 5 and 2 rows"):
+    with pytest.raises(ShapeError, match="the columns have 5 and 2 rows"):
         public.multiply_column(fresh, "salary", [1, 2])
     with pytest.raises(NumberError):
         public.multiply_column(fresh, "salary", "dept")
@@ -247,8 +245,8 @@ def test_small_keys_have_room_for_less():
 
 
 def test_bounds_of_single_additions_are_used(keys):
-    """A fresh value is within its range, whatever the headroom for totals: products by 60 bits
-    still fit a column.
+    """The range bounds a fresh value, regardless of the headroom for totals: products with 60-bit
+    factors still fit a column.
     """
     public, private = keys
     table = public.encrypt_column(pa.table({"x": np.array([2**62, -5])}), "x")

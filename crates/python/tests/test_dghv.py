@@ -1,4 +1,4 @@
-"""FHE over the integers: encrypted bits, files, refusals."""
+"""FHE over the integers: encrypted bits, files and errors."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from hearith.errors import (
     ShapeError,
 )
 
-#: How everything is asked.
+#: The option that every call needs.
 INSECURE = {"insecure_historical_parameters": True}
 CIRCUITS = Path(__file__).parents[2] / "dghv" / "circuits"
 
@@ -92,7 +92,7 @@ def test_bits_go_down_a_ladder(tmp_path):
     assert low.level == 3
     np.testing.assert_array_equal(private.decrypt(low ^ bits), [False, True])
     for level in (2, 6):
-        with pytest.raises(RangeError, match=f"no way from level 3 to level {level}: the key has 5 levels"):
+        with pytest.raises(RangeError, match=f"cannot switch from level 3 to level {level}: the key has 5 levels"):
             public.switch(low, level)
     public.save(tmp_path / "public.dghv")
     private.save(tmp_path / "private.dghv")

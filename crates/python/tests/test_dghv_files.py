@@ -1,4 +1,4 @@
-"""Files of FHE over the integers, beside a reader that knows their specification alone."""
+"""Files of FHE over the integers, compared with a reader written only from their specification."""
 
 import math
 import random
@@ -17,7 +17,10 @@ BITS = [True, False, True, True, False]
 
 @pytest.fixture
 def private(tmp_path):
-    """A function that loads a private key, which the repository cannot keep from others' eyes."""
+    """Returns a function that loads a private key.
+
+    A repository cannot store its restrictive file mode.
+    """
 
     def load(name):
         file = tmp_path / f"{name}.dghv"
@@ -58,7 +61,7 @@ def test_bits_decrypt(name, private):
         for noise, number in rows:
             assert math.log2(abs(reader.centred(number, prime)) + 1) <= noise + 1
         assert parameters.level == (1 if file.name == "bits1.dghv" else 0)
-        # The package reads the same.
+        # The package reads the same bits.
         public = dghv.PublicKey.load(VECTORS / name / "public.dghv", **INSECURE)
         assert private(name).decrypt(public.load_bits(file)).tolist() == BITS
 
@@ -68,7 +71,7 @@ def test_a_recryption_key_hides_the_inverse_of_the_prime():
     limbs, theta, key = parameters.limbs + 1, parameters.theta, public.recryption
     chosen = []
     for index in range(theta):
-        # Words from the lowest on, without segments; behind the fractions' numbers.
+        # Words from the lowest on, without segments, in streams after those of the fractions.
         words = reader.Stream(key.seed).words(theta + index, parameters.limbs)
         element = sum(word << 64 * place for place, word in enumerate(words)) & ((1 << parameters.modulus) - 1)
         noise = reader.centred(element - key.corrections[index], prime)
@@ -90,8 +93,7 @@ def test_a_switching_key_hides_one_prime_under_the_next():
         chosen = []
         for index in range(theta):
             places = []
-            # The highest digit says whether the fraction is chosen, one more that it is so all the
-            # way.
+            # The highest digit tells whether the fraction is chosen; the lowest digit must agree.
             for place in (0, digits - 1):
                 element = reader.chi(key.seed, theta + index * digits + place, parameters.modulus)
                 residue = element - key.corrections[index * digits + place]

@@ -1,4 +1,4 @@
-"""The DuckDB extension, against plain SQL and python-paillier."""
+"""The DuckDB extension, compared with plaintext SQL and python-paillier."""
 
 import gc
 import importlib
@@ -29,7 +29,7 @@ def number(value):
 
 
 class Owner:
-    """A key pair of python-paillier, its files, and ciphertexts as the extension takes them."""
+    """A key pair of python-paillier, its files, and ciphertexts in the extension's format."""
 
     def __init__(self, folder: Path, name: str):
         self.public, self.private = phe.generate_paillier_keypair(n_length=BITS)
@@ -66,7 +66,7 @@ def other(tmp_path_factory):
 @pytest.fixture(scope="module")
 def numbers(owner):
     """Rows with group, number and ciphertext; every eleventh is null."""
-    # A thousand fresh ciphertexts, each used for several rows: python-paillier is slow.
+    # A thousand fresh ciphertexts, each used for several rows, since python-paillier is slow.
     fresh = {value: owner.encrypt(value) for value in range(-500, 500)}
     values = [None if i % 11 == 0 else i * 7919 % 1000 - 500 for i in range(ROWS)]
     ciphertexts = [None if value is None else fresh[value] for value in values]
@@ -140,7 +140,7 @@ class TestSums:
             with table.cursor() as cursor:
                 found.extend(cursor.execute(query).fetchall())
 
-        # A setting of one session is not another's; the keys loaded are the database's.
+        # Settings belong to a session, loaded keys to the database.
         for setting in ("hearith_private_key", "hearith_allow_insecure_keys"):
             (value,) = table.execute(f"SELECT current_setting('{setting}')").fetchall()[0]
             table.execute(f"SET GLOBAL {setting} = '{value}'")
@@ -211,7 +211,7 @@ class TestScalars:
                     assert (twice, less) == (None, None)
                 else:
                     assert [owner.decrypt(c) for c in (twice, less)] == [2 * value, value - 3]
-        # Exactly what a ciphertext that anybody can make of the integer would add.
+        # Equals the addition of a trivial ciphertext, which anyone can compute from the integer.
         query = "SELECT c, he_add(c, 77::TINYINT, ?) FROM t WHERE v = 1 LIMIT 1"
         before, after = table.execute(query, [owner.id]).fetchall()[0]
         square = owner.public.n**2
@@ -300,7 +300,7 @@ class TestKeys:
             (None, "cannot read"),
             ('{"kty": "RSA"}', "JSON Web Key"),
             ("", "JSON Web Key"),
-            (" " * 2**21, "longer"),
+            (" " * 2**21, "too long for a key"),
         ]:
             file.unlink(missing_ok=True)
             if content is not None:
@@ -336,7 +336,7 @@ class TestKeys:
                 con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()
             public = he.PublicKey.from_jwk(owner.public_file.read_text(), insecure=True)
             assert hd.load_key(con, public) == owner.id
-            # The object was made with the flag; the session's setting stays what it was.
+            # The object was created with the flag; the session's setting is unchanged.
             assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (
                 None,
                 False,
@@ -345,8 +345,8 @@ class TestKeys:
     def test_private_keys_are_rejected_with_a_warning(self, con, owner):
         private = he.PrivateKey.from_jwk(owner.private_file.read_text(), insecure=True)
         for text, named in (
-            (str(owner.private_file), "has been read into this process, and wiped"),
-            (owner.private_file.read_text(), "Take it as exposed"),
+            (str(owner.private_file), "was read into this process and wiped"),
+            (owner.private_file.read_text(), "Consider it exposed"),
         ):
             with pytest.raises(duckdb.InvalidInputException, match=f"he_load_key: .*private key.*{named}") as caught:
                 con.execute("SELECT he_load_key(?)", [text]).fetchall()
@@ -394,8 +394,8 @@ class TestKeys:
                 con.execute("CREATE OR REPLACE TABLE x AS SELECT 1")
             del con
             gc.collect()
-            # A configuration of its own means a database instance of its own: it opens only if
-            # nobody holds the file.
+            # Another configuration needs another database instance, which can open the file only if
+            # nothing else holds it.
             duckdb.connect(str(tmp_path / "data.db"), config={"threads": "1"}).close()
 
 
@@ -424,7 +424,7 @@ class TestBadInput:
         for query in queries:
             with pytest.raises(duckdb.InvalidInputException, match=f"{query.split('(')[0]}: .*{message}"):
                 table.execute(f"SELECT {query}", [value]).fetchall()
-        # The connection goes on.
+        # The connection still works.
         assert table.execute("SELECT 1").fetchall()[0] == (1,)
 
     def test_a_factor_shared_with_n(self, table, owner):
@@ -447,7 +447,7 @@ class TestBadInput:
                 table.execute(f"SELECT {call} FROM t").fetchall()
 
     def test_errors_show_no_value(self, table):
-        """What is no ciphertext may be a plaintext that somebody forgot to encrypt."""
+        """A value that is not a ciphertext may be a plaintext that was not encrypted by mistake."""
         secret = b"CANARY salary 4321 "
         for value in (secret, secret.ljust(64, b"\xff")[::-1], secret.ljust(64)):
             for call in ("he_sum($1)", "he_add($1, $1)", "he_multiply($1, 2)", "he_rerandomise($1)", "he_decrypt($1)"):
@@ -465,7 +465,7 @@ class TestBadInput:
 
 
 class TestNames:
-    """Every name of ours in texts, errors among them, is one that exists."""
+    """Every public name in texts, including errors, exists."""
 
     @staticmethod
     def texts():
@@ -500,7 +500,7 @@ class TestNames:
         for name, arguments, result, comment, alias_of in rows:
             assert len(comment) > 5
             assert alias_of is None or alias_of in known
-            # The result is of the type that DuckDB knows; optional arguments stand in brackets.
+            # The result type is the one that DuckDB knows; optional arguments are in brackets.
             kinds = con.execute(
                 "SELECT return_type, len(parameters) FROM duckdb_functions() WHERE function_name = ?", [name]
             )
@@ -549,8 +549,9 @@ class TestNames:
 
 
 def exists(name):
-    """Whether a dotted name of the package can be imported; modules whose packages are not
-    installed count.
+    """Whether a dotted name of the package can be imported.
+
+    Modules whose dependencies are not installed count.
     """
     found, path = importlib.import_module("hearith"), "hearith"
     for part in name.split(".")[1:]:
@@ -599,7 +600,7 @@ def files(request, keys, tmp_path_factory):
 
 
 class TestFiles:
-    """Parquet files with descriptions, as the command line writes them."""
+    """Parquet files with descriptions, as written by the command line."""
 
     @pytest.mark.parametrize("by", ["dept", ()])
     def test_the_same_totals_as_the_kernel(self, keys, files, by):
@@ -623,7 +624,7 @@ class TestFiles:
             expected = private.decrypt_columns(hd.sum_columns(con, public, files, by="dept"))
             found = hd.sum_columns(con, public, folder / pattern, by="dept")
             assert private.decrypt_columns(found).equals(expected)
-            # What a pattern finds again is not added again.
+            # A file that a later pattern matches again is not added again.
             found = hd.sum_columns(con, public, [folder / pattern, folder / "*.parquet"], by="dept")
             assert private.decrypt_columns(found).equals(expected)
             found = hd.sum_columns(con, public, [files[1], folder / "*.parquet"], by="dept")
@@ -641,7 +642,7 @@ class TestFiles:
     def test_patterns_that_find_nothing(self, keys, files):
         with hd.connect() as con:
             for name in ("*.none", "[ab].parquet"):
-                with pytest.raises(TableError, match="no file has such a name"):
+                with pytest.raises(TableError, match="no file matches"):
                     hd.sum_columns(con, keys[0], [files[0], files[0].parent / name])
 
     def test_totals_of_totals(self, keys, files, tmp_path):
@@ -674,7 +675,7 @@ class TestFiles:
             twice = hd.sum_columns(con, public, [totals, *files], allow_repeated=True)
             once = private.decrypt_columns(pq.read_table(totals)).to_pylist()[0]
             assert private.decrypt_columns(twice).to_pylist() == [{name: 2 * sum for name, sum in once.items()}]
-            # Totals of totals name all tables as well.
+            # Totals of totals also name all tables.
             pq.write_table(twice, copy)
             with pytest.raises(TableError, match="twice"):
                 public.sum_columns([pq.read_table(copy), pq.read_table(files[1])])
@@ -682,7 +683,7 @@ class TestFiles:
     @pytest.mark.parametrize("least", [1, 34, 68, 69, 1000])
     def test_totals_of_few_values_are_withheld(self, keys, files, tmp_path, least):
         public, private = keys
-        # Numbers that count as several additions are one value each.
+        # Numbers that count as several additions are still one value each.
         heavy = pq.read_table(files[0])
         for name in [name for name in heavy.column_names if name.endswith(".additions")]:
             place = heavy.schema.get_field_index(name)
@@ -731,7 +732,7 @@ class TestFiles:
         for key, pack, error in [(public, False, KeyMismatchError), (keys[0], True, TableError)]:
             encrypted = key.encrypt_columns(plain, ["salary", "bonus"], pack=pack, max_additions=9)
             pq.write_table(encrypted, tmp_path / "x.parquet")
-            with hd.connect() as con, pytest.raises(error, match=f"x.parquet: .* not those of .*{files[0].name}"):
+            with hd.connect() as con, pytest.raises(error, match=f"x.parquet: .* not match those of .*{files[0].name}"):
                 hd.sum_columns(con, keys[0], [files[0], tmp_path / "x.parquet"], by="dept")
 
     def test_unlike_files_add_up(self, keys, tmp_path):
@@ -754,7 +755,7 @@ class TestFiles:
             found = private.decrypt_columns(totals).to_pydict()
             assert found == {"g": [1, 2, 3], "rows": [4, 3, 1], "x": [Decimal("13.025"), Decimal("3.000"), None]}
             assert totals.schema.field("x").metadata[b"hearith.max_additions"] == b"50"
-            # The counts of values go with them.
+            # The counts of values are summed too.
             few = hd.sum_columns(con, public, paths, by="g", min_rows=3)
             assert private.decrypt_columns(few)["g"].to_pylist() == [1]
             parts = [tmp_path / f"part{number}.parquet" for number in range(3)]
@@ -768,7 +769,9 @@ class TestFiles:
         pq.write_table(huge, paths[1])
         with (
             hd.connect() as con,
-            pytest.raises(TableError, match=r"1\.parquet: .* not those of .*0\.parquet: .*too large for the additions"),
+            pytest.raises(
+                TableError, match=r"1\.parquet: .* not match those of .*0\.parquet: .*too large for the additions"
+            ),
         ):
             hd.sum_columns(con, public, paths[:2], by="g")
 

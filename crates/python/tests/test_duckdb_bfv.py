@@ -1,4 +1,4 @@
-"""`he_bfv_sum` and `he_bfv_decrypt` of the DuckDB extension, against plain SQL."""
+"""`he_bfv_sum` and `he_bfv_decrypt` of the DuckDB extension, compared with plaintext SQL."""
 
 import datetime
 import re
@@ -17,7 +17,7 @@ ROWS = 9000
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A key pair's files, a plain table and the same encrypted."""
+    """The files of a key pair, and a plaintext table with its encryption."""
     folder = tmp_path_factory.mktemp("bfv")
     public, private = he.generate_keypair(scheme="bfv")
     for name, key in {"public": public, "private": private}.items():
@@ -107,7 +107,7 @@ def test_the_result_is_a_table_like_any_other(connection, files):
         connection.execute(query).fetchall()
         == connection.execute("SELECT dept, sum(salary) FROM plain GROUP BY dept ORDER BY ALL").fetchall()
     )
-    # Twice over, each time with other ciphertexts.
+    # Encrypted twice, with different ciphertexts.
     first, second = (connection.execute(f"SELECT salary FROM {source} LIMIT 1").fetchone() for _ in range(2))
     assert first != second
     assert connection.execute("SELECT he_bfv_decrypt(NULL)").fetchone() == (None,)
@@ -170,7 +170,7 @@ def test_private_keys_are_rejected_with_a_warning(connection, files, tmp_path):
     (tmp_path / "passphrase").write_text("a long passphrase")
     connection.execute(f"SET hearith_passphrase_file = '{tmp_path}/passphrase'")
     for key in (files / "private.json", encrypted):
-        with pytest.raises(duckdb.Error, match="private key, of which he_bfv_sum takes none; it has been read into"):
+        with pytest.raises(duckdb.Error, match="private key, which he_bfv_sum does not accept; it was read into"):
             connection.execute("FROM he_bfv_sum(getvariable('staff'), key := ?)", [str(key)])
 
 
@@ -186,7 +186,7 @@ def test_a_database_without_files_opens_none(connection, files):
 class TestPatterns:
     @pytest.fixture
     def parts(self, files, tmp_path):
-        """The table in three files of two folders."""
+        """The table in three files in two folders."""
         public = he.bfv.PublicKey.load(files / "public.json")
         plain = pq.read_table(files / "plain.parquet").select(["year", "salary"])
         for number, folder in enumerate(["a", "a", "b"]):

@@ -1,5 +1,6 @@
-"""What errors say: place, kind and cause, in every error; no number, however large, ends in another
-one; no plaintext in any.
+"""Errors have a place, a kind and a cause.
+
+Huge numbers raise the same errors as others. No error contains a plaintext.
 """
 
 import math
@@ -16,7 +17,7 @@ import pytest
 
 import hearith as he
 from hearith import dghv
-from hearith.columns import ColumnOptions, Totals
+from hearith.columns import Aggregator, ColumnOptions
 from hearith.errors import (
     CiphertextError,
     HearithError,
@@ -29,7 +30,7 @@ from hearith.errors import (
     TableError,
 )
 
-#: Numbers for which there is no room.
+#: Numbers that are out of range.
 HUGE = [
     2**70,
     10**400,
@@ -100,7 +101,7 @@ ENTRIES = {
 
 
 def _fits(x):
-    """Whether a number is one that a key of 512 bits holds."""
+    """Whether a key of 512 bits can hold a number."""
     return not isinstance(x, Decimal) and abs(x) < 2**500
 
 
@@ -142,12 +143,12 @@ def test_a_float_cannot_hold_it():
     huge = he.EncryptedArray.from_bytes(
         public, public.encrypt([2**1500], range=2**1600).to_bytes(), exponent=-1, range=2**1590
     )
-    with pytest.raises(RangeError, match="row 0: the number exceeds a float"):
+    with pytest.raises(RangeError, match="row 0: the number is too large for a float"):
         private.decrypt(huge)
 
 
 class TestPlaces:
-    """Rows count from 0, in the whole and not in the piece that was at work."""
+    """Rows count from 0 over all rows, not within the current piece."""
 
     def test_arrays(self, keys):
         for values, row in [([1, 2, 11], 2), ([*range(10)] * 300 + [11], 3000)]:
@@ -244,7 +245,7 @@ CANARY_TEXTS = {str(CANARY), f"{CANARY:x}", f"{CANARY:.2e}"[:6]}
 
 
 def canary_operations(public, private):
-    """Ways to make an error of a plaintext."""
+    """Returns operations that raise errors about a plaintext."""
     c = public.encrypt([1, 2])
     frame = pd.DataFrame({"x": [1, CANARY]})
     yield lambda: public.encrypt([1, CANARY], range=5)
@@ -290,7 +291,7 @@ def test_no_plaintext_in_errors(keys):
         while error is not None:
             shown = f"{error} {error!r} {error.args} {getattr(error, '__notes__', '')}"
             assert not [text for text in CANARY_TEXTS if text in shown], f"operation {number}: {shown}"
-            # What a traceback prints besides source lines, were it not suppressed.
+            # A traceback also prints this, unless it is suppressed.
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
@@ -299,13 +300,13 @@ def test_no_plaintext_in_representations(keys):
     shown = [public.encrypt([CANARY]), public.encrypt([CANARY]).content, public.encrypt(CANARY), public, private]
     update = he.Aggregator(public, np.zeros(1), range=2**30, step=1, clients=2).encrypt(np.array([CANARY]))
     native = public.native.encode(bytearray(CANARY.to_bytes(8, "little")), 8)
-    totals = Totals(public, public.encrypt_column(table(CANARY), "x").schema)
+    totals = Aggregator(public, public.encrypt_column(table(CANARY), "x").schema)
     for one in (*shown, update, native, totals):
         assert not [text for text in CANARY_TEXTS if text in f"{one!r} {one}"]
 
 
 def test_packed_integers_are_wiped(keys, monkeypatch):
-    """The bytes in which plaintexts cross into Rust and back hold zeros afterwards."""
+    """The buffers that pass plaintexts to Rust and back contain zeros afterwards."""
     from hearith import _integers
 
     seen, wipe = [], _integers.wipe
@@ -334,7 +335,7 @@ def test_causes_are_kept(keys):
     assert "".join(traceback.format_exception(caught.value)).count("Error") >= 2
 
 
-#: What the command line answers with the name of an option to give.
+#: Errors for which the command line suggests an option.
 ADVISED = {
     "a short key": lambda public, private: he.generate_keypair(512),
     "a short key's text": lambda public, private: he.PrivateKey.from_jwk(private.to_jwk()),

@@ -1,4 +1,4 @@
-"""The aggregator: exact sums of rounded numbers, and errors in place of wrong ones."""
+"""The aggregator: exact sums of rounded numbers, and errors instead of wrong results."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ def layers(random, scale=1.0):
 
 
 def exact(updates, weights, step):
-    """Weighted sums of rounded updates, in rational arithmetic."""
+    """Returns weighted sums of rounded updates, computed with fractions."""
     flat = [np.concatenate([layer.reshape(-1) for layer in update]) for update in updates]
     rounded = [[round(Fraction(x) / Fraction(step)) for x in update] for update in flat]
     return [
@@ -80,8 +80,9 @@ def test_weighted_sums_of_whole_vectors(lattice, weights, seed, owner):
 
 
 def test_one_ciphertext_holds_thousands(lattice):
-    """Where Paillier of 3072 bits takes hundreds; at the ends of the range, with the largest
-    weights.
+    """Paillier of 3072 bits would need hundreds of ciphertexts.
+
+    Tests the ends of the range with the largest weights.
     """
     public, private = lattice
     size = public.slots
@@ -99,16 +100,14 @@ def test_one_ciphertext_holds_thousands(lattice):
 
 
 def test_the_owner_sees_of_a_sum_the_total_alone(lattice):
-    """No sum has ciphertexts that anybody could link to those of updates, and none comes out
-    twice.
-    """
+    """The ciphertexts of a sum cannot be linked to those of updates, and no two sums are equal."""
     public, private = lattice
     aggregator = he.Aggregator(public, np.zeros(100), range=8, step=2**-10, clients=3)
     update = aggregator.encrypt(np.linspace(-8, 8, 100))
     sums = [aggregator.sum([update]).to_bytes() for _ in range(2)]
     data = update.to_bytes()
     assert len(sums[0]) == len(sums[1]) == len(data)
-    # Behind the header every eighth byte differs by chance in all but one of 256 places.
+    # After the header, bytes of unlinkable ciphertexts agree by chance in about one of 256 places.
     same = sum(a == b for a, b in zip(data[52:], sums[0][52:], strict=True))
     assert same < len(data) / 64
     assert sums[0] != sums[1]
@@ -141,12 +140,12 @@ def test_updates_of_another_scheme_or_key(lattice, keys):
 
 def test_what_a_parameter_set_has_no_room_for():
     public, _ = he.generate_keypair(scheme="bfv", parameters="bfv-4096")
-    with pytest.raises(RangeError, match="takes 2 to 40"):
+    with pytest.raises(RangeError, match="allows 2 to 40"):
         he.Aggregator(public, np.zeros(3), range=2**20, step=2**-20, clients=2)
 
 
 def test_the_extremes_of_the_range_do_not_overflow(keys):
-    """All clients at one end of the range, with the largest weight, next to others at the other
+    """All clients at one end of the range with the largest weight, next to others at the other
     end.
     """
     public, private = keys
@@ -207,7 +206,7 @@ def test_a_sum_can_hide_what_went_in(keys, other_keys):
 def test_the_page_runs():
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "federated.md").read_text()
     names = {}
-    # The second program goes on with the first one's clients, and has to come to the same mean.
+    # The second program uses the first one's clients, and must compute the same mean.
     for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         names.pop("mean", None)
         exec(program, names)
@@ -252,7 +251,7 @@ def test_refusals(keys, other_keys):
 
 
 def test_a_total_beyond_its_weights_is_not_believed(keys):
-    """A client that claims a weight of 1 and adds ten times the range is found out."""
+    """A client that claims a weight of 1 but encrypts ten times the range is detected."""
     public, private = keys
     honest = he.Aggregator(public, np.zeros(3), range=4, step=0.5, clients=20)
     total = honest.sum([honest.encrypt(np.array([4.0, -4, 0]))] * 10)
@@ -264,7 +263,7 @@ def test_a_total_beyond_its_weights_is_not_believed(keys):
 def test_the_example_trains_the_same_model(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["federated.py", "--bits", "512", "--rounds", "6"])
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    # Its processes import it by its path.
+    # Its processes import it by path.
     runpy.run_path(str(EXAMPLES / "federated.py"), run_name="__main__")
     assert "equal to open training with rounded gradients: True" in capsys.readouterr().out
 
@@ -371,14 +370,16 @@ class TestSecretWeights:
             opened.sum([update])
 
     def test_a_weight_that_nobody_can_have(self, keys):
-        """A client that encrypts a weight of its own making is found out if the sum cannot be."""
+        """A client that encrypts an invalid weight is detected if the total weight is
+        impossible.
+        """
         public, private = keys
         aggregator = he.Aggregator(public, np.zeros(2), **SECRET)
         zero = aggregator.encrypt(np.zeros(2), weight=1)
         layout = he.Aggregator(public, np.zeros(3), **SECRET | {"secret_weights": False})
         for numbers in ([0, 0, 8.0], [0, 0, 0]):
             forged = aggregator.update(layout.encrypt(np.array(numbers)).to_bytes())
-            with pytest.raises(RangeError, match="the total weight is none"):
+            with pytest.raises(RangeError, match="the total weight is impossible"):
                 aggregator.mean(private, forged)
         assert aggregator.mean(private, zero).tolist() == [0, 0]
 
@@ -386,7 +387,7 @@ class TestSecretWeights:
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_slots_give_no_numbers_beyond_their_headroom(keys, most, rows):
-    """The sum of more rows than a layout is for carries from slot to slot, and looks like
+    """The sum of more rows than a layout allows carries between slots, and would look like valid
     numbers.
     """
     public, private = keys

@@ -1,5 +1,5 @@
-"""Flower's averaging over ciphertexts gives what its averaging of plain arrays gives: by the
-strategy alone, and in a federation that runs.
+"""Flower's averaging of ciphertexts equals its averaging of plaintext arrays, for the strategy
+alone and in a running federation.
 """
 
 import importlib.util
@@ -37,7 +37,7 @@ APP = Path(__file__).parent / "flower_app"
 
 
 class Reply:
-    """What a strategy sees of a `Message`, which Flower only makes within a running federation."""
+    """A stand-in for `Message`, which Flower creates only in a running federation."""
 
     nodes = itertools.count(1)
 
@@ -104,14 +104,16 @@ def test_clients_that_send_no_update_are_left_out(keys, aggregator):
 
 
 class Federation:
-    """Flower's server and three clients, each a process, which talk over the loopback address."""
+    """Flower's server and three clients, in separate processes that communicate over the loopback
+    address.
+    """
 
     def __init__(self, folder):
         self.folder, self.processes = folder, []
         self.port, *self.client_ports = _free_ports(4)
         paths = [str(Path(he.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         self.environment = os.environ | {
-            # Flower starts programs of its own by name.
+            # Flower starts its own programs by name.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
             "FLWR_HOME": str(folder / "flower"),
             "FLWR_TELEMETRY_ENABLED": "0",
@@ -146,15 +148,15 @@ class Federation:
             self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
 
     def run(self, **config):
-        """The last model's ciphertexts and its weight, of a run of the app with this
-        configuration.
+        """Runs the app with this configuration, and returns the last model's ciphertexts and its
+        weight.
         """
         out = self.folder / f"model-{len(list(self.folder.glob('model-*')))}"
         entries = {"public": f'"{self.folder / "public.json"}"', "out": f'"{out}"', **config}
         text = " ".join(f"{name}={value}" for name, value in entries.items())
         command = ["flwr", "run", str(APP), "live", "--run-config", text]
         deadline, said = time.monotonic() + 400, ""
-        # The server takes a while before it listens.
+        # The server needs some time before it listens.
         while "Successfully started run" not in said:
             done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
             said = done.stdout + done.stderr
@@ -165,7 +167,7 @@ class Federation:
         return data[8:], int.from_bytes(data[:8], "big"), self._logs()
 
     def _check(self, deadline, said):
-        """Waits a little; fails if the time is over or a process is gone."""
+        """Waits briefly; fails after the deadline or if a process has exited."""
         time.sleep(0.5)
         alive = all(process.poll() is None for process in self.processes)
         assert alive, said + self._logs()
@@ -197,8 +199,8 @@ def federation(tmp_path_factory):
 
 
 def averaged(aggregator, secret, rounds=3):
-    """The last model, averaged in the open from the same rounded updates; and the weights that went
-    into it.
+    """Returns the last model, averaged in plaintext from the same rounded updates, and the weights
+    it includes.
     """
     layers = agreed.FIRST
     for server_round in range(1, rounds + 1):

@@ -1,5 +1,5 @@
-"""Forked processes: no child uses its parent's randomisers or threads, whatever number it has; and
-how an interpreter ends.
+"""Forked processes: a child never uses its parent's randomisers or threads, whatever its process
+id. Also tests the exit of an interpreter.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ def public():
 
 
 def child(work):
-    """The number of a child that does this and ends, within minutes."""
+    """Forks a child that runs `work` and exits within minutes; returns its process id."""
     number = os.fork()
     if number == 0:
         status = 1
@@ -49,10 +49,10 @@ def ended(number):
 
 
 def ready(public, count):
-    """Encrypts a number and has randomisers ready for others.
+    """Encrypts a number and prepares randomisers for others.
 
-    On a busy machine the first ones may be a minute old, and wiped, before the last ones are made:
-    then no more are made until somebody encrypts.
+    On a busy machine, the first ones may be a minute old, and wiped, before the last ones are
+    ready. Then no more are made until the next encryption.
     """
     public.keep_randomisers(count)
     public.encrypt(0)
@@ -66,8 +66,8 @@ def ready(public, count):
 
 
 def traces(public, pipe):
-    """Writes what shows the randomisers of some numbers: modulo n a ciphertext is its randomiser's
-    power.
+    """Writes values that identify the randomisers of some numbers: modulo n, a ciphertext equals a
+    power of its randomiser.
     """
     found = [public.encrypt(number).ciphertext(False) % public.n for number in range(4)]
     os.write(pipe, b"".join(b"%d\n" % trace for trace in found))
@@ -79,13 +79,15 @@ def read(pipe):
 
 
 def apart():
-    """Has later children of this process begin with number 1; whether that is allowed."""
+    """Makes later children of this process start with process id 1; returns whether that is
+    allowed.
+    """
     unshare = ctypes.CDLL(None, use_errno=True).unshare
     return unshare(CLONE_NEWPID) == 0 or unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0
 
 
 def test_a_grandchild_with_the_number_of_its_grandparent(public, count):
-    """What a daemon does: its parent ends, and its own child gets the number that is free again."""
+    """Like a daemon, whose parent exits before its own child gets the same process id."""
     try:
         LAST_PID.write_text(LAST_PID.read_text())
     except OSError as error:
@@ -146,12 +148,12 @@ def test_the_first_processes_of_two_namespaces(public, count):
 
 @pytest.fixture(params=[0, 16])
 def count(request):
-    """Without randomisers made ahead but those of a lane, and with a thread that makes them."""
+    """0: only the randomisers of one batch are made ahead. 16: a thread makes them ahead."""
     return request.param
 
 
 def test_sql_in_a_forked_child(tmp_path):
-    """It waited for ever for the threads of its parent."""
+    """The child used to wait forever for the threads of its parent."""
     pytest.importorskip("duckdb")
     pa = pytest.importorskip("pyarrow")
     import hearith.duckdb as hd

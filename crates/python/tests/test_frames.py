@@ -1,6 +1,4 @@
-"""Encrypted columns in the data frames of pandas and polars: pandas' own type for them, and what
-`df.he` does in both.
-"""
+"""Encrypted columns in pandas and polars data frames: the pandas dtype, and `df.he` in both."""
 
 import pickle
 import sys
@@ -37,7 +35,7 @@ def df(keys):
 
 
 def numbers(private, series):
-    """The numbers of a series of pandas, decrypted one by one."""
+    """Decrypts the numbers of a pandas series one by one."""
     return [None if cell is pd.NA else private.decrypt(cell) for cell in series]
 
 
@@ -90,17 +88,17 @@ class TestPandas:
         assert df[["dept", "years"]].to_csv(index=False) == "dept,years\nlab,1\nshop,2\nlab,3\n"
 
     def test_tables_for_markdown_are_not_written(self, df, monkeypatch):
-        """tabulate calls `str` or `format` of each cell."""
+        """tabulate calls `str` or `format` for each element."""
         tabulate = types.ModuleType("tabulate")
         tabulate.__version__ = "1.0"
         exec("def tabulate(frame, **options): return [str(cell) for cell in frame.to_numpy().flat]", vars(tabulate))
         monkeypatch.setitem(sys.modules, "tabulate", tabulate)
         for frame in (df, df.astype(object), df["bonus"]):
-            with pytest.raises(TypeError, match="to_markdown writes what cells show"):
+            with pytest.raises(TypeError, match="to_markdown writes cells as text"):
                 frame.to_markdown()
 
     def test_series_of_objects_lose_no_numbers_and_compare_none(self, keys, df, tmp_path):
-        """What `pd.Series` makes of an array; pandas takes a `TypeError` of `==` for False."""
+        """Tests `pd.Series` of an array; pandas treats a `TypeError` of `==` as False."""
         c = keys[0].encrypt([1, 2, 3])
         series, index = pd.Series(c), pd.Index(c)
         assert series.dtype == object
@@ -164,7 +162,7 @@ class TestPandas:
             totals = both.he.sum("dept").he.decrypt(private)
             assert totals["salary"].tolist() == [6186, None]
             assert totals["bonus"].tolist() == [9, Decimal("4.5")]
-        # What pandas keeps as objects is a column as well.
+        # An object column of encrypted numbers is an encrypted column as well.
         wide = pd.concat([df["salary"], finer["bonus"]], axis=1)
         assert private.decrypt_columns(wide.T).to_pydict()["2"] == [-7, 3]
         rows = df.assign(pay=df.apply(lambda row: row["bonus"] * row["years"] - row["bonus"], axis=1))
@@ -212,7 +210,7 @@ class TestPandas:
         assert (by.index.tolist(), numbers(private, by)) == (["lab", "shop"], exact("4.50", "2.25"))
 
     def test_sums_of_too_few_numbers_are_missing(self, keys, df):
-        """`min_count`, as of plain columns."""
+        """Tests `min_count`, as for plaintext columns."""
         private, x = keys[1], df["salary"]
         whole = FRAME["salary"]
         for least in (0, 1, 2, 3):
@@ -233,7 +231,7 @@ class TestPandas:
         assert numbers(private, df[:0].groupby("dept")["salary"].sum()) == []
 
     def test_bounds_grow_with_groups(self, keys):
-        """A column of totals holds the largest, wherever it stands."""
+        """The bound of a column of totals covers the largest total, at any place."""
         public, private = keys
         df = pd.DataFrame({"g": ["a", "b", "b", "b"], "x": [9, 9, 9, 9]}).he.encrypt(
             public, {"x": {"range": 9}}, max_additions=2
@@ -303,7 +301,7 @@ class TestPandas:
         assert numbers(private, y / pd.Series([2, None, 4])) == exact("0.75", None, "0.75")
         assert numbers(private, y / np.array([1, 2, 8])) == exact("1.5", "1.125", "0.375")
         for divisor in (3, pd.Series([1, 1, 3])):
-            with pytest.raises(ScaleError, match="endless digits"):
+            with pytest.raises(ScaleError, match="too many digits"):
                 x / divisor
         for divisor in (0, 0.0, [1, 0, 2]):
             with pytest.raises(ZeroDivisionError):
@@ -332,7 +330,7 @@ class TestPandas:
         assert first.to_bytes() != second.to_bytes(), "each is encrypted"
         filled = df.assign(salary=x.fillna(0)).he.sum("dept").he.decrypt(private)
         assert filled["salary"].tolist() == [3093, 0]
-        # Numbers that are filled in count.
+        # Filled numbers count.
         for frame, wanted in (
             (df.assign(salary=x.fillna(0)), 0),
             (df.assign(salary=x.ffill()), 3100),
@@ -390,9 +388,9 @@ class TestPandas:
     ],
 )
 def test_numbers_copied_without_their_counts_are_refused(keys, df, copied):
-    """A mean of theirs would be wrong, and `min_rows` would withhold them."""
+    """Their mean would be wrong, and `min_rows` would withhold them."""
     frame = copied(df)
-    text = r"row 1, column salary: holds a number of which its companion salary\.additions counts no addition: copy"
+    text = r"row 1, column salary: holds a number, but its companion salary\.additions counts no additions: copy"
     for compute in (
         lambda: frame.he.sum("dept"),
         lambda: frame.he.mean("dept", min_rows=1),
@@ -410,7 +408,7 @@ FRAMES = {
 
 
 def plain(frame):
-    """A frame's columns as lists, whatever library it is of."""
+    """Returns a frame's columns as lists, for any library."""
     return as_table(frame).to_pydict()
 
 
@@ -492,8 +490,8 @@ def test_series_of_polars_as_arrays(keys):
 
 
 def test_what_polars_makes_of_encrypted_columns(keys):
-    """What the module's page says: errors where polars has them, and no total of what it gives
-    instead.
+    """Tests the behaviour that the module documents: errors from polars, or results that cannot be
+    decrypted as totals.
     """
     frame = pl.from_pandas(FRAME).he.encrypt(keys[0], COLUMNS)
     column = pl.col("salary")
@@ -527,7 +525,7 @@ def test_what_polars_makes_of_encrypted_columns(keys):
 
 @pytest.mark.parametrize("kind", [pl.Int128, pl.UInt128])
 def test_integers_of_128_bits(keys, kind):
-    """Arrow has no type for them, so they come as decimals."""
+    """Arrow has no type for them, so they are converted to decimals."""
     public, private = keys
     values = [10**37, 3, None]
     frame = pl.DataFrame({"x": pl.Series(values, dtype=kind)})

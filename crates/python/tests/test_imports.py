@@ -1,5 +1,5 @@
-"""What is loaded when: nothing that is not needed, and Arrow knows the type of encrypted columns
-whichever comes first.
+"""Lazy imports: only the modules needed are loaded, and Arrow knows the type of encrypted columns
+in any import order.
 """
 
 import ast
@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "python/hearith"
 
 
 def run(program, *arguments):
-    """What a program prints in an interpreter of its own."""
+    """Returns what a program prints in a new interpreter."""
     command = [sys.executable, "-c", program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -80,7 +80,7 @@ def test_all_names_are_there():
 
 
 def test_what_is_loaded_later_is_what_types_are_checked_with():
-    """The list of names and the imports for type checkers say the same."""
+    """The list of lazy names matches the imports for type checkers."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text())
     checked = next(node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
     listed = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "_LATER")
@@ -92,7 +92,7 @@ def test_what_is_loaded_later_is_what_types_are_checked_with():
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    """The name of a module that nobody has imported."""
+    """Returns the name of a module that has not been imported."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     name = "imported_by_nobody"

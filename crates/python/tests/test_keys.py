@@ -1,4 +1,4 @@
-"""Keys: generation, JSON Web Keys, refusals."""
+"""Keys: generation, JSON Web Keys and errors."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from hearith.errors import InvalidKeyError
 
 @pytest.mark.parametrize("variant", ["DJN", "Standard", ""])
 def test_variants_are_written_as_they_are_named(variant):
-    with pytest.raises(InvalidKeyError, match=r"no such variant \(there are: standard, djn, subgroup\)"):
+    with pytest.raises(InvalidKeyError, match=r"unknown variant: choose one of standard, djn, subgroup"):
         he.generate_keypair(512, variant, insecure=True)
 
 
@@ -82,7 +82,7 @@ def test_encrypted_keys(keys, encrypted):
 
 
 def test_encrypted_keys_are_those_of_jwcrypto(keys, encrypted, monkeypatch):
-    """Both directions, with an independent implementation of JSON Web Encryption."""
+    """Tests both directions with an independent implementation of JSON Web Encryption."""
     monkeypatch.setattr(jwa, "default_max_pbkdf2_iterations", 1_000_000)
     password = jwk.JWK.from_password("correct horse")
     token = jwe.JWE()
@@ -130,7 +130,7 @@ def test_files_that_others_can_read_are_warned_of(keys, tmp_path):
     file = tmp_path / "private.json"
     file.write_text(keys[1].to_jwk())
     file.chmod(0o640)
-    with pytest.warns(UserWarning, match="others than its owner can read") as warned:
+    with pytest.warns(UserWarning, match="other users can read") as warned:
         he.PrivateKey.load(file, insecure=True)
     assert warned[0].filename == __file__
 
@@ -147,7 +147,7 @@ def test_keys_come_through_pipes(keys):
 
 def test_weak_keys_are_asked_for():
     assert he.generate_keypair(512, insecure=True)[0].weakness == "a key of 512 bits"
-    # The square of a prime: nothing decrypts uniquely under it.
+    # Decryption under the square of a prime is not unique.
     with pytest.raises(InvalidKeyError, match="square"):
         he.PublicKey((2**521 - 1) ** 2, insecure=True)
 

@@ -1,4 +1,4 @@
-"""Linear algebra on encrypted arrays of any scales, beside the same in exact fractions."""
+"""Linear algebra on encrypted arrays of any scale, compared with exact fractions."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -13,19 +13,19 @@ import hearith as he
 from hearith.errors import RangeError, ScaleError, ShapeError
 
 small = st.integers(-999, 999)
-#: Sixteenths, which are decimals and binary fractions alike.
+#: Multiples of 1/16, which are exact both as decimals and as binary fractions.
 halves = small.map(lambda number: number / 16)
 
 
 def fractions(values):
-    """An array of exact fractions; floats are the decimals that they print as."""
+    """Returns an array of exact fractions; a float counts as the decimal it prints as."""
     found = np.asarray(values, dtype=object)
     flat = [Fraction(str(one)) if isinstance(one, float) else Fraction(one) for one in found.reshape(-1).tolist()]
     return np.array([*flat, None], dtype=object)[:-1].reshape(found.shape)
 
 
 def exactly(judge, encrypted):
-    """What ciphertexts hold, without any rounding."""
+    """Returns the exact numbers in ciphertexts."""
     return np.array([*(one * encrypted.encoding.unit for one in judge(encrypted)), None], dtype=object)[:-1].reshape(
         encrypted.shape
     )
@@ -38,7 +38,7 @@ def same(judge, encrypted, wanted):
 
 @st.composite
 def encrypted(draw, public, shape):
-    """An encrypted array of some scale and divisor, and its exact numbers."""
+    """Draws an encrypted array of some scale and divisor, and its exact numbers."""
     kind = draw(st.sampled_from(["integers", "decimals", "sixteenths"]))
     if kind == "integers":
         plain = draw(arrays.arrays(np.int64, shape, elements=small))
@@ -56,7 +56,7 @@ def encrypted(draw, public, shape):
 
 @st.composite
 def plain(draw, shape):
-    """Plain numbers of some kind, and what they are exactly."""
+    """Draws plaintext numbers of some type, and their exact values."""
     kind = draw(st.sampled_from([np.int64, np.float64, Decimal, Fraction, float]))
     if kind is np.int64:
         values = draw(arrays.arrays(np.int64, shape, elements=small))
@@ -101,7 +101,7 @@ def test_products_and_quotients(keys, judge, data):
     try:
         quotients = c / divisors
     except (RangeError, ScaleError):
-        # Nine different divisors may have a common multiple that no key holds.
+        # The common multiple of nine different divisors may exceed the key.
         assert np.size(divisors) > 4
         return
     same(judge, quotients, x / divisors)
@@ -129,7 +129,7 @@ def test_weights_of_any_width(keys, judge, data):
 
 
 def test_digits_grow_until_the_key_is_full(keys, judge):
-    """An exponentially weighted mean, step by step: exact up to the error that names the
+    """An exponentially weighted mean stays exact at each step, until an error reports the
     headroom.
     """
     known = []
@@ -147,8 +147,8 @@ def test_digits_grow_until_the_key_is_full(keys, judge):
     assert known[-1].scale > 50
 
 
-#: What is computed of `c`, a vector of 3, `m`, a matrix of 2 x 3, and `s`, a single number; `p` and
-#: `q` are plain like `c` and `m`.
+#: Expressions of `c`, a vector of 3, `m`, a matrix of 2 x 3, and `s`, a scalar. `p` and `q` are
+#: plaintext, with the shapes of `c` and `m`.
 CALLS = """
 np.where(p > 0, c, 0)
 np.where(p > 0, 1.5, c)
@@ -346,7 +346,7 @@ np.linalg.matrix_power(m[:, 1:] * 3, 0)
 np.linalg.matrix_power(np.stack([m[:, 1:], m[:, :2]]), np.int8(1))
 """.strip().splitlines()
 
-#: Those that compute with floats in NumPy.
+#: Expressions that NumPy computes with floats.
 CLOSE = """
 np.mean(m, axis=1, keepdims=True)
 np.mean(m, axis=0, where=q != q[0, 0])
@@ -377,7 +377,7 @@ np.mean(np.array([c, c]), axis=0)
 (m - m.mean(axis=0)) / [1.5, 2, 3]
 c - 0.01 * ((q.T / 4) @ (m[:, 0] - 1))
 """.strip().splitlines()
-# What this version of NumPy may not have.
+# Functions that this version of NumPy may lack.
 CALLS += ["np.cumulative_sum(c, include_initial=True)", "np.unstack(m)"] if hasattr(np, "unstack") else []
 CALLS += ["np.vecdot(m, p)", "np.linalg.trace(m)", "np.linalg.outer(c, p)"] if hasattr(np, "vecdot") else []
 CALLS += ["np.matvec(m, p)", "np.vecmat(p[:2], m)"] if hasattr(np, "matvec") else []
@@ -387,7 +387,7 @@ numbers = arrays.arrays(np.int64, 16, elements=small)
 
 
 def names(values, encrypt):
-    """What the calls name."""
+    """Returns the variables of the expressions."""
     c, m, s, p, q = values[:3], values[3:9].reshape(2, 3), values[9], values[10:13], values[10:].reshape(2, 3)
     return {"np": np, "c": encrypt(c), "m": encrypt(m), "s": encrypt(s), "p": p, "q": q}
 
@@ -408,7 +408,7 @@ def test_numpys_functions(keys, call, values):
 
 @given(values=numbers)
 def test_products_of_polynomials(keys, values):
-    """NumPy leaves out zeros in front, which nobody sees where they are encrypted."""
+    """NumPy drops leading zeros, which are unknown in encrypted polynomials."""
     c, p = values[:3], values[3:7]
     for plain in (p, np.array([0, 0, *p]), np.array([0, 0]), 3, np.poly1d(p)):
         wanted = np.polymul(c, plain)
@@ -544,7 +544,9 @@ def test_shapes_that_do_not_go_together(keys, call):
 
 
 def test_plain_numbers_beside_encrypted_ones_are_encrypted(keys):
-    """What moves into an array is no ciphertext that anybody can read; zeros that fill up are."""
+    """Numbers moved into an array become unreadable ciphertexts; zeros that fill up stay
+    readable.
+    """
     found = np.append(keys[0].encrypt([1, 2]), [5, 5])
     n = keys[0].n
     assert len({one % n for one in map(int.__int__, he.EncryptedArray(found.content).ciphertexts())}) == 4

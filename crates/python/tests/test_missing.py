@@ -1,5 +1,5 @@
-"""Missing values: an error wherever plain numbers meet arrays, nulls in tables, and never a
-number.
+"""Missing values raise an error wherever plaintext numbers meet arrays, are nulls in tables, and
+never become numbers.
 """
 
 import operator
@@ -77,8 +77,8 @@ def test_encryption_names_the_row(keys, name, options):
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("name", MISSING)
 def test_operators_refuse(c, name, operation):
-    # The vectors of pandas, polars and Arrow may take the operator themselves; whatever comes of it
-    # is no result.
+    # pandas, polars and Arrow vectors may handle the operator themselves, but must not return a
+    # result.
     ours = operation.startswith(("c", "in place")) or isinstance(MISSING[name], np.ndarray | list)
     with pytest.raises(NullError if ours and operation != "np.dot" else (TypeError, ValueError, RangeError)) as caught:
         OPERATIONS[operation](c, MISSING[name])

@@ -1,4 +1,4 @@
-"""The notebooks run from beginning to end; what they assert holds."""
+"""Runs all notebooks completely, with their assertions."""
 
 import os
 import sys
@@ -70,7 +70,7 @@ def test_tables_are_shown_as_what_they_are(monkeypatch):
 
 
 def executed(program, monkeypatch):
-    """What a notebook of one cell shows."""
+    """Returns the output of a notebook with one cell."""
     monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     cell = nbformat.v4.new_code_cell(textwrap.dedent(program))
     NotebookClient(nbformat.v4.new_notebook(cells=[cell]), timeout=120, kernel_name="python3").execute()

@@ -1,4 +1,4 @@
-"""Encrypted arrays of any shape beside NumPy, which says what every operation gives."""
+"""Encrypted arrays of any shape, compared with NumPy's results."""
 
 import json
 import pickle
@@ -26,14 +26,14 @@ numbers = arrays.arrays(np.int64, shapes, elements=small)
 
 
 def same(private, encrypted, plain):
-    """What is decrypted has NumPy's shape and values."""
+    """Checks that decrypted numbers have NumPy's shape and values."""
     found = private.decrypt(encrypted)
     assert np.shape(found) == np.shape(plain) == encrypted.shape
     assert np.asarray(found).tolist() == np.asarray(plain).tolist()
 
 
 def near(private, encrypted, plain):
-    """Quotients, which are the floats nearest to the exact ones."""
+    """Checks quotients, which are the floats nearest to the exact ones."""
     assert np.shape(plain) == encrypted.shape
     assert np.allclose(private.decrypt(encrypted), plain, rtol=1e-15, atol=0)
 
@@ -105,7 +105,9 @@ class TestShapes:
 
     @given(st.data())
     def test_plain_and_encrypted_parts_are_put_together(self, keys, data):
-        """Some parts encrypted and some not, as arrays, as lists of numbers or of arrays."""
+        """Some parts are encrypted and some plaintext, as arrays, lists of numbers or lists of
+        arrays.
+        """
         shape = data.draw(arrays.array_shapes(min_dims=2, max_dims=2, max_side=3))
         count = data.draw(st.integers(2, 3))
         plain = [data.draw(arrays.arrays(np.int64, shape, elements=small)) for _ in range(count)]
@@ -128,7 +130,7 @@ class TestShapes:
 
     @given(st.data())
     def test_blocks_are_put_together_as_in_numpy(self, keys, data):
-        """Of any heights and widths, whole rows of them plain."""
+        """Blocks of any heights and widths, with entire plaintext rows."""
         heights, widths = (data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3)) for _ in range(2))
         plain = [[data.draw(arrays.arrays(np.int64, (h, w), elements=small)) for w in widths] for h in heights]
         hidden = data.draw(arrays.arrays(bool, (len(heights), len(widths))).filter(np.any))
@@ -239,7 +241,7 @@ class TestReductions:
 
 
 class TestNumbersAsTheyAre:
-    """Floats, decimals and fractions keep every digit."""
+    """Floats, decimals and fractions keep all their digits."""
 
     def test_floats(self, keys):
         public, private = keys
@@ -261,7 +263,7 @@ class TestNumbersAsTheyAre:
         try:
             product = c * a
         except (RangeError, ScaleError):
-            # Tiny numbers take more digits than there is room for.
+            # Tiny numbers need more digits than the headroom allows.
             assert min(abs(x) for x in a if x) < 1e-3
             return
         assert keys[1].decrypt(product).tolist() == [float(3 * Fraction(x)) for x in a]
@@ -375,7 +377,7 @@ class TestLabels:
         names, totals = public.encrypt([1, 20, 300]).sum_by([np.datetime64("2020-01-02"), day, second])
         assert names.dtype == np.dtype("datetime64[s]")
         assert (names.tolist(), private.decrypt(totals).tolist()) == ([second.item(), datetime(2020, 1, 2)], [320, 1])
-        # Which NumPy gives as an integer.
+        # NumPy's item() is an integer for this unit.
         names, totals = public.encrypt([1, 20]).sum_by([nanosecond, nanosecond.item()])
         assert names.tolist() == [nanosecond.item(), nanosecond]
         assert private.decrypt(totals).tolist() == [20, 1]
@@ -438,8 +440,9 @@ class TestRefusals:
                 keys[1].decrypt(other)
 
     def test_iterating_takes_each_row_once(self, keys, monkeypatch):
-        """Every row on its own: no copies of what is left, which would make long arrays
-        quadratic.
+        """Each row is taken separately.
+
+        Copies of the remaining rows would make iteration quadratic.
         """
         taken = []
         of = _rows.Rows._of
@@ -466,7 +469,7 @@ class TestRefusals:
         with pytest.raises(RangeError, match="row 1, column 2: ") as caught:
             keys[0].encrypt([[1, 2, 3], [4, 5, 60]], range=10)
         assert (caught.value.row, caught.value.column) == (1, "2")
-        with pytest.raises(ShapeError, match="one length"):
+        with pytest.raises(ShapeError, match="same length"):
             keys[0].encrypt([[1, 2], [3]])
 
 

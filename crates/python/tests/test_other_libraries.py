@@ -1,5 +1,5 @@
-"""Encrypted columns that pandas and polars have passed on: filtered, renamed, written and read,
-they are still what they were.
+"""Encrypted columns keep their meaning when pandas and polars filter, rename, write and read
+them.
 """
 
 import pickle
@@ -64,7 +64,7 @@ PASSED_ON = {
 
 
 def stored(table, storage):
-    """A table whose encrypted columns are stored as another binary type and have lost their
+    """Returns a table whose encrypted columns are stored as another binary type and have lost their
     metadata.
     """
     for place, field in enumerate(table.schema):
@@ -102,7 +102,7 @@ def test_rows_taken_by_other_libraries(keys, encrypted):
 
 
 def joined_by_pyarrow(left, right):
-    """A full outer join by `dept`, whose types must be the same."""
+    """Performs a full outer join by `dept`, for which the types must match."""
     kind = right.schema.field("dept").type
     return pa.table({**left, "dept": pa.array(left["dept"], kind)}).join(right, "dept", join_type="full outer")
 
@@ -118,7 +118,7 @@ OUTER_JOINS = {
 
 @pytest.mark.parametrize("way", OUTER_JOINS)
 def test_outer_joins_count_nothing_where_there_is_nothing(keys, encrypted, tmp_path, way):
-    """Joins leave nulls in columns that count, in pandas as floats."""
+    """Joins leave nulls in counting columns, which pandas turns into floats."""
     public, private = keys
     joined = OUTER_JOINS[way](pd.DataFrame({"dept": ["shop", "yard"], "head": ["Bo", "Cy"]}), encrypted)
     if way.startswith("Parquet"):
@@ -150,7 +150,7 @@ def test_counts_that_are_none_stay_errors(keys, encrypted):
 
 
 def test_columns_of_other_scales_and_keys_are_no_column_together(keys, other_keys, encrypted, tmp_path):
-    """pyarrow joins columns of equal types: other descriptions are other types."""
+    """pyarrow joins columns of equal types; different descriptions must be different types."""
     others = [
         keys[0].encrypt_columns(FRAME, {"salary": {"scale": 2}}),
         keys[0].encrypt_columns(FRAME, {"salary": {"range": 9999}}),
@@ -185,14 +185,14 @@ LIBRARIES = {
 
 
 def names_of(table):
-    """The names of a table's columns, whatever library it is of."""
+    """Returns the names of a table's columns, for any library."""
     return (
         table.collect_schema().names() if isinstance(table, pl.LazyFrame) else he.columns.as_table(table).column_names
     )
 
 
 def renamed(table, names):
-    """A table renamed as its own library does it."""
+    """Renames a table with its own library's method."""
     if isinstance(table, pd.DataFrame):
         return table.rename(columns=names)
     return table.rename_columns(names) if isinstance(table, pa.Table) else table.rename(names)
@@ -208,7 +208,7 @@ def test_a_column_may_change_its_name(keys, encrypted, library, names):
     counting = [names.get("salary.additions", "salary.additions"), "pay.values"]
     assert totals.column_names == ["dept", "rows", "pay", *counting]
     assert private.decrypt_columns(totals)["pay"].to_pylist() == [6200, 5600]
-    running = he.columns.Totals(public, he.columns.as_table(table).schema, "dept")
+    running = he.columns.Aggregator(public, he.columns.as_table(table).schema, "dept")
     running.update(table)
     assert private.decrypt_columns(running.finish())["pay"].to_pylist() == [3100, 2800]
 
@@ -246,7 +246,7 @@ def test_columns_that_are_encrypted_whole_keep_their_names():
     public, _ = he.generate_keypair(scheme="bfv", parameters="bfv-4096")
     table = public.encrypt_columns(FRAME.fillna(1), {"salary": {"range": 5000}}, max_additions=100)
     assert he.rename(table, {"dept": "place"}).column_names == ["place", "salary", "salary.additions", "hearith.row"]
-    with pytest.raises(TableError, match="column salary: encrypted whole"):
+    with pytest.raises(TableError, match="column salary: a BFV column is bound to its name"):
         he.rename(table, {"salary": "pay"})
 
 
@@ -271,7 +271,9 @@ def test_a_copy_without_a_companion_of_its_own_is_refused(keys, encrypted):
 
 
 def bare(table):
-    """A table as a program leaves it that knows nothing of types and descriptions."""
+    """Returns a table without types and descriptions, as left by a program that does not know
+    them.
+    """
     columns = [c.combine_chunks() for c in table.columns]
     plain = [c.storage.cast(pa.binary()) if isinstance(c.type, EncryptedType) else c for c in columns]
     return pa.table(dict(zip(table.column_names, plain, strict=True)))
@@ -288,7 +290,7 @@ def test_lost_descriptions_are_put_back(keys, encrypted, tmp_path, library):
         table = he.describe(lost, like)
         fields = [one.schema.field("salary") for one in (table, encrypted)]
         assert fields[0].equals(fields[1])
-        # Programs that drop metadata drop the table's id as well (docs/reference/tables.md).
+        # Programs that drop metadata also drop the table's id (docs/reference/tables.md).
         entries = [_descriptions.entries(field) for field in fields]
         assert entries[0].items() <= entries[1].items()
         assert entries[1].keys() - entries[0].keys() <= {_descriptions.TABLE, _descriptions.VERSION}
@@ -301,7 +303,7 @@ def test_what_cannot_be_described(encrypted):
     with pytest.raises(TableError, match=r"column salary: .*salary\.additions.* missing"):
         he.describe(lost.drop_columns(["salary.additions"]), encrypted)
     short = lost.set_column(1, "salary", pa.array([b"x", None, b"y"], pa.binary()))
-    with pytest.raises(TableError, match="column salary: does not hold what is described"):
+    with pytest.raises(TableError, match="column salary: does not match its description"):
         he.describe(short, encrypted)
     with pytest.raises(TypeError, match="is not a table"):
         he.describe({"salary": []}, encrypted)

@@ -1,4 +1,4 @@
-"""Keys and numbers cross to python-paillier and back."""
+"""Exchange of keys and numbers with python-paillier."""
 
 import json
 
@@ -39,13 +39,13 @@ def test_json_web_keys(keys, oracle):
 
 
 def floats(largest):
-    """Floats of a size that 512 bits hold beside each other."""
+    """Draws floats whose sum still fits 512 bits at a common exponent."""
     return st.one_of(st.just(0.0), st.floats(1e-9, largest), st.floats(-largest, -1e-9))
 
 
 @given(st.lists(floats(2.0**60), min_size=1, max_size=4))
 def test_their_numbers_here(keys, oracle, numbers):
-    """All come out on the lowest exponent, exactly as python-paillier decodes them."""
+    """All numbers get the lowest exponent, and decode exactly as in python-paillier."""
     public, private = keys
     encrypted = [oracle.public_key.encrypt(number) for number in numbers]
     text = "\n".join(json.dumps({"v": str(one.ciphertext()), "e": one.exponent}) for one in encrypted)
@@ -56,7 +56,7 @@ def test_their_numbers_here(keys, oracle, numbers):
 def test_our_numbers_there(keys, oracle, numbers, exponent):
     c = keys[0].encrypt(numbers, exponent=exponent, range=2**62)
     loaded = [load(line, oracle.public_key) for line in c.to_phe()]
-    # python-paillier decodes negative exponents to floats.
+    # python-paillier decodes numbers with negative exponents to floats.
     assert [oracle.decrypt(one) for one in loaded] == [float(x) if exponent else x for x in numbers]
 
 
@@ -99,13 +99,13 @@ def test_refusals(keys):
 
 @pytest.fixture(scope="module")
 def pair(oracle):
-    """The same key pair as `hearith.phe` has it."""
+    """The same key pair in `hearith.phe`."""
     public = ours.PaillierPublicKey(oracle.public_key.n)
     return ours.PaillierPrivateKey(public, oracle.p, oracle.q)
 
 
 class TestSameAnswers:
-    """`hearith.phe` and `phe` on the same input, each decrypted by the other."""
+    """`hearith.phe` and `phe` with the same input, each decrypted by the other."""
 
     @given(st.one_of(st.integers(-(2**200), 2**200), st.floats(-1e30, 1e30)))
     def test_encodings(self, pair, oracle, number):

@@ -1,5 +1,6 @@
-"""`hearith.phe` puts operations off and computes many at once: what comes out is what
-python-paillier gives, bit by bit.
+"""`hearith.phe` defers operations and computes them in batches.
+
+The results equal python-paillier's bit by bit.
 """
 
 import copy
@@ -14,14 +15,14 @@ import pytest
 
 import hearith.phe as ours
 from hearith.errors import HearithError
-from hearith.phe import _pending
+from hearith.phe import _lazy
 
 BITS = 256
 
 
 @pytest.fixture(scope="module")
 def keys():
-    """A key pair of python-paillier, and the same here."""
+    """A key pair in python-paillier and in `hearith.phe`."""
     public, private = phe.generate_paillier_keypair(n_length=BITS)
     here = ours.PaillierPublicKey(public.n)
     return public, private, here, ours.PaillierPrivateKey(here, private.p, private.q)
@@ -29,7 +30,7 @@ def keys():
 
 @pytest.fixture
 def pairs(keys):
-    """Numbers that are the same ciphertexts in both libraries."""
+    """Numbers with the same ciphertexts in both libraries."""
     public, _, here, _ = keys
     numbers = [public.encrypt(value) for value in (1, -2, 0.5, -3.25, 1e-3, 1e6, 7)]
     return [(number, ours.EncryptedNumber(here, number.ciphertext(False), number.exponent)) for number in numbers]
@@ -64,7 +65,7 @@ def test_any_program_gives_the_same_ciphertexts(pairs, seed):
             continue
         found.append(tuple(operation(a[side], b[side], x) for side in range(2)))
         if chance.random() < 0.3:
-            # Some are dropped, and some asked for, in any order.
+            # Drops some numbers, and requests some, in random order.
             found.pop(chance.randrange(len(found)))
         if chance.random() < 0.1:
             assert same(*chance.choice(found))
@@ -88,7 +89,7 @@ def test_running_sums_from_the_last_to_the_first(pairs):
 
 
 class Counted:
-    """The arithmetic in Rust, with what was asked of it."""
+    """A wrapper of the Rust arithmetic that records its calls."""
 
     def __init__(self, singles):
         self.singles, self.calls = singles, []
@@ -103,7 +104,7 @@ class Counted:
 
 @pytest.fixture
 def counted(keys, monkeypatch):
-    pending = keys[2]._arithmetic._pending
+    pending = keys[2]._arithmetic._lazy
     pending.compute()
     monkeypatch.setattr(pending, "_singles", Counted(pending._singles))
     return pending._singles.calls
@@ -119,23 +120,23 @@ def test_many_operations_are_one_call(pairs, counted):
 
 def test_what_nobody_holds_is_not_computed(pairs, counted):
     a, b = pairs[0][1], pairs[1][1]
-    for _ in range(3 * _pending.MOST):
+    for _ in range(3 * _lazy.MOST):
         a + b
         a * 3
-    # But for the one that is just being made when so many have gathered.
+    # Except for the number being created when the limit was reached.
     assert [rows for _, rows, _ in counted] in ([1] * 6, [2] * 6)
     counted.clear()
     total = a
     for _ in range(100):
         total = total + b
     total.ciphertext(False)
-    # The sums in between are part of the last one alone.
+    # The intermediate sums are used only in the last one.
     assert counted == [("sums", 2, 1)]
 
 
 def test_what_gathers_is_computed(pairs, counted):
-    held = [pairs[0][1] + pairs[1][1] for _ in range(_pending.MOST + 1)]
-    assert counted == [("sums", 2, _pending.MOST)]
+    held = [pairs[0][1] + pairs[1][1] for _ in range(_lazy.MOST + 1)]
+    assert counted == [("sums", 2, _lazy.MOST)]
     assert len({number.ciphertext(False) for number in held}) == 1
 
 
@@ -179,7 +180,7 @@ def test_copies_and_pickles(keys, pairs):
 
 @pytest.mark.parametrize("bits", [64, 256, 66, 50])
 def test_generated_keys_are_those_of_their_primes(bits):
-    """The engine makes those of 64 bits and more, Python the shorter ones."""
+    """The engine generates keys from 64 bits, Python shorter ones."""
     public, private = ours.generate_paillier_keypair(n_length=bits)
     again = ours.PaillierPrivateKey(public, private.q, private.p)
     assert public.n.bit_length() == bits
@@ -209,7 +210,7 @@ def test_what_shares_a_factor_with_n(keys, pairs):
     good = [mine * -2 for _, mine in pairs]
     broken = bad * -2
     after = broken + pairs[0][1]
-    # Nobody else's numbers suffer, and it fails whenever it is asked for.
+    # Other numbers are unaffected, and the broken number fails on every request.
     assert all(same(theirs * -2, mine) for (theirs, _), mine in zip(pairs, good, strict=True))
     for number in (broken, after, broken):
         with pytest.raises(HearithError, match="shares a factor"):
@@ -223,14 +224,14 @@ def test_every_encryption_has_a_randomiser_of_its_own(keys):
     assert len({number.ciphertext(False) for number in numbers}) == 100
     assert all(number.ciphertext() == number.ciphertext(False) for number in numbers)
     assert {private.decrypt(number) for number in numbers} == {0}
-    # Nor are two the same in a way that shows in their quotient, which would be the encryption of 0
-    # without a randomiser.
+    # No two share a randomiser: their quotient would be an encryption of 0 without one.
     assert len({number.ciphertext(False) % here.n for number in numbers}) == 100
 
 
 def kept(public, count):
-    """Waits until so many randomisers are kept: as long as it takes, since a busy machine leaves a
-    thread of the lowest priority nothing.
+    """Waits until `count` randomisers are ready.
+
+    This may take long, since a busy machine gives no time to a thread of the lowest priority.
     """
     end = time.monotonic() + 600
     while public.randomisers_kept < count:
@@ -244,8 +245,8 @@ def test_randomisers_are_kept_ready_on_request(keys):
     here.keep_randomisers(16)
     kept(here, 16)
     for _ in range(3):
-        # It is filled up again when eight or more are missing: they are made eight at a time at
-        # most.
+        # The pool is refilled once eight or more are missing, since they are made at most eight at
+        # a time.
         kept(here, 9)
         numbers = [here.encrypt(7) for _ in range(20)]
         assert {private.decrypt(number) for number in numbers} == {7}

@@ -1,5 +1,5 @@
-"""What `hearith.phe` rejects, and what else it rejects in its strict mode: weak keys and numbers
-that wrap around n.
+"""Errors that `hearith.phe` raises always or in strict mode: weak keys, and numbers that wrap
+around n.
 """
 
 import copy
@@ -60,7 +60,9 @@ def test_short_keys_are_warned_of_and_rejected_in_strict_mode():
 
 
 def test_the_eighteenth_float_factor(pair):
-    """Wrong in phe's way, mostly in silence; an error in the strict mode, before any number is."""
+    """Wrong results as in phe, mostly silent; an error in strict mode before any result is
+    wrong.
+    """
     public, private = pair
 
     def product(count):
@@ -149,7 +151,7 @@ def test_pickled_keys_are_checked_as_new_ones_are(pair, load):
 
 
 def made(kind, **state):
-    """An object that no constructor has seen."""
+    """Creates an object without calling its constructor."""
     found = kind.__new__(kind)
     found.__dict__.update(state)
     return found
@@ -170,12 +172,12 @@ def test_pickles_of_what_no_constructor_takes(pair, load):
     number = {**public.encrypt(1).__getstate__(), "public_key": phe.EncodedNumber(public, 1, 0)}
     with pytest.raises(TypeError, match="must be a PaillierPublicKey"):
         made(phe.EncryptedNumber).__setstate__(number)
-    # What else a key says of itself is computed again.
+    # Other stored attributes of a key are recomputed.
     assert load(pickle.dumps(made(phe.PaillierPublicKey, n=public.n, max_int=public.n))).max_int == public.max_int
 
 
 def test_copies_in_strict_mode(pair):
-    """Of a key that was there before, nobody brings in another."""
+    """Copying an existing key is allowed, since it imports no new key."""
     public, private = pair
     number = public.encrypt(3)
     with phe.strict():

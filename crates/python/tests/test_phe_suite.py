@@ -1,7 +1,7 @@
-"""python-paillier's own test suite, with `hearith.phe` in the place of `phe`.
+"""Runs python-paillier's own test suite with `hearith.phe` instead of `phe`.
 
-The suite comes with phe's source package on PyPI (it is GPL and stays there): the test fetches it.
-Every test of it passes; none is left out.
+The suite is part of phe's source package on PyPI. It is under the GPL and is not copied here: the
+test downloads it. All its tests pass, and none is skipped.
 """
 
 import os
@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from required import missing
 
-#: The source package, by its hash.
+#: The source package with its hash.
 RELEASE = Path(__file__).parent / "phe_suite.txt"
-#: Tests of phe's private internals that do not apply, with the reason. There are none.
+#: Tests of phe's private internals that do not apply, with reasons. There are none.
 EXCEPTIONS: dict[str, str] = {}
-#: Tests in the suite of that release: fewer must not pass for all.
+#: The number of tests in the suite of that release, so that missing ones are noticed.
 TESTS = 234
 
 RUNNER = """
@@ -57,7 +57,8 @@ def suite(tmp_path_factory):
 
 def test_phes_own_suite_passes(suite: Path):
     left_out = [argument for name in EXCEPTIONS for argument in ("--deselect", name)]
-    # Beside the tests, not above them: their folder `phe` must not be taken for the package.
+    # Runs from the folder of the tests, since their parent contains a folder `phe` that would
+    # shadow the package.
     tests = sorted(str(test) for test in suite.glob("*_test.py"))
     options = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", "--rootdir", str(suite), "-c", os.devnull]
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""What `hearith.phe` takes from elsewhere: NumPy's scalars, and what `phe` has pickled."""
+"""External values in `hearith.phe`: NumPy scalars, and pickles of `phe`."""
 
 import io
 import os
@@ -55,7 +55,7 @@ def test_scalars_of_numpy_from_both_sides(keys, kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in NUMPY if issubclass(kind, np.integer)])
 def test_the_ends_of_integer_types(kind):
-    """-1 is no number of an unsigned type, nor 128 one of eight bits."""
+    """-1 is not a number of an unsigned type, nor 128 one of a signed 8-bit type."""
     public, private = ours.generate_paillier_keypair(n_length=512)
     x = public.encrypt(3)
     for end in (np.iinfo(kind).min, np.iinfo(kind).max):
@@ -121,5 +121,5 @@ class TestPickles:
 
     @pytest.mark.parametrize("data", [pickle.dumps(print), pickle.dumps(os.path.join), pickle.dumps(Path("x"))])
     def test_that_name_anything_else(self, data):
-        with pytest.raises(pickle.UnpicklingError, match="names no"):
+        with pytest.raises(pickle.UnpicklingError, match="must not refer to"):
             ours.loads(data)

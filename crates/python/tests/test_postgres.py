@@ -1,5 +1,5 @@
-"""Encrypted numbers in PostgreSQL through psycopg: the form without a server, and both ways through
-one where the extension is built (scripts/postgres.sh test).
+"""Encrypted numbers in PostgreSQL through psycopg: their format without a server, and both
+directions with one if the extension is built (scripts/postgres.sh test).
 """
 
 import asyncio
@@ -19,8 +19,8 @@ import hearith.postgres as hp
 from hearith._described import Value
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError, ShapeError, TableError
 
-#: The value of the documentation of `hearith_paillier::described` and of its tests: bytes as that
-#: page lists them.
+#: The example value in the documentation of `hearith_paillier::described` and in its tests, as
+#: listed there in bytes.
 KNOWN_BYTES = (
     bytes.fromhex(
         "01 02 0100" + "01" * 16 + "000000000000000000000000000003e8" + "0000000000000003" + "0000000000000001"
@@ -103,7 +103,7 @@ def test_altered_values_are_errors_or_what_they_say():
 
 
 def test_what_needs_no_server():
-    """psycopg's adapters alone, in both formats."""
+    """Tests psycopg's adapters alone, in both formats."""
     public, private = he.generate_keypair(256, insecure=True)
     number = public.encrypt("1.25", scale=2, range=10)
     transformer = Transformer()
@@ -117,14 +117,16 @@ def test_what_needs_no_server():
         assert private.decrypt(loader(1_000_000, transformer).load(memoryview(data))) == Decimal("1.25")
     with pytest.raises(CiphertextError):
         hp._TextLoader(1_000_000, transformer).load("he1:é".encode())
-    # Without a connection that knows the type, there is no way to send a number.
+    # A number cannot be sent without a connection that knows the type.
     with pytest.raises(psycopg.ProgrammingError):
         transformer.get_dumper(number, PyFormat.AUTO)
 
 
 @pytest.fixture(scope="module")
 def server():
-    """A server of the first PostgreSQL with the extension (crates/postgres/tests/servers.py)."""
+    """A server of the first PostgreSQL version with the extension
+    (crates/postgres/tests/servers.py).
+    """
     try:
         from installation import Installation
         from servers import INSTALLATIONS, Server, place
@@ -174,7 +176,7 @@ def test_rows_sums_and_means(connection, keys, binary):
             assert private.decrypt(total) == sum(wanted)
             assert private.decrypt(mean) == pytest.approx(float(np.mean([float(number) for number in wanted])))
             assert withheld is None
-        # What came back is computed with here, and there again.
+        # The returned value is used in a local computation, and then again in the database.
         doubled = total + total
         again = cursor.execute("SELECT %s + salary FROM staff WHERE dept = 'lab' LIMIT 1", [doubled]).fetchone()[0]
         assert private.decrypt(again) == 2 * sum(SALARIES[1::2]) + SALARIES[1]
@@ -199,7 +201,7 @@ def test_mistakes_are_errors(connection, server, keys, other_keys):
     public, _ = keys
     with pytest.raises(ShapeError):
         connection.execute("INSERT INTO staff (salary) VALUES (%s)", [public.encrypt([1, 2])])
-    # A value of a key that the server has not, and that this process has.
+    # A value under a key that only this process has, not the server.
     other = connection.execute("SELECT %s", [other_keys[0].encrypt(1)]).fetchone()[0]
     assert other_keys[1].decrypt(other) == 1
     with pytest.raises(psycopg.errors.UndefinedObject):

@@ -1,5 +1,5 @@
-"""A service in place of the local engine: the same calls, the same results, and errors of the
-package's own.
+"""A service instead of the local engine: the same calls and results, and the package's own
+errors.
 """
 
 import datetime
@@ -42,16 +42,16 @@ if "HEARITH_COMMAND" not in os.environ:
 
 
 class Server:
-    """`hearith serve` in the background, on a port of its own choice."""
+    """Runs `hearith serve` in the background, on a port that it chooses."""
 
     def __init__(self, *arguments, private=(), listen="127.0.0.1:0"):
         command = [os.environ["HEARITH_COMMAND"], "--insecure-key", "--json", "serve", "--listen", listen]
         keys = [argument for path in private for argument in ("--key", path)]
         self.process = subprocess.Popen([*command, *keys, *arguments], stderr=subprocess.PIPE, text=True)
-        # Warnings of the small key and of certificates come first.
+        # Skips the warnings about the small key and certificates.
         lines = iter(self.process.stderr.readline, "")
         self.address = json.loads(next(line for line in lines if '"address"' in line))["address"]
-        # Somebody must read what it logs.
+        # Its log must be read, or the pipe would fill up.
         self.reader = threading.Thread(target=lambda: list(self.process.stderr))
         self.reader.start()
         self.url = f"http://{self.address}"
@@ -65,7 +65,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def served(keys, other_keys, tmp_path_factory):
-    """A service with the private key of `keys`, and not that of `other_keys`."""
+    """A service with the private key of `keys`, but not that of `other_keys`."""
     path = tmp_path_factory.mktemp("served") / "private.json"
     path.touch(mode=0o600)
     path.write_text(keys[1].to_jwk())
@@ -81,7 +81,7 @@ def key(served, keys):
 
 @pytest.fixture(scope="module")
 def blind(served, other_keys):
-    """The key whose private half the service does not have."""
+    """The service key of which the service lacks the private key."""
     return remote.connect(served.url).key(other_keys[0])
 
 
@@ -115,7 +115,7 @@ def test_encodings_are_the_same(key, keys, options):
     assert (single, type(single)) == (-7, int)
 
 
-#: What is computed with numbers of 60 bits at most, and what plain numbers give.
+#: Operations on numbers of at most 60 bits, with their plaintext equivalents.
 OPERATIONS = {
     "add": (lambda a, b: a + b, lambda x, y: x + y),
     "subtract": (lambda a, b: a - b, lambda x, y: x - y),
@@ -253,7 +253,7 @@ def test_where_there_is_no_service(url, kind):
 
 
 def test_arguments_are_checked(served, tmp_path):
-    with pytest.raises(ServiceError, match="go together"):
+    with pytest.raises(ServiceError, match="given together"):
         remote.connect(served.url, client_cert="me.pem")
     for timeout, error in (("1", NumberError), (True, NumberError), (0, RangeError), (-1, RangeError)):
         with pytest.raises(error, match="timeout"):
@@ -287,7 +287,7 @@ def test_a_service_that_is_gone_is_an_error_and_its_successor_is_found(keys):
     assert caught.value.kind == "broken"
     successor = Server(listen=server.address)
     try:
-        # It does not know the key, which the client tells it.
+        # The service does not know the key; the client registers it again.
         assert keys[1].decrypt(key.encrypt([1, 2])).tolist() == [1, 2]
     finally:
         assert successor.end() == 0
@@ -339,7 +339,7 @@ def test_threads_share_a_connection(key):
 
 
 class Authority:
-    """Signs certificates."""
+    """A certificate authority."""
 
     def __init__(self, folder, name):
         self.folder, self.key = folder, ec.generate_private_key(ec.SECP256R1())
@@ -348,7 +348,7 @@ class Authority:
         self.root = self._written(f"{name}.pem", root)
 
     def sign(self, name, days=1):
-        """Files with a certificate, valid until so many days from now, and its key."""
+        """Returns files with a certificate, valid for `days` days, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])

@@ -1,4 +1,4 @@
-"""Tests that could be left out: what must not be missing fails them."""
+"""Tests that can be skipped fail if a required resource is missing."""
 
 import pytest
 from required import missing

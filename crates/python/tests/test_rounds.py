@@ -1,4 +1,4 @@
-"""Rounds of federated sums that one client must not end."""
+"""Rounds of federated sums that a single client cannot abort."""
 
 import pickle
 import warnings
@@ -25,7 +25,7 @@ def parties(request):
 
 
 def altered(update, **attributes):
-    """An update that somebody has written to by hand."""
+    """Returns an update with manually changed attributes."""
     new = pickle.loads(pickle.dumps(update))
     for name, value in attributes.items():
         setattr(new, name, value)
@@ -33,11 +33,11 @@ def altered(update, **attributes):
 
 
 def like(aggregator, layers, **options):
-    """The update of an aggregator of other arguments under the same key."""
+    """Returns an update of an aggregator with other arguments under the same key."""
     return he.Aggregator(aggregator._key, layers, **(OPTIONS | options)).encrypt(layers)
 
 
-#: What a client may send instead of an update, and its weight.
+#: Invalid updates that a client may send, each with its weight.
 MALFORMED = {
     "another key": lambda ours, other, good: (other.encrypt(LAYERS), 1),
     "bytes that are no ciphertexts": lambda ours, other, good: (b"\xff" * len(good.to_bytes()), 1),

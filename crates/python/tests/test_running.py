@@ -1,5 +1,5 @@
-"""How batches run: on all cores, without the interpreter's lock, with progress, interruptible, in
-forked processes.
+"""Execution of batches: on all cores, without the interpreter lock, with progress, interruptible,
+in forked processes.
 """
 
 import multiprocessing
@@ -35,7 +35,7 @@ def test_all_cores_unless_told_otherwise(keys):
 
 
 def test_other_threads_run_meanwhile():
-    """While one call computes in Rust, this thread sees the clock many times."""
+    """This thread keeps reading the clock while a call computes in Rust."""
     public, _ = he.generate_keypair(1024, insecure=True)
     native = public.native
     plaintexts = native.encode(bytearray(8 * 2000), 8)
@@ -90,8 +90,9 @@ except KeyboardInterrupt:
     ],
 )
 def test_ctrl_c_ends_a_batch(line):
-    """Ten million encryptions at 2048 bits take hours; the interrupt ends them, and the key goes on
-    working.
+    """Ten million encryptions at 2048 bits take hours.
+
+    An interrupt ends them, and the key still works.
     """
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, line], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
@@ -102,8 +103,8 @@ def test_ctrl_c_ends_a_batch(line):
 
 
 def test_ctrl_c_is_seen_while_a_vector_is_encrypted_whole():
-    """Python runs a signal's handler between two steps of one native call: once alone where there
-    are none.
+    """Python runs a signal handler between two steps of one native call; without steps it would run
+    only once.
     """
     public, _ = he.generate_keypair(scheme="bfv")
     data, seen = bytearray(8 * 2_000_000), []
@@ -202,7 +203,7 @@ def _in_child(array, queue):
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_processes_compute_too(keys):
-    """The parent's pool of threads does not exist in the child, which must not wait for it."""
+    """The child does not inherit the parent's thread pool, and must not wait for it."""
     c = keys[0].encrypt(np.arange(100))
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
@@ -222,7 +223,7 @@ def test_the_readmes_programs_run():
 
 
 def test_without_optional_packages(tmp_path):
-    """Arrays need NumPy alone; what is missing is named when it is needed."""
+    """Arrays need only NumPy. Other missing packages are reported on first use."""
     program = """
 import sys
 for name in ("pyarrow", "pandas", "polars", "tqdm", "click", "psycopg"):

@@ -1,6 +1,4 @@
-"""Keys shared among trustees: arrays and tables, and what the command line makes of the same
-files.
-"""
+"""Threshold keys: arrays and tables, and the command line's results for the same files."""
 
 import pickle
 from decimal import Decimal
@@ -39,7 +37,7 @@ def joint():
     `hearith keygen --bits 128 --distributed 2/3`.
     """
     folder = Path(__file__).parent / "joint_key"
-    verification = he.Verification.load(folder / "verification.json", insecure=True)
+    verification = he.VerificationKeys.load(folder / "verification.json", insecure=True)
     texts = [(folder / f"share-{number}.json").read_text() for number in (1, 2, 3)]
     return verification, [he.KeyShare.from_json(text, insecure=True) for text in texts]
 
@@ -51,8 +49,9 @@ def test_keys_without_a_dealer_have_longer_shares(shared):
     read = [he.Shares(verification, share.trustee, share.to_bytes()) for share in shares]
     assert verification.combine(array, read[1:]).tolist() == [1500, -20]
     verification.verify(array, read[0])
-    assert he.Verification.from_json(verification.to_json(), insecure=True).to_json() == verification.to_json()
-    # Of a dealt key of as many bits they would be shorter: a public key does not say which it is.
+    assert he.VerificationKeys.from_json(verification.to_json(), insecure=True).to_json() == verification.to_json()
+    # Shares of a dealer-generated key of the same size are shorter, and a public key does not tell
+    # which kind it is.
     with pytest.raises(he.ShareError) as caught:
         he.Shares(verification.public, 1, shares[0].to_bytes())
     assert caught.value.kind == "width"
@@ -75,7 +74,7 @@ def test_wrong_shares_are_named(shared):
     with pytest.raises(he.ShareError, match="row 2: trustee 2: the share is wrong") as caught:
         verification.verify(array, wrong)
     assert (caught.value.row, caught.value.kind) == (2, "does_not_hold")
-    with pytest.warns(UserWarning, match="trustee 2, row 2: the share is wrong: left aside"):
+    with pytest.warns(UserWarning, match="trustee 2, row 2: the share is wrong: ignored"):
         assert verification.combine(array, [shares[0], wrong, shares[2]]).tolist() == [1, 2, 3]
     for some, kind in [([shares[0], wrong], "does_not_hold"), ([shares[0]], "too_few"), ([shares[0]] * 2, "twice")]:
         with pytest.raises(he.ShareError) as caught:
@@ -116,7 +115,7 @@ def test_tables_are_decrypted_by_trustees(shared, keys):
     with pytest.raises(he.ShareError) as caught:
         verification.combine_columns(totals, [wrong, shares[1]])
     assert (caught.value.row, caught.value.kind) == (None, "other_table")
-    # Nothing that labels the numbers may change; how it is stored may.
+    # The labels of the numbers must not change; their storage format may.
     exchanged = totals.set_column(0, totals.schema.field(0), totals["dept"].take([1, 0]))
     with pytest.raises(he.ShareError, match="trustee 3: made for a table that differs in a name") as caught:
         verification.combine_columns(exchanged, shares[1:])
@@ -136,12 +135,12 @@ def test_tables_are_decrypted_by_trustees(shared, keys):
 def test_files(shared, tmp_path):
     verification, trustees = shared
     (tmp_path / "verification.json").write_text(verification.to_json())
-    read = he.Verification.load(tmp_path / "verification.json", insecure=True)
+    read = he.VerificationKeys.load(tmp_path / "verification.json", insecure=True)
     assert read.to_json() == verification.to_json()
     assert he.PublicKey.load(tmp_path / "verification.json", insecure=True) == verification.public
     file = tmp_path / "share-1.json"
     file.write_text(trustees[0].to_json())
-    with pytest.warns(UserWarning, match="others than its owner can read"):
+    with pytest.warns(UserWarning, match="other users can read"):
         share = he.KeyShare.load(file, insecure=True)
     assert (share.trustee, share.public) == (1, verification.public)
     sealed = share.to_json(passphrase="word")
@@ -150,7 +149,7 @@ def test_files(shared, tmp_path):
         with pytest.raises(he.InvalidKeyError):
             he.KeyShare.from_json(text, passphrase=passphrase, insecure=True)
     with pytest.raises(he.InvalidKeyError) as caught:
-        he.Verification.from_json(verification.to_json())
+        he.VerificationKeys.from_json(verification.to_json())
     assert caught.value.kind == "insecure_key"
     with pytest.raises(TypeError, match="not pickled"):
         pickle.dumps(share)

@@ -1,4 +1,4 @@
-"""Signed tables: what is signed holds through files, and no part of it changes unseen."""
+"""Signed tables: signatures survive files, and any change is detected."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -61,7 +61,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_part_changes_unseen(signed, key, change):
-    # pyarrow forgets what is said of the table with some of these.
+    # Some of these changes make pyarrow drop the schema's metadata.
     forged = CHANGES[change](signed).replace_schema_metadata(signed.schema.metadata)
     with pytest.raises(TableError, match="was changed after key") as caught:
         he.verify_table(forged, key.public)
@@ -81,7 +81,9 @@ def test_ciphertexts_are_signed(signed, keys, key):
 
 def test_signers_are_told_apart(signed, key):
     other = SigningKey.generate()
-    with pytest.raises(TableError, match=f"signed by key {key.public.id}, which is none of those given") as caught:
+    with pytest.raises(
+        TableError, match=f"signed by key {key.public.id}, which is not one of the given keys"
+    ) as caught:
         he.verify_table(signed, other.public)
     assert caught.value.kind == "other_signer"
     with pytest.raises(TableError, match="is not signed") as caught:

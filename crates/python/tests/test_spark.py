@@ -1,4 +1,4 @@
-"""Spark, on a cluster of three executors on this machine, one of which dies in mid-job."""
+"""Spark with three executors on this machine, one of which dies during a job."""
 
 import contextlib
 import json
@@ -36,9 +36,7 @@ ROWS = 900
 
 
 def added(df, *columns, **options):
-    """`hearith.spark.sum_columns` under the small keys of these tests, which the columns carry
-    along.
-    """
+    """Calls `hearith.spark.sum_columns` with the small keys in the columns' metadata."""
     return hs.sum_columns(df, *columns, insecure=True, **options)
 
 
@@ -78,7 +76,7 @@ def encrypted(plain, keys):
 
 
 def totals_of(plain, by):
-    """What Spark itself adds up, null groups first."""
+    """Returns Spark's own plaintext sums, null groups first."""
     sums = [F.count("*"), F.sum("salary"), F.sum("bonus")]
     rows = plain.groupBy(*by).agg(*sums).collect()
     return sorted((tuple(row) for row in rows), key=repr)
@@ -89,22 +87,24 @@ def rows_of(df):
 
 
 def parent(process):
-    """The process that started another."""
+    """Returns the parent process id."""
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def executor_of(worker):
-    """The process of the executor under a Python worker: the worker's grandparent."""
+    """Returns the process id of the executor of a Python worker, which is the worker's
+    grandparent.
+    """
     return parent(parent(worker))
 
 
 def executor():
-    """The same of this worker."""
+    """Returns the process id of this worker's executor."""
     return executor_of(os.getpid())
 
 
 def deadly(df, mark, partition):
-    """The same rows; while it computes one partition for the first time, its executor is killed."""
+    """Returns the same rows, but kills the executor when it first computes one partition."""
 
     def task(batches):
         for batch in batches:
@@ -190,7 +190,7 @@ def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
     spread = hs.read_parquet(spark, str(folder), public)
     found = rows_of(hs.decrypt_columns(added(spread, by="dept"), private))
     assert found == sorted((tuple(row.values()) for row in kernel.to_pylist()), key=repr) == totals_of(plain, ["dept"])
-    # Without a key in the metadata it has to be given.
+    # Without a key in the metadata, the caller must pass one.
     keyless = hs.read_parquet(spark, str(folder))
     with pytest.raises(TableError, match="public="):
         added(keyless, by="dept")
@@ -218,8 +218,8 @@ def test_subgroup_keys(spark, plain):
     for on_workers in (False, True):
         found = hs.decrypt_columns(df, private, on_workers=on_workers).collect()
         assert sorted([(row.cents, row.salary) for row in found]) == expected
-    # A row with Paillier's own randomiser: foreign here, and on the workers only what the key says
-    # goes.
+    # A row with a standard Paillier randomiser, foreign to this key. On the workers, only the key's
+    # own setting counts.
     theirs = he.PublicKey(public.n, insecure=True).encrypt(7).to_bytes()
     foreign = df.filter("salary IS NOT NULL").withColumn("salary", F.lit(theirs))
     foreign = foreign.withMetadata("salary", df.schema["salary"].metadata)
@@ -242,9 +242,9 @@ def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
     name = "salary"
     with pytest.raises(TypeError, match="public key"):
         hs.encrypt_columns(plain, keys[1], ["salary"])
-    with pytest.raises(TableError, match="not an encrypted column"):
+    with pytest.raises(TableError, match="not described as an encrypted column"):
         added(encrypted, "dept")
-    with pytest.raises(TableError, match="none of this name"):
+    with pytest.raises(TableError, match="there is no such column"):
         added(encrypted, by="nothing")
     with pytest.raises(TableError):
         added(encrypted, by=name)
@@ -266,7 +266,10 @@ def test_keys_that_protect_nothing_are_asked_for(encrypted):
 
 
 def said(command, *words):
-    """What `hearith election` prints; a record at fault is no failure of the command."""
+    """Returns the output of `hearith election`.
+
+    An invalid record is not a failure of the command.
+    """
     words = [command, "--insecure-key", "--quiet", "--json", "election", *map(str, words)]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
@@ -280,8 +283,9 @@ def command():
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, command):
-    """The record of a finished election over three files, in which some vote twice; one ballot is
-    challenged.
+    """The record of a finished election in three files.
+
+    Some voters vote twice, and one ballot is challenged.
     """
     folder = tmp_path_factory.mktemp("election")
     office, credentials = folder / "office", folder / "credentials.jsonl"
@@ -311,10 +315,10 @@ def record(tmp_path_factory, command):
 
 
 def waiting(spark):
-    """The workers of this session's executors that wait for somebody to write into a pipe."""
+    """Yields the workers of this session's executors that wait for a pipe to be written."""
     name = spark.sparkContext.applicationId.encode()
     for thread in Path("/proc").glob("[0-9]*/task/*/wchan"):
-        # Processes come and go, and some are not ours to look at.
+        # Processes come and go, and some are not readable.
         with contextlib.suppress(OSError):
             worker = int(thread.parts[2])
             if (
@@ -325,8 +329,9 @@ def waiting(spark):
 
 
 class Killer(threading.Thread):
-    """Lets the first who reads a file wait, and kills the executor for which that is; the next
-    reads what stood there.
+    """Makes the first reader of a file wait, and kills its executor.
+
+    Later readers get the original content.
     """
 
     def __init__(self, spark, file):
@@ -375,8 +380,8 @@ def test_an_executor_dies_while_an_election_is_verified(spark, record, command, 
 def test_what_is_wrong_with_an_election_is_found(spark, record, command, tmp_path):
     spoilt = tmp_path / "record"
     shutil.copytree(record, spoilt)
-    # One digit of a proof in the second file: the chain breaks after it, and nothing of it is
-    # signed.
+    # Changes one digit of a proof in the second file: the chain breaks after it, and its content is
+    # not signed.
     file = spoilt / "board" / "00001000.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     at = lines[500].index('"proof":"') + 100
@@ -414,12 +419,12 @@ def test_unlike_frames_add_up(spark, keys, tmp_path):
     packed = hs.encrypt_columns(
         spark.createDataFrame([("a", 1, 2)], "g string, x int, y int"), public, ["x", "y"], pack=True
     )
-    with pytest.raises(TableError, match="data frame 1 does not go with data frame 0"):
+    with pytest.raises(TableError, match="data frame 1 does not match data frame 0"):
         hs.union(frames[0], packed, insecure=True)
-    # Files of one folder that differ are an error, and no wrong numbers.
+    # Different files in one folder must raise an error rather than give wrong numbers.
     for number, frame in enumerate(frames[:2]):
         pq.write_table(hs.to_arrow(frame), tmp_path / f"{number}.parquet")
-    with pytest.raises(TableError, match="describes it otherwise"):
+    with pytest.raises(TableError, match="describes it differently"):
         hs.read_parquet(spark, str(tmp_path), public)
     parts = [hs.read_parquet(spark, str(tmp_path / f"{number}.parquet"), public) for number in range(2)]
     total = hs.decrypt_columns(added(hs.union(*parts, insecure=True)), private).collect()

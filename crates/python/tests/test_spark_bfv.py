@@ -1,4 +1,4 @@
-"""Sums in Spark of columns that BFV encrypts whole, while executors die."""
+"""Sums of batched BFV columns in Spark while executors die."""
 
 import numpy as np
 import pandas as pd

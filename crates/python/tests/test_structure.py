@@ -1,5 +1,5 @@
-"""How the package's modules know each other: no circle of imports, and nobody reaches into
-another's private names.
+"""The structure of the package: no circular imports, and no access to another module's private
+names.
 """
 
 import ast
@@ -16,8 +16,8 @@ FILES = {
 
 
 def imports(tree):
-    """The names of modules that a module imports, at its top, within functions and for types
-    alike.
+    """Yields the names of modules that a module imports, at the top level, in functions and for
+    types.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -34,7 +34,7 @@ def is_private(name):
 
 
 def private_reaches(tree):
-    """Private names of other modules and of other modules' classes that are used."""
+    """Returns the private names of other modules and their classes that a module uses."""
     own = {
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
     }
@@ -62,8 +62,7 @@ def graph(files):
 
 def test_no_circle_of_imports():
     found = graph(FILES.items())
-    # The package's own module gathers what it offers; that it is loaded before any of its modules
-    # is no circle of theirs.
+    # Packages are loaded before their submodules, so imports of the packages form no cycles.
     for name in found:
         found[name].discard("hearith")
         found[name].discard("hearith.phe")

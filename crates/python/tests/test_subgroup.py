@@ -1,5 +1,5 @@
-"""Keys of the variant subgroup: arrays, tables, frames, SQL and Spark with them, and rows of other
-origin.
+"""Keys of the subgroup variant in arrays, tables, frames, SQL and Spark, and rows with foreign
+randomisers.
 """
 
 import json
@@ -17,13 +17,13 @@ import hearith as he
 import hearith.duckdb as hd
 from hearith.errors import CiphertextError, InvalidKeyError, KeyMismatchError
 
-#: Keys and ciphertexts that an independent script made.
+#: Keys and ciphertexts from an independent script.
 VECTORS = json.loads((Path(__file__).parents[3] / "crates/paillier/tests/vectors/subgroup.json").read_text())
 FOREIGN = "not made with this subgroup key's randomisers"
 
 
 def number(name):
-    """A number of the first key."""
+    """Returns a number of the first key."""
     return int(VECTORS[0][name], 16)
 
 
@@ -34,7 +34,7 @@ def pair():
 
 @pytest.fixture(scope="module")
 def known():
-    """The first key of the known answers, read from a JSON Web Key that is put together here."""
+    """The first key of the known answers, read from a JSON Web Key assembled here."""
 
     def encoded(value):
         return phe.util.int_to_base64(value)
@@ -47,7 +47,7 @@ def known():
 
 
 def array_of(public, rows):
-    """Ciphertexts as integers in an array, and the signed numbers that they should hold."""
+    """Returns an array of ciphertexts given as integers, and the signed numbers that they hold."""
     width = public.bits // 4
     data = b"".join(int(row["c"], 16).to_bytes(width, "big") for row in rows)
     n = public.n
@@ -58,12 +58,12 @@ def array_of(public, rows):
 
 
 def small(rows, n):
-    """The rows whose numbers an array of bounded range takes."""
+    """Returns the rows whose numbers fit an array of bounded range."""
     return [row for row in rows if min(int(row["m"], 16), n - int(row["m"], 16)) < n // 8]
 
 
 def foreign_array(public, numbers):
-    """The same modulus, with Paillier's own randomisers."""
+    """Encrypts numbers under the same modulus with standard Paillier randomisers."""
     theirs = he.PublicKey(public.n, insecure=True).encrypt(numbers)
     return he.EncryptedArray.from_bytes(public, theirs.to_bytes())
 
@@ -117,7 +117,7 @@ def test_a_foreign_row_is_named_and_spoils_sums(pair):
     assert slow.public == public
     assert slow.decrypt(mixed.sum(), check=True) == 43
     assert [one.tolist() for one in slow.decrypt([own, mixed])] == [[1, 2], [1, 2, 40]]
-    # It is written down as the key that it is.
+    # It is exported as the same key.
     assert slow.to_jwk() == private.to_jwk()
 
 
@@ -157,14 +157,14 @@ def test_phe_refuses_the_key(pair, tmp_path):
 
 @pytest.fixture(scope="module")
 def table(pair):
-    """Rows under the key, of which the last is replaced by one of other origin in `spoiled`."""
+    """A table under the key; `spoiled` replaces its last row with a foreign one."""
     public = pair[0]
     plain = pa.table({"g": ["a", "b", "a"], "pay": [10, -4, 25]})
     return public.encrypt_column(plain, "pay")
 
 
 def spoiled(pair, table):
-    """The table with a last row of other origin."""
+    """The table with a foreign last row."""
     column = table.column("pay")
     storage = column.combine_chunks()
     cells = (storage.storage if hasattr(storage, "storage") else storage).to_pylist()

@@ -1,4 +1,4 @@
-"""Super-size products, remainders and residue number systems beside Python's own integers."""
+"""Super-size products, remainders and residue number systems, compared with Python integers."""
 
 import random
 
@@ -53,7 +53,7 @@ def test_remainders_are_those_of_python(engine):
                 assert modulus.remainder(x) == x % value
         a, b = draw.randrange(value), draw.randrange(value)
         assert modulus.product(a, -b) == -a * b % value
-    with pytest.raises(ValueError, match="1001 bits where at most 1000|1001"):
+    with pytest.raises(ValueError, match="1001 bits is too long to reduce: at most 1000|1001"):
         ntt.Modulus(number(draw, 500)).remainder(1 << 1000)
     with pytest.raises(ValueError, match="at least 1"):
         ntt.Modulus(0)
@@ -76,7 +76,7 @@ def test_residues_and_back(engine):
     assert residues.tolist() == [[number % modulus for number in numbers] for modulus in MODULI]
     assert basis.numbers(residues) == numbers
     assert basis.numbers(residues[:, :2].tolist()) == numbers[:2]
-    # Sums of residues are those of sums.
+    # Sums of residues are residues of sums.
     a, b = draw.randrange(product // 2), draw.randrange(product // 2)
     both = (basis.residues([a]) + basis.residues([b])) % np.array(MODULI, dtype=np.uint64)[:, None]
     assert basis.numbers(both) == [a + b]

@@ -1,6 +1,4 @@
-"""Encrypted columns of tables, beside pandas' own group-by; files that the command line reads and
-writes.
-"""
+"""Encrypted columns of tables, compared with pandas' group-by; files for the command line."""
 
 import base64
 import os
@@ -19,7 +17,7 @@ from required import missing
 
 import hearith as he
 from hearith.arrow import NAME, EncryptedType, extended, register
-from hearith.columns import ColumnOptions, Totals, Withheld
+from hearith.columns import Aggregator, ColumnOptions, Withheld
 from hearith.errors import KeyMismatchError, NumberError, RangeError, TableError
 
 ROWS = 700
@@ -121,7 +119,7 @@ def test_parts_add_up(keys, frame):
         assert decrypted(private, totals) == expected(frame, "dept")
         with pytest.raises(TableError, match="which was added already"):
             public.sum_columns([encrypted, totals], by="dept")
-    totals = Totals(public, encrypted.schema, by="dept")
+    totals = Aggregator(public, encrypted.schema, by="dept")
     for half in halves:
         totals.update(half)
     partial = totals.finish()
@@ -131,7 +129,7 @@ def test_parts_add_up(keys, frame):
 
 
 def cells(table):
-    """The bytes of every ciphertext of column `x`."""
+    """Returns the bytes of every ciphertext in column `x`."""
     return [bytes(cell.as_buffer()) for cell in table["x"].combine_chunks().storage]
 
 
@@ -148,7 +146,7 @@ def test_totals_of_single_values_are_rerandomised_when_asked_for(keys):
 def test_small_groups_are_withheld(keys):
     public, private = keys
     table = pa.table({"g": ["a", "b", "b", "c", "c"], "x": [1, 2, 3, 4, None]})
-    totals = Totals(public, (encrypted := public.encrypt_columns(table, ["x"])).schema, "g")
+    totals = Aggregator(public, (encrypted := public.encrypt_columns(table, ["x"])).schema, "g")
     totals.update(encrypted)
     assert totals.withheld == Withheld(0, 0, 0)
     given = private.decrypt_columns(totals.finish(min_rows=2)).to_pydict()
@@ -162,7 +160,7 @@ def test_values_are_counted_apart_from_additions(keys):
     encrypted = public.encrypt_columns(pa.table({"x": [7]}), ["x"])
     position = encrypted.schema.get_field_index("x.additions")
     field = encrypted.schema.field(position)
-    # As an import from phe says it of a number that was multiplied.
+    # An import from phe gives a multiplied number such a count.
     five = encrypted.set_column(position, field, pa.array([5], pa.uint64()))
     totals = public.sum_columns(five)
     assert (totals["x.additions"].to_pylist(), totals["x.values"].to_pylist()) == ([5], [1])
@@ -182,8 +180,7 @@ def test_counts_go_with_a_renamed_column_and_no_other(keys):
     renamed = he.rename(totals, {"x": "y"})
     assert renamed.column_names == ["rows", "y", "y.additions", "y.values"]
     assert private.decrypt_columns(public.sum_columns(renamed, min_rows=2))["y"].to_pylist() == [16]
-    # A join gives both names an ending; here what counts the values of another column has the name
-    # without it.
+    # A join adds a suffix to both names; another column's counts then have the name without it.
     names = {"x": "x_right", "x.additions": "x.additions_right"}
     joined = totals.rename_columns([names.get(name, name) for name in totals.column_names])
     assert public.sum_columns(joined, min_rows=2)["x_right"].null_count == 1
@@ -229,8 +226,8 @@ def test_a_whole_float_is_a_scale_and_another_is_none(keys):
 
 
 def test_decimals_are_as_narrow_as_their_numbers(keys, tmp_path):
-    """The range and additions ask for 76 digits; polars reads no such column and DuckDB makes
-    doubles of it.
+    """Range and additions require 76 digits, but polars cannot read such columns and DuckDB
+    converts them to doubles.
     """
     public, private = keys
     pay = pa.array([Decimal("12345678901234567890.78"), Decimal("0.01"), None], pa.decimal128(38, 2))
@@ -349,7 +346,7 @@ def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path
 
 
 def test_files_of_the_command_line_have_the_type(keys, tmp_path):
-    """Other programs read several files as one table: they must not join unlike ones."""
+    """Other programs read several files as one table, and must not join different ones."""
     if "HEARITH_COMMAND" not in os.environ:
         missing("command", "needs the built command line in HEARITH_COMMAND")
 
@@ -366,7 +363,7 @@ def test_files_of_the_command_line_have_the_type(keys, tmp_path):
         quoted = '"' + name.replace('"', '""') + '"'
         arguments = ["encrypt", "--key", "public.json", "--column", quoted, "--scale", str(chosen["scale"])]
         command(*arguments, f"{part}.csv", "--out", f"{part}.parquet")
-        # The same bytes as the package writes, so that its files and these go together.
+        # The package must write the same bytes, so that both kinds of files are compatible.
         pq.write_table(public.encrypt_columns(frame, {name: chosen}), tmp_path / "ours.parquet")
         fields = [stored_schema(tmp_path / file).field(name) for file in (f"{part}.parquet", "ours.parquet")]
         assert len({field.metadata[b"ARROW:extension:metadata"] for field in fields}) == 1
@@ -408,7 +405,7 @@ def test_files_of_the_command_line_have_the_type(keys, tmp_path):
 
 
 def stored_schema(file):
-    """The Arrow schema in a file as it is stored, with extension types as metadata."""
+    """Returns the stored Arrow schema of a file, with extension types as metadata."""
     encoded = pq.read_metadata(file).metadata[b"ARROW:schema"]
     pa.unregister_extension_type(NAME)
     try:
@@ -418,8 +415,8 @@ def stored_schema(file):
 
 
 def test_unlike_tables_add_up(keys):
-    """Scales, ranges, numbers of additions and widths of groups align themselves, in a list of
-    tables of any library.
+    """Scales, ranges, numbers of additions and group column widths are aligned in a list of tables
+    of any library.
     """
     public, private = keys
     given = [
@@ -437,7 +434,7 @@ def test_unlike_tables_add_up(keys):
     assert private.decrypt_columns(public.sum_columns(frames, by="g")).to_pydict() == wanted
     totals = [public.sum_columns(table, by="g") for table in tables]
     assert private.decrypt_columns(public.sum_columns(totals, by="g")).to_pydict() == wanted
-    running = Totals(public, tables[0].schema, "g", others=[table.schema for table in tables[1:]])
+    running = Aggregator(public, tables[0].schema, "g", others=[table.schema for table in tables[1:]])
     for table in tables:
         running.begin(table.schema)
         running.update(table)
@@ -458,7 +455,7 @@ def test_tables_that_cannot_be_aligned(keys):
             public.sum_columns(tables)
     with pytest.raises(TableError, match="too large for the additions"):
         public.sum_columns([wide, huge])
-    # The tables of an iterator are not known beforehand.
+    # The tables of an iterator are unknown in advance.
     cents = public.encrypt_columns(pa.table({"x": [1], "y": [1]}), {"x": {"scale": 2}, "y": {}})
-    with pytest.raises(TableError, match="is .* here but .* before"):
+    with pytest.raises(TableError, match="is .*, not .* as before"):
         public.sum_columns(iter([one, cents]))

@@ -1,4 +1,4 @@
-"""The stub of the Rust module says what the module has, and the package is typed."""
+"""The stub of the Rust module matches the module, and the package is typed."""
 
 import os
 import subprocess
@@ -24,18 +24,18 @@ def test_the_stub_describes_the_module():
 
 def test_calls_have_the_types_that_they_say():
     environment = os.environ | {"PYTHONPATH": str(PACKAGE / "python")}
-    # mypy has checked it below, with the package.
+    # The mypy test below also checks this file.
     subprocess.run([sys.executable, "tests/typed.py"], cwd=PACKAGE, env=environment, check=True)
 
 
 @pytest.mark.parametrize(
     ("values", "options", "kind", "wrong", "message"),
     [
-        ([1, 2], {}, np.ndarray, int, "into a ndarray, not into int"),
-        (1, {}, int, float, "into an int, not into float"),
-        (1, {}, int, np.ndarray, "into an int, not into ndarray"),
-        ("0.5", {"scale": 1}, Decimal, int, "into a Decimal, not into int"),
-        (0.5, {"exponent": -1}, float, Decimal, "into a float, not into Decimal"),
+        ([1, 2], {}, np.ndarray, int, "to a ndarray, not to int"),
+        (1, {}, int, float, "to an int, not to float"),
+        (1, {}, int, np.ndarray, "to an int, not to ndarray"),
+        ("0.5", {"scale": 1}, Decimal, int, "to a Decimal, not to int"),
+        (0.5, {"exponent": -1}, float, Decimal, "to a float, not to Decimal"),
     ],
 )
 def test_what_is_decrypted_into_something_else_is_refused(values, options, kind, wrong, message):

@@ -1,4 +1,4 @@
-"""What type checkers make of the package's calls; test_types.py has them check this file and then
+"""Types that checkers infer for the package's calls. test_types.py type-checks this file and then
 runs it.
 """
 
@@ -23,7 +23,7 @@ assert_type(numbers.reshape(3, 1, order="F").mT, he.EncryptedArray)
 
 assert_type(numbers @ np.array([1, 2, 3]), he.EncryptedArray)
 assert_type(np.float32(0.5) * numbers, he.EncryptedArray)
-# What NumPy's declarations make of encrypted arrays is one, or anything, but no plain array.
+# NumPy's declarations infer an encrypted array or Any, but never a plaintext array.
 total: he.EncryptedArray = np.sum(numbers).rerandomise()
 column: he.EncryptedArray = np.ones((2, 3)) @ numbers
 assert (total.shape, column.shape) == ((), (2,))
@@ -32,7 +32,7 @@ assert_type(private.decrypt(numbers, into=np.ndarray), npt.NDArray[Any])
 assert_type(private.decrypt(numbers.sum(), into=int), int)
 assert_type(private.decrypt(public.encrypt(2.5, exponent=-4), into=float), float)
 assert_type(private.decrypt(public.encrypt("0.25", scale=2), into=Decimal), Decimal)
-# Without a word about it, whoever calls knows.
+# Without `into`, the result is untyped.
 length: int = private.decrypt(numbers.sum()).bit_length()
 assert length == 3
 

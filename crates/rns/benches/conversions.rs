@@ -1,5 +1,5 @@
-//! Integers to residues and back on every available engine, on one thread: bases of the paper's
-//! special primes.
+//! Benchmarks the conversion of integers to residues and back, for bases of the paper's special
+//! primes, on every available engine with one thread.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_arith::{Batch, Engine};
@@ -7,7 +7,7 @@ use hearith_rns::{Basis, Bounds, PrimeSearch};
 
 const ROWS: usize = 1024;
 
-/// As many special primes as an integer of so many bits has words of 30.
+/// As many special primes as an integer of `modulus_bits` bits has words of 30 bits.
 fn moduli(log_degree: u32, modulus_bits: u32, max_word: u32) -> Vec<u64> {
     let bounds = Bounds::Paper;
     let search = PrimeSearch { degree: 1 << log_degree, modulus_bits, word_bits: 30, max_word, terms: 5, bounds };
@@ -15,7 +15,7 @@ fn moduli(log_degree: u32, modulus_bits: u32, max_word: u32) -> Vec<u64> {
     primes.take(search.words() as usize).collect()
 }
 
-/// Numbers of no particular pattern, below half of `Q`.
+/// Numbers without a particular pattern, below half of `Q`.
 fn numbers(basis: &Basis) -> Batch {
     let mut batch = Batch::zeros(ROWS, basis.limbs()).public();
     for (index, limb) in batch.as_limbs_mut().iter_mut().enumerate() {

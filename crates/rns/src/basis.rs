@@ -8,16 +8,17 @@ use hearith_arith::{Batch, Engine};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Numbers that one core converts at a time: enough to be worth handing over, few enough to stay in
-/// its cache.
+/// How many numbers one core converts at a time: enough to justify a task, and few enough to stay
+/// in its cache.
 const CHUNK: usize = 512;
 
-/// Pairwise coprime moduli `q_0 ... q_(t-1)`, prepared for an engine: integers below
-/// `Q = q_0 ... q_(t-1)` become their `t` residues, and residues become the integer again.
+/// Pairwise coprime moduli `q_0 ... q_(t-1)`, prepared for an engine. It converts integers below
+/// `Q = q_0 ... q_(t-1)` to their `t` residues and back.
 ///
-/// Any moduli of 2 to 60 bits will do, special primes or not. Numbers are rows of [`Basis::limbs`]
-/// limbs of 64 bits, or slices of the same limb of all numbers ([`Basis::residues_of_slices`]). All
-/// engines give the same results; no branch and no address depends on a number.
+/// Moduli can be any integers of 2 to 60 bits, special primes or not. Numbers are rows of
+/// [`Basis::limbs`] 64-bit limbs, or slices that hold the same limb of all numbers
+/// ([`Basis::residues_of_slices`]). All engines give the same results. No branch and no address
+/// depends on a number.
 ///
 /// ```
 /// use hearith_arith::{Batch, Engine};
@@ -35,11 +36,11 @@ pub struct Basis {
     kernel: Box<dyn ResidueKernel>,
 }
 
-/// The moduli and what the Chinese remainder theorem needs of them: what an engine prepares its
-/// tables from.
+/// The moduli and their constants of the Chinese remainder theorem, from which engines prepare
+/// their tables.
 pub(crate) struct System {
     pub(crate) moduli: Arc<[u64]>,
-    /// `Q`, in limbs of 64 bits, the highest not zero.
+    /// `Q`, in 64-bit limbs without leading zeros.
     pub(crate) product: Vec<u64>,
     /// `Q / q_i`, in as many limbs as `Q`.
     pub(crate) cofactors: Vec<Vec<u64>>,
@@ -48,15 +49,15 @@ pub(crate) struct System {
 }
 
 impl Basis {
-    /// Most moduli of a basis.
+    /// Maximum number of moduli of a basis.
     pub const MOST_MODULI: usize = 512;
-    /// Most bits of a modulus.
+    /// Maximum length of a modulus in bits.
     pub const MOST_BITS: u32 = 60;
 
     /// Prepares a basis for an engine.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for no moduli or more than 512, or a modulus of less than 2 or more
+    /// [`ErrorKind::Parameter`] for no moduli or more than 512, or for a modulus below 2 or of more
     /// than 60 bits, [`ErrorKind::NotCoprime`], and
     /// [`ArithError::EngineUnavailable`](hearith_arith::ArithError::EngineUnavailable).
     pub fn new(engine: Engine, moduli: &[u64]) -> Result<Self, Error> {
@@ -81,50 +82,51 @@ impl Basis {
         &self.system.product
     }
 
-    /// Bits of `Q`.
+    /// Length of `Q` in bits.
     pub fn bits(&self) -> u32 {
         bit_length(&self.system.product)
     }
 
-    /// 64-bit limbs of `Q` and of every number.
+    /// Number of 64-bit limbs of `Q` and of every number.
     pub fn limbs(&self) -> usize {
         self.system.product.len()
     }
 
-    /// IFMA instructions that eight numbers take, into residues and back; `None` where the engine
-    /// uses none. Divided by [`peak_rate`](hearith_arith::cost::peak_rate) they are the physical
-    /// limit of the conversions.
+    /// The number of IFMA instructions for eight numbers, to residues and back.
+    ///
+    /// `None` if the engine uses none. Divided by [`peak_rate`](hearith_arith::cost::peak_rate),
+    /// they give the physical limit of the conversions.
     pub fn instructions(&self) -> Option<[u64; 2]> {
         self.kernel.instructions()
     }
 
-    /// The residues of numbers of at most [`Basis::bits`] bits.
+    /// Computes the residues of numbers with at most [`Basis::bits`] bits.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLong`] names the first number that is longer.
+    /// [`ErrorKind::TooLong`] with the first number that is longer.
     pub fn residues(&self, numbers: &Batch) -> Result<Residues, Error> {
         let mut residues = Residues::zeros(self.system.moduli.clone(), numbers.len());
         self.residues_into(numbers, &mut residues)?;
         Ok(residues)
     }
 
-    /// As [`Basis::residues`], into residues that are there; they get the basis and the length that
-    /// they need.
+    /// Computes residues like [`Basis::residues`], into existing residues, which change to the
+    /// required basis and length.
     ///
     /// # Errors
-    /// As [`Basis::residues`]; some of the residues are those of the new numbers then.
+    /// As [`Basis::residues`]. In this case some of the residues may already have been overwritten.
     pub fn residues_into(&self, numbers: &Batch, residues: &mut Residues) -> Result<(), Error> {
         self.convert(Numbers::rows(numbers), residues)
     }
 
-    /// The residues of numbers that are given limb by limb: `slices[j][i]` is limb `j` of number
-    /// `i`.
+    /// Computes the residues of numbers that are given limb by limb: `slices[j][i]` is limb `j` of
+    /// number `i`.
     ///
     /// # Errors
     /// As [`Basis::residues`].
     ///
     /// # Panics
-    /// If the slices are of different lengths.
+    /// If the slices have different lengths.
     pub fn residues_of_slices(&self, slices: &[&[u64]]) -> Result<Residues, Error> {
         let len = slices.first().map_or(0, |slice| slice.len());
         let mut residues = Residues::zeros(self.system.moduli.clone(), len);
@@ -132,17 +134,17 @@ impl Basis {
         Ok(residues)
     }
 
-    /// As [`Basis::residues_of_slices`], into residues that are there, as [`Basis::residues_into`]
-    /// does.
+    /// Computes residues like [`Basis::residues_of_slices`], into existing residues like
+    /// [`Basis::residues_into`].
     ///
     /// # Errors
     /// As [`Basis::residues_into`].
     ///
     /// # Panics
-    /// If the slices are of different lengths.
+    /// If the slices have different lengths.
     pub fn residues_of_slices_into(&self, slices: &[&[u64]], residues: &mut Residues) -> Result<(), Error> {
         let same = slices.windows(2).all(|pair| pair[0].len() == pair[1].len());
-        assert!(same, "limbs of different counts of numbers");
+        assert!(same, "the slices must have the same length");
         self.convert(Numbers::Slices(slices.to_vec()), residues)
     }
 
@@ -156,7 +158,7 @@ impl Basis {
             let columns: Vec<&mut [u64]> = columns.iter_mut().filter_map(Iterator::next).collect();
             (start, numbers.range(start..(start + CHUNK).min(len)), columns)
         });
-        // The first number of a chunk that is too long, if there is one.
+        // Returns the first number of a chunk that is too long, if any.
         let convert = |(start, numbers, mut columns): (usize, Numbers<'_>, Vec<&mut [u64]>)| {
             let too_long = numbers.longer_than(bits);
             if too_long.is_none() {
@@ -171,22 +173,22 @@ impl Basis {
         too_long.map_or(Ok(()), |row| Err(ErrorKind::TooLong { bits }.at_row(row)))
     }
 
-    /// The numbers below `Q` that have these residues, one a row of [`Basis::limbs`] limbs: a
-    /// public batch.
+    /// Computes the numbers below `Q` with these residues, one row of [`Basis::limbs`] limbs each,
+    /// as a public batch.
     ///
     /// # Errors
-    /// [`ErrorKind::OtherBasis`] if the residues are to other moduli.
+    /// [`ErrorKind::OtherBasis`] if the residues belong to other moduli.
     pub fn numbers(&self, residues: &Residues) -> Result<Batch, Error> {
         let mut numbers = Batch::zeros(residues.len(), self.limbs()).public();
         self.numbers_into(residues, &mut numbers)?;
         Ok(numbers)
     }
 
-    /// As [`Basis::numbers`], into a batch that is there; it gets the shape that it needs and stays
-    /// as secret as it is.
+    /// Computes numbers like [`Basis::numbers`], into an existing batch. The batch changes to the
+    /// required shape and keeps its secrecy.
     ///
     /// # Errors
-    /// As [`Basis::numbers`]; the batch stays as it is.
+    /// As [`Basis::numbers`]. In this case the batch stays unchanged.
     pub fn numbers_into(&self, residues: &Residues, numbers: &mut Batch) -> Result<(), Error> {
         if residues.moduli() != self.moduli() {
             return Err(ErrorKind::OtherBasis.into());
@@ -215,7 +217,7 @@ impl std::fmt::Debug for Basis {
     }
 }
 
-/// Whether there is nothing to share out over cores.
+/// Whether there is no work to share among cores.
 fn alone(len: usize) -> bool {
     len <= CHUNK || rayon::current_num_threads() == 1
 }
@@ -240,7 +242,7 @@ impl System {
     }
 }
 
-/// Names the pair that has a factor in common.
+/// Finds the pair with a common factor.
 fn not_coprime(moduli: &[u64], modulus: u64) -> Error {
     let at = moduli.iter().position(|&one| one == modulus).unwrap_or_default();
     let others = moduli.iter().enumerate().filter(|&(index, _)| index != at);

@@ -1,4 +1,4 @@
-//! The interface of an engine: conversion of a part of a batch to residues and back.
+//! The interface of an engine: conversion of part of a batch to residues and back.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,30 +17,31 @@ pub(crate) trait ResidueKernel: Send + Sync {
     where
         Self: Sized;
 
-    /// Fills one column a modulus with the residues of `numbers`, each of at most as many bits as
-    /// `Q` has.
+    /// Fills one column per modulus with the residues of `numbers`, which have at most as many bits
+    /// as `Q`.
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]);
 
-    /// Fills rows of as many limbs as `Q` has with the numbers whose residues the columns give,
-    /// each below its modulus.
+    /// Fills rows with the numbers whose residues are in the columns. A row has as many limbs as
+    /// `Q`, and each residue is below its modulus.
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]);
 
-    /// IFMA instructions for eight numbers, into residues and back, if the engine uses them.
+    /// The number of IFMA instructions for eight numbers, to residues and back, if the engine uses
+    /// them.
     fn instructions(&self) -> Option<[u64; 2]> {
         None
     }
 }
 
-/// The engine's kernel.
+/// The kernel of an engine.
 pub(crate) fn kernel(engine: Available, system: &System) -> Box<dyn ResidueKernel> {
     dispatch!(engine, K in { serial: serial::Serial, avx2: avx2::Avx2, ifma: ifma::Ifma } => Box::new(K::new(system)))
 }
 
-/// Numbers as they lie in memory.
+/// Numbers in their memory layout.
 pub(crate) enum Numbers<'a> {
-    /// Number after number, so many limbs each.
+    /// One number after another, each of `limbs` limbs.
     Rows { words: &'a [u64], limbs: usize },
-    /// For each limb that of all numbers.
+    /// For each limb, a slice with this limb of all numbers.
     Slices(Vec<&'a [u64]>),
 }
 
@@ -56,7 +57,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Limbs of each number.
+    /// Number of limbs of each number.
     pub(crate) fn limbs(&self) -> usize {
         match self {
             Numbers::Rows { limbs, .. } => *limbs,
@@ -64,7 +65,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The numbers of an index range.
+    /// The numbers in an index range.
     pub(crate) fn range(&self, range: Range<usize>) -> Numbers<'a> {
         match self {
             Numbers::Rows { words, limbs } => {
@@ -74,13 +75,14 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The first number of more than `bits` bits. Only limbs in which such bits lie are read.
+    /// The index of the first number with more than `bits` bits. Reads only the limbs that can
+    /// contain such bits.
     pub(crate) fn longer_than(&self, bits: u32) -> Option<usize> {
         let (whole, rest) = ((bits / 64) as usize, bits % 64);
         if self.limbs() <= whole {
             return None;
         }
-        // Bits that should not be there, without a branch for each number.
+        // The excess bits, without a branch for each number.
         let excess = |upper: &[u64]| upper[1..].iter().fold(upper[0] >> rest, |any, &limb| any | limb);
         match self {
             Numbers::Rows { words, limbs } => {

@@ -1,11 +1,10 @@
-//! What can be wrong with a residue number system or with what is put into one: one error, which
-//! says what and where.
+//! The error type for residue number systems and their input, with the place of the error.
 
 use hearith_arith::ArithError;
 use std::fmt;
 
-/// What is wrong, and where in a batch. Rows and columns are counted from 0; a column is a modulus'
-/// place in its basis.
+/// An error, with its place in a batch. Rows and columns are counted from 0. A column is the
+/// position of a modulus in its basis.
 ///
 /// ```
 /// use hearith_arith::{Batch, Engine};
@@ -24,32 +23,33 @@ pub struct Error {
 }
 
 impl Error {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The row of the batch at fault, from 0, if there is one.
+    /// The row of the batch, counted from 0, if the error belongs to one.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
 
-    /// The modulus whose residue is at fault, by its place in the basis, from 0, if there is one.
+    /// The position in the basis, counted from 0, of the modulus whose residue is wrong, if there
+    /// is one.
     pub fn column(&self) -> Option<usize> {
         self.column
     }
 
-    /// The same error in this row.
+    /// The same error, assigned to this row.
     pub fn at_row(self, row: usize) -> Self {
         Self { row: Some(row), ..self }
     }
 
-    /// The same error in this column.
+    /// The same error, assigned to this column.
     pub fn at_column(self, column: usize) -> Self {
         Self { column: Some(column), ..self }
     }
 
-    /// The same error with `rows` added to its row, for a batch that starts there.
+    /// The same error with `rows` added to its row, for a batch that starts at that row.
     pub fn offset_rows(self, rows: usize) -> Self {
         Self { row: self.row.map(|row| row.saturating_add(rows)), ..self }
     }
@@ -72,28 +72,28 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
-    /// What lies beneath the kind: what the arithmetic refused.
+    /// The error of the arithmetic layer, if that is the cause.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.kind.source()
     }
 }
 
-/// What is wrong. The text says nothing of the place; see [`Error`]. All values in it are
-/// parameters, none is a residue.
+/// The kinds of errors. Their messages omit the place; see [`Error`]. All values in them are
+/// parameters, never residues.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A parameter lies outside its range.
     #[error("{name} is {value}; {allowed}")]
     Parameter {
-        /// What the parameter is called.
+        /// The name of the parameter.
         name: &'static str,
         /// The value given.
         value: u64,
         /// The values allowed, in words.
         allowed: &'static str,
     },
-    /// The number given as a special prime is none.
+    /// The number given is not a special prime.
     #[error("{modulus} is not a prime below 2^{word_bits}")]
     NotSpecial {
         /// The number given.
@@ -101,7 +101,7 @@ pub enum ErrorKind {
         /// The word length given.
         word_bits: u32,
     },
-    /// A search finds too few primes.
+    /// A search found too few primes.
     #[error("the {found} special primes are too few for integers of {bits} bits")]
     TooFewPrimes {
         /// Primes found.
@@ -109,7 +109,7 @@ pub enum ErrorKind {
         /// Bits of the integers.
         bits: u32,
     },
-    /// Two moduli of a basis have a factor in common.
+    /// Two moduli of a basis have a common factor.
     #[error("the moduli {first} and {second} are not coprime")]
     NotCoprime {
         /// One of them.
@@ -120,7 +120,7 @@ pub enum ErrorKind {
     /// A number is longer than the basis can hold.
     #[error("has more than {bits} bits")]
     TooLong {
-        /// Most bits of a number.
+        /// Largest number of bits.
         bits: u32,
     },
     /// A residue is not below its modulus.
@@ -129,16 +129,16 @@ pub enum ErrorKind {
         /// The modulus.
         modulus: u64,
     },
-    /// Residues belong to other moduli than the basis has.
-    #[error("the residues are to other moduli than those of the basis")]
+    /// The residues belong to other moduli than those of the basis.
+    #[error("the residues have other moduli than the basis")]
     OtherBasis,
-    /// The arithmetic layer refused.
+    /// The arithmetic layer reported an error.
     #[error("{0}")]
     Arithmetic(#[from] ArithError),
 }
 
 impl ErrorKind {
-    /// The error in this row of a batch.
+    /// This error, assigned to a row of a batch.
     pub fn at_row(self, row: usize) -> Error {
         Error::from(self).at_row(row)
     }

@@ -1,14 +1,15 @@
-//! Residue number systems: a long integer as its residues modulo several word-sized primes.
+//! Residue number systems: a long integer represented by its residues modulo several word-sized
+//! primes.
 //!
-//! - [`Basis`]: batches of integers into [`Residues`] and back, on any
+//! - [`Basis`]: converts batches of integers to [`Residues`] and back, on any
 //!   [`Engine`](hearith_arith::Engine);
-//! - [`PrimeSearch`]: special primes `2^v - beta` that suit number-theoretic transforms and
-//!   shift-and-add hardware;
-//! - [`SpecialPrime`]: such a prime with the signed powers of two that `beta` is made of;
+//! - [`PrimeSearch`]: searches for special primes `2^v - beta` suited to number-theoretic
+//!   transforms and shift-and-add hardware;
+//! - [`SpecialPrime`]: such a prime with the signed powers of two whose sum is `beta`;
 //! - [`ResidueUnitWidths`]: the word lengths of the hardware that computes one residue.
 //!
-//! Everything here is public data: moduli and residues of ciphertext coefficients. Batches that
-//! come out are not wiped. Rows are numbered from 0.
+//! All data in this crate is public: moduli and residues of ciphertext coefficients. Resulting
+//! batches are not wiped. Rows are numbered from 0.
 //!
 //! Shapes and bounds follow Chiu and Parhi \[CP24\].
 
@@ -28,7 +29,7 @@ pub use search::{Bounds, PrimeSearch};
 pub use special::{SpecialPrime, Term};
 pub use unit::ResidueUnitWidths;
 
-/// The example of this crate's page, compiled and run.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

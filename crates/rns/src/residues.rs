@@ -4,31 +4,32 @@ use crate::{Error, ErrorKind};
 use std::sync::Arc;
 use zeroize::Zeroize;
 
-/// The residues of `len` numbers modulo each of `t` moduli: one column a modulus, column after
-/// column, so that each is the batch's (or the polynomial's) residue modulo its modulus. Every
-/// residue is below its modulus.
+/// The residues of `len` numbers modulo each of `t` moduli, in one column per modulus.
+///
+/// Columns follow one another, so each is the residue of the batch (or polynomial) modulo its
+/// modulus. Every residue is below its modulus.
 #[derive(Clone, Debug)]
 pub struct Residues {
     moduli: Arc<[u64]>,
     len: usize,
-    /// Where the columns begin.
+    /// The index of the first column in `words`.
     start: usize,
     words: Vec<u64>,
 }
 
-/// Bytes of a line of cache, and of a vector.
+/// Size in bytes of a cache line and of a vector.
 const LINE: usize = 64;
 
 impl Residues {
-    /// Residues that come from elsewhere: `words[i * len..(i + 1) * len]` modulo `moduli[i]`.
+    /// Wraps existing residues: `words[i * len..(i + 1) * len]` modulo `moduli[i]`.
     ///
     /// # Errors
-    /// [`ErrorKind::ResidueTooLarge`] names the first residue that is not below its modulus.
+    /// [`ErrorKind::ResidueTooLarge`] with the first residue that is not below its modulus.
     ///
     /// # Panics
-    /// If there are not `moduli.len() * len` words.
+    /// If `words` does not have `moduli.len() * len` entries.
     pub fn new(moduli: &[u64], len: usize, words: Vec<u64>) -> Result<Self, Error> {
-        assert_eq!(words.len(), moduli.len() * len, "a residue for every number and modulus");
+        assert_eq!(words.len(), moduli.len() * len, "there must be one residue per number and modulus");
         let residues = Self { moduli: moduli.into(), len, start: 0, words };
         for (index, (&modulus, column)) in moduli.iter().zip(residues.columns()).enumerate() {
             if let Some(row) = column.iter().position(|&residue| residue >= modulus) {
@@ -38,7 +39,8 @@ impl Residues {
         Ok(residues)
     }
 
-    /// Zeros; the columns begin with a line of cache, as far as their length allows.
+    /// Zeros. The first column starts at a cache line, and so do the others if the length allows
+    /// it.
     pub(crate) fn zeros(moduli: Arc<[u64]>, len: usize) -> Self {
         let spare = LINE / size_of::<u64>() - 1;
         let words = vec![0; moduli.len() * len + spare];
@@ -66,20 +68,20 @@ impl Residues {
         &self.words[self.start + index * self.len..][..self.len]
     }
 
-    /// All columns in turn.
+    /// All columns in order.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = &[u64]> + Clone {
         (0..self.moduli.len()).map(|index| self.column(index))
     }
 
-    /// Columns to be written, as many as there are moduli unless there are no numbers.
+    /// All columns in order, mutably. None if there are no numbers.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         let all = self.moduli.len() * self.len;
         self.words[self.start..][..all].chunks_mut(self.len.max(1))
     }
 }
 
-/// Residues are public, mostly; those that are not are wiped by whoever knows it. They are zeros
-/// then.
+/// Overwrites the residues with zeros. Residues are mostly public, so callers with secret ones must
+/// wipe them explicitly.
 impl Zeroize for Residues {
     fn zeroize(&mut self) {
         self.words.as_mut_slice().zeroize();

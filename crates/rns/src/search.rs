@@ -1,22 +1,22 @@
-//! The search for special primes that a transform and a residue unit can use.
+//! The search for special primes usable by a transform and a residue unit.
 
 use crate::special::{ceil_log2, check_word_bits};
 use crate::{Error, ErrorKind, SpecialPrime};
 use hearith_arith::natural::word::is_prime;
 use hearith_arith::natural::{bit_length, product};
 
-/// How long the residue unit's sum before folding is taken to be.
+/// How the length of the residue unit's sum before folding is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Bounds {
-    /// As the paper prints it: `v_a = 2v + ceil(log2 beta) + ceil(log2 d) + 1`.
+    /// As in the paper: `v_a = 2v + ceil(log2 beta) + ceil(log2 d) + 1`.
     #[default]
     Paper,
-    /// As it is: the sum never needs the last bit, so beta may have one more.
+    /// The actual length: the sum never needs the last bit, so beta may have one bit more.
     Tight,
 }
 
 impl Bounds {
-    /// The bits of `v_a` that are never needed.
+    /// The number of bits of `v_a` that are never needed.
     pub(crate) fn spare(self) -> u32 {
         match self {
             Bounds::Paper => 1,
@@ -25,10 +25,11 @@ impl Bounds {
     }
 }
 
-/// Which special primes are wanted: `q = 2^v - beta` prime with `q = 1 mod 2n`, where
-/// `beta = 2^e1 +- 2^e2 +- ... - 1` with `p - 2` exponents `v > e1 > e2 > ... > 0`, and beta so
-/// short that a residue unit for integers of `modulus_bits` bits needs no word longer than
-/// `max_word` (\[CP24\], equation 5):
+/// The special primes to search for: `q = 2^v - beta` prime with `q = 1 mod 2n`.
+///
+/// `beta = 2^e1 +- 2^e2 +- ... - 1` has `p - 2` exponents `v > e1 > e2 > ... > 0`. It is so short
+/// that a residue unit for integers of `modulus_bits` bits needs no word longer than `max_word`
+/// (\[CP24\], equation 5):
 ///
 /// ```text
 /// beta <= 2^bound,   bound = 2c - 3v - ceil(log2 d) - 3 (+ 1 when tight),   d = ceil(t / 2),   t = ceil(modulus_bits / v)
@@ -43,44 +44,44 @@ impl Bounds {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrimeSearch {
-    /// `n`, the degree of the polynomials, a power of two: there is a primitive `2n`-th root of
-    /// unity.
+    /// `n`, the degree of the polynomials, a power of two. The primes have a primitive `2n`-th root
+    /// of unity.
     pub degree: u64,
-    /// Bits of the integers whose residues are wanted.
+    /// Length in bits of the integers to convert.
     pub modulus_bits: u32,
-    /// `v`, the bits of a word, 4 to 60.
+    /// `v`, the length of a word in bits, 4 to 60.
     pub word_bits: u32,
-    /// `c`, the longest word that the unit's Barrett reduction may take, in bits.
+    /// `c`, the longest word in bits that the unit's Barrett reduction may use.
     pub max_word: u32,
-    /// `p`, the signed powers of two of `q`, its `2^v` and its 1 included, 3 to 6.
+    /// `p`, the number of signed powers of two in `q`, including its `2^v` and 1: 3 to 6.
     pub terms: u32,
     /// How the bound on beta is counted.
     pub bounds: Bounds,
 }
 
 impl PrimeSearch {
-    /// `t`, the words of an integer.
+    /// `t`, the number of words of an integer.
     pub fn words(&self) -> u32 {
         self.modulus_bits.div_ceil(self.word_bits)
     }
 
-    /// The most that `ceil(log2 beta)` may be; below 1 no beta is short enough.
+    /// The largest allowed `ceil(log2 beta)`. If it is below 1, no beta is short enough.
     pub fn most_beta_bits(&self) -> i64 {
         let d = self.words().div_ceil(2);
         let spare = i64::from(self.bounds.spare());
         2 * i64::from(self.max_word) - 3 * i64::from(self.word_bits) - i64::from(ceil_log2(d.into())) - 2 - spare
     }
 
-    /// The primes, each once, largest first (that is with growing beta). Candidates are listed at
-    /// once, primality is tested as the iterator is asked.
+    /// The primes, each once, in decreasing order (with growing beta). Candidates are listed
+    /// immediately; primality is tested as the iterator advances.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) names the parameter out of its range.
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) with the parameter out of range.
     pub fn primes(&self) -> Result<impl Iterator<Item = SpecialPrime> + use<>, Error> {
         self.check()?;
         let most = self.most_beta_bits().clamp(0, i64::from(self.word_bits)) as u32;
-        // A multiple of 2n: q - 1 = 2^v - (beta + 1), and the last exponent is the number of zeros
-        // that it ends in.
+        // The degree requires q = 1 mod 2n, so beta + 1 is a multiple of 2n, and its last exponent
+        // is the number of trailing zeros.
         let last = self.degree.trailing_zeros() + 1;
         let mut betas = Vec::new();
         for leading in last..self.word_bits {
@@ -94,11 +95,12 @@ impl PrimeSearch {
         Ok(moduli.filter(|&modulus| is_prime(modulus)).map(move |modulus| SpecialPrime::found(word_bits, modulus)))
     }
 
-    /// The fewest of the largest primes whose product is above every integer of `modulus_bits`
-    /// bits, in the order of [`primes`](Self::primes): often one more than an integer has words, as
-    /// each prime is a little below `2^v`. Without sign, all integers below `2^modulus_bits` are
-    /// told apart by their residues; with one, those from `-2^(modulus_bits - 1)` to
-    /// `2^(modulus_bits - 1) - 1`.
+    /// The fewest of the largest primes whose product exceeds every integer of `modulus_bits` bits,
+    /// in the order of [`primes`](Self::primes).
+    ///
+    /// This is often one more than an integer has words, as each prime is a little below `2^v`. The
+    /// residues determine every unsigned integer below `2^modulus_bits`, or every signed one from
+    /// `-2^(modulus_bits - 1)` to `2^(modulus_bits - 1) - 1`.
     ///
     /// # Errors
     /// As [`primes`](Self::primes); [`ErrorKind::TooFewPrimes`](crate::ErrorKind::TooFewPrimes).
@@ -126,20 +128,24 @@ impl PrimeSearch {
             return wrong("the degree", self.degree, "twice the degree must be below 2^v");
         }
         if !(self.word_bits + 1..=1 << 20).contains(&self.modulus_bits) {
-            return wrong("the modulus length", self.modulus_bits.into(), "more than a word and up to 2^20 bits");
+            return wrong(
+                "the modulus length",
+                self.modulus_bits.into(),
+                "it must be longer than a word and at most 2^20 bits",
+            );
         }
         if !(3..=6).contains(&self.terms) {
             return wrong("the number of terms", self.terms.into(), "3 to 6 are supported");
         }
         if self.max_word > 4 * self.word_bits {
-            return wrong("the longest word", self.max_word.into(), "at most four times the word length");
+            return wrong("the longest word", self.max_word.into(), "it must be at most four times the word length");
         }
         Ok(())
     }
 }
 
-/// Collects `sum +- 2^e +- ... - 1` over `more` exponents falling from below `above` down to `last`
-/// at least.
+/// Collects `sum +- 2^e +- ... - 1` over `more` decreasing exponents below `above` and at least
+/// `last`.
 fn extend(sum: u64, above: u32, last: u32, more: u32, betas: &mut Vec<u64>) {
     if more == 0 {
         betas.push(sum - 1);
@@ -160,7 +166,7 @@ mod tests {
         PrimeSearch { degree: 1 << log_degree, modulus_bits, word_bits: 30, max_word, terms, bounds }
     }
 
-    /// The rows of Table I: log2 n, bits of the modulus, c, the most bits of beta, p, how many
+    /// The rows of Table I: log2 n, bits of the modulus, c, largest bits of beta, p, number of
     /// primes.
     const TABLE_I: [(u32, u32, u32, i64, u32, usize); 8] = [
         (13, 360, 60, 24, 4, 9),
@@ -206,7 +212,7 @@ mod tests {
         }
     }
 
-    /// At a small word length the pool is found again by looking at every number.
+    /// At a small word length, a search through all numbers finds the same pool.
     #[test]
     fn nothing_is_missed() {
         let search =

@@ -1,4 +1,4 @@
-//! Special primes `q = 2^v - beta`, beta a short sum of signed powers of two.
+//! Special primes `q = 2^v - beta` where beta is a short sum of signed powers of two.
 
 use crate::{Error, ErrorKind};
 use hearith_arith::natural::word::is_prime;
@@ -13,9 +13,10 @@ pub struct Term {
     pub negative: bool,
 }
 
-/// A prime `q = 2^v - beta` with `0 < beta < 2^v`. Since `2^v = beta` modulo `q`, a word that
-/// stands `v` bits higher is worth `beta` times as much, and products with `beta` and with `q` are
-/// shifts and additions.
+/// A prime `q = 2^v - beta` with `0 < beta < 2^v`.
+///
+/// Since `2^v = beta` modulo `q`, shifting a word left by `v` bits multiplies it by `beta`.
+/// Products with `beta` and with `q` are shifts and additions.
 ///
 /// ```
 /// # use hearith_rns::SpecialPrime;
@@ -31,12 +32,12 @@ pub struct SpecialPrime {
 }
 
 impl SpecialPrime {
-    /// Fewest bits of a word.
+    /// Smallest length of a word in bits.
     pub const LEAST_BITS: u32 = 4;
-    /// Most bits of a word.
+    /// Largest length of a word in bits.
     pub const MOST_BITS: u32 = 60;
 
-    /// The prime `modulus` seen as `2^word_bits - beta`.
+    /// The prime `modulus` written as `2^word_bits - beta`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] unless `word_bits` is 4 to 60, [`ErrorKind::NotSpecial`] unless
@@ -49,12 +50,12 @@ impl SpecialPrime {
         Ok(Self { word_bits, modulus })
     }
 
-    /// The same for what the search knows to be one.
+    /// Skips the checks for a prime found by the search.
     pub(crate) fn found(word_bits: u32, modulus: u64) -> Self {
         Self { word_bits, modulus }
     }
 
-    /// `v`, the bits of a word.
+    /// `v`, the length of a word in bits.
     pub fn word_bits(&self) -> u32 {
         self.word_bits
     }
@@ -69,14 +70,14 @@ impl SpecialPrime {
         (1 << self.word_bits) - self.modulus
     }
 
-    /// `L`, the bits of beta: multiplying by beta adds at most so many. Beta is odd, so that this
-    /// is `ceil(log2 beta)`, or 1 for beta = 1.
+    /// `L`, the length of beta in bits, by which multiplying by beta lengthens a number at most.
+    /// Beta is odd, so this is `ceil(log2 beta)`, or 1 for beta = 1.
     pub fn beta_bits(&self) -> u32 {
         u64::BITS - self.beta().leading_zeros()
     }
 
-    /// The signed powers of two that beta is the sum of, largest first, -1 last: as few as possible
-    /// (the non-adjacent form of `beta + 1`, then -1).
+    /// The fewest signed powers of two whose sum is beta, largest first and -1 last: the
+    /// non-adjacent form of `beta + 1`, then -1.
     pub fn beta_terms(&self) -> Vec<Term> {
         let mut terms = non_adjacent_form(self.beta() + 1);
         terms.push(Term { exponent: 0, negative: true });
@@ -84,7 +85,7 @@ impl SpecialPrime {
     }
 }
 
-/// `2^v - ... + 1`, as people write it.
+/// Formats the prime as `2^v - ... + 1`.
 impl fmt::Display for SpecialPrime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "2^{}", self.word_bits)?;
@@ -99,7 +100,7 @@ impl fmt::Display for SpecialPrime {
     }
 }
 
-/// The range that all word lengths here have.
+/// Checks that a word length is within the range supported by this crate.
 pub(crate) fn check_word_bits(word_bits: u32) -> Result<(), Error> {
     match word_bits {
         SpecialPrime::LEAST_BITS..=SpecialPrime::MOST_BITS => Ok(()),

@@ -4,8 +4,9 @@ use crate::special::ceil_log2;
 use crate::{Bounds, Error, SpecialPrime};
 
 /// The word lengths of the hardware that computes one residue of a long integer
-/// (`rtl/rns/residue_unit.sv`; Algorithm 1 of Chiu and Parhi): with `t` words `A[0..t]` of `v`
-/// bits, `L` the bits of beta and `d = ceil(t / 2)`,
+/// (`rtl/rns/residue_unit.sv`; Algorithm 1 of Chiu and Parhi).
+///
+/// With `t` words `A[0..t]` of `v` bits, `L` the bits of beta and `d = ceil(t / 2)`,
 ///
 /// ```text
 /// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)
@@ -14,7 +15,7 @@ use crate::{Bounds, Error, SpecialPrime};
 /// R   = R2 mod q                                     one Barrett reduction of k = s + 1 bits
 /// ```
 ///
-/// The paper's `v_a` has one bit more than the sum needs ([`Bounds`]).
+/// The paper's `v_a` has one bit more than the sum needs (see [`Bounds`]).
 ///
 /// ```
 /// # use hearith_rns::{Bounds, SpecialPrime, ResidueUnitWidths};
@@ -27,13 +28,13 @@ use crate::{Bounds, Error, SpecialPrime};
 pub struct ResidueUnitWidths {
     /// The modulus.
     pub prime: SpecialPrime,
-    /// `t`, the words of an integer.
+    /// `t`, the number of words of an integer.
     pub words: u32,
-    /// `v_a`, the bits of the sum.
+    /// `v_a`, the length of the sum in bits.
     pub sum: u32,
-    /// `s`, where the sum is split to be folded.
+    /// `s`, the bit position where the sum is split for folding.
     pub split: u32,
-    /// `k`, the bits that go into the Barrett reduction.
+    /// `k`, the length in bits of the Barrett reduction's input.
     pub barrett: u32,
 }
 
@@ -49,40 +50,40 @@ impl ResidueUnitWidths {
         Ok(Self { prime, words, sum, split, barrett: split + 1 })
     }
 
-    /// `t`, the words of an integer of `modulus_bits` bits: two or more.
+    /// `t`, the number of words of an integer of `modulus_bits` bits: two or more.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for words of more than 32 bits, primes
-    /// of less than half a word, and integers of one word or less or of more than 2^14 bits.
+    /// shorter than half a word, and integers of at most one word or more than 2^14 bits.
     pub fn words(prime: SpecialPrime, modulus_bits: u32) -> Result<u32, Error> {
         let v = prime.word_bits();
         if v > 32 {
-            return Err(Error::parameter("the word length", v, "residue units take words of at most 32 bits"));
+            return Err(Error::parameter("the word length", v, "residue units support words of at most 32 bits"));
         }
         if prime.modulus() >> (v / 2) == 0 {
-            let allowed = "residue units take primes that fill at least half of a word";
+            let allowed = "residue units need primes that fill at least half of a word";
             return Err(Error::parameter("the modulus", prime.modulus(), allowed));
         }
         if modulus_bits <= v || modulus_bits > 1 << 14 {
-            let allowed = "more than a word and up to 2^14 bits";
+            let allowed = "it must be longer than a word and at most 2^14 bits";
             return Err(Error::parameter("the modulus length", modulus_bits, allowed));
         }
         Ok(modulus_bits.div_ceil(v))
     }
 
-    /// The constant that the Barrett reduction multiplies with: `m = floor(2^k / q)`.
+    /// The constant factor of the Barrett reduction, `m = floor(2^k / q)`.
     pub fn constant(&self) -> u128 {
         (1 << self.barrett) / u128::from(self.prime.modulus())
     }
 
-    /// Bits of the two factors of the Barrett reduction's multiplier: of the input, and of
+    /// Lengths in bits of the factors of the Barrett reduction's multiplier: the input and
     /// [`ResidueUnitWidths::constant`].
     pub fn multiplier(&self) -> (u32, u32) {
         (self.barrett, u128::BITS - self.constant().leading_zeros())
     }
 
-    /// The same if the quotient is taken from the upper bits of the input alone (Dhem's
-    /// truncation): with `b` the bits of `q` both factors have `k - b + 2` bits.
+    /// The same lengths if only the upper bits of the input determine the quotient (Dhem's
+    /// truncation). With `b` the bits of `q`, both factors have `k - b + 2` bits.
     pub fn truncated_multiplier(&self) -> (u32, u32) {
         let bits = self.barrett + 2 - (u64::BITS - self.prime.modulus().leading_zeros());
         (bits, bits)
@@ -93,7 +94,7 @@ impl ResidueUnitWidths {
 mod tests {
     use super::*;
 
-    /// The word lengths that the paper's evaluated units have.
+    /// The word lengths of the units evaluated in the paper.
     #[test]
     fn the_evaluated_units() {
         let lengths = |modulus, bits| {
@@ -111,7 +112,7 @@ mod tests {
         };
         assert_eq!(
             refused(40, 1_099_511_627_689, 400),
-            "the word length is 40; residue units take words of at most 32 bits"
+            "the word length is 40; residue units support words of at most 32 bits"
         );
         assert!(refused(30, 1_073_692_673, 30).starts_with("the modulus length is 30;"));
         assert!(refused(30, 17, 360).starts_with("the modulus is 17;"));

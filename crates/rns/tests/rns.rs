@@ -1,4 +1,4 @@
-//! Conversions into residues and back against GMP, on every engine of this machine.
+//! Tests of conversions to residues and back against GMP, on every engine of this machine.
 
 use hearith_arith::{Batch, Engine};
 use hearith_rns::{Basis, Bounds, ErrorKind, PrimeSearch, Residues, is_prime};
@@ -12,7 +12,7 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| has(engine.name(), engine.is_available()))
 }
 
-/// The first `count` special primes for the three moduli that the paper evaluates.
+/// The first `count` special primes for the three moduli evaluated in the paper.
 fn special(log_degree: u32, modulus_bits: u32, count: usize) -> Vec<u64> {
     let max_word = if modulus_bits == 360 { 62 } else { 63 };
     let bounds = Bounds::Tight;
@@ -20,7 +20,7 @@ fn special(log_degree: u32, modulus_bits: u32, count: usize) -> Vec<u64> {
     search.primes().unwrap().take(count).map(|prime| prime.modulus()).collect()
 }
 
-/// The `count` largest primes of so many bits, or the smallest.
+/// The `count` largest or smallest primes of `bits` bits.
 fn ordinary(bits: u32, count: usize, largest: bool) -> Vec<u64> {
     let (low, high) = (1_u64 << (bits - 1), 1_u64 << bits);
     let mut numbers: Box<dyn Iterator<Item = u64>> =
@@ -28,8 +28,8 @@ fn ordinary(bits: u32, count: usize, largest: bool) -> Vec<u64> {
     numbers.by_ref().filter(|&n| is_prime(n)).take(count).collect()
 }
 
-/// Bases of every kind: special and ordinary primes, at each bound that a converter has, and moduli
-/// that are no primes.
+/// Bases of every kind: special and ordinary primes, at each bound of a converter, and composite
+/// moduli.
 fn bases() -> Vec<Vec<u64>> {
     let mut bases = vec![
         special(13, 360, 12),
@@ -48,9 +48,9 @@ fn bases() -> Vec<Vec<u64>> {
         bases.push(ordinary(bits, 7, true));
         bases.push(ordinary(bits, 8, false));
     }
-    // Narrow and wide moduli one after another.
+    // Narrow and wide moduli in turn.
     bases.push((0..12).flat_map(|i| ordinary(20 + i * 40 / 11, 1 + i as usize % 2, i % 2 == 0)).collect());
-    // Every number of limbs that a block of the sum may have.
+    // Every possible number of limbs in a block of the sum.
     bases.extend((1..20).map(|count| ordinary(52, count, true)));
     bases
 }
@@ -85,7 +85,7 @@ fn check(basis: &Basis, numbers: &[Integer]) {
     let slices: Vec<&[u64]> = slices.iter().map(Vec::as_slice).collect();
     assert_eq!(basis.residues_of_slices(&slices).unwrap(), residues, "{basis:?}");
     assert_eq!(basis.numbers(&residues).unwrap(), batch, "{basis:?}");
-    // Into places that were used before.
+    // Into buffers that were used before.
     let (mut again, mut back) = (Residues::new(&[7], 2, vec![6, 5]).unwrap(), Batch::repeat(&[3], 3));
     for _ in 0..2 {
         basis.residues_into(&batch, &mut again).unwrap();
@@ -107,7 +107,7 @@ fn every_kind_of_basis_agrees_with_gmp() {
     }
 }
 
-/// Numbers that are not below `Q` but no longer are converted too; all ones is where every sum is
+/// Numbers above `Q` with no more bits than `Q` are converted too. For all ones, every sum is
 /// largest.
 #[test]
 fn numbers_of_all_ones() {
@@ -123,8 +123,8 @@ fn numbers_of_all_ones() {
     }
 }
 
-/// The largest residues everywhere, and one residue alone: where the sums of the way back are
-/// largest and smallest.
+/// The largest residues everywhere, and single nonzero residues: the largest and smallest sums in
+/// the conversion to numbers.
 #[test]
 fn residues_at_the_bounds() {
     for moduli in bases() {
@@ -166,7 +166,7 @@ fn batches_of_every_length() {
     }
 }
 
-/// Rows may have fewer limbs than the basis, or more of which the upper ones are zero.
+/// Rows may have fewer limbs than the basis, or more if the upper ones are zero.
 #[test]
 fn rows_of_other_widths() {
     for engine in engines() {
@@ -223,7 +223,7 @@ proptest! {
     }
 }
 
-/// The counts that `crates/rns/README.md` gives.
+/// The instruction counts quoted in `crates/rns/README.md`.
 #[test]
 fn instructions_are_counted() {
     let counts = |log_degree, bits, count| {

@@ -1,8 +1,8 @@
-//! What one client notices of others that ask for much, or for nothing and hold on to it: the
-//! latencies of single encryptions, the time to connect, and the time of a shutdown. Prints tables
-//! in Markdown for `bench/results/service.md`.
+//! Measures how other clients, with heavy load or idle connections, affect one client: latencies of
+//! single encryptions, the time to connect, and the time of a shutdown.
 //!
-//! `service_fairness [SECONDS]` measures each load for so many seconds (20).
+//! Prints Markdown tables for `bench/results/service.md`. `service_fairness [SECONDS]` measures
+//! each load for SECONDS (20 by default).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use hearith_service::client::{self, RemoteKey, Service};
 use hearith_service::limits::Limits;
 use hearith_service::server::{Options, Server};
 
-/// Rows of a message of a client that asks for much.
+/// Rows per message of a client with heavy load.
 const ROWS: usize = 1000;
 
 fn start() -> Server {
@@ -46,7 +46,7 @@ fn remote(server: &Server, key: &PublicKey) -> RemoteKey {
     Arc::new(service).key(key).expect("the key is taken")
 }
 
-/// A modulus without known factors: nobody decrypts here.
+/// Returns a public key. Large moduli have no known factors, since nobody decrypts here.
 fn public(bits: u32) -> PublicKey {
     if bits <= 2048 {
         let key = PrivateKey::generate(bits, Variant::Standard, KeyPolicy::Secure, Engine::best());
@@ -63,8 +63,8 @@ fn public(bits: u32) -> PublicKey {
     moduli.next().expect("a modulus without small factors")
 }
 
-/// Latencies of single encryptions beside clients that encrypt without a pause, and the rows that
-/// these got.
+/// Measures latencies of single encryptions while heavy clients encrypt without pause. Also returns
+/// the number of rows that the heavy clients got.
 fn measure(server: &Server, light: &PublicKey, heavy: &[PublicKey], seconds: f64) -> (Vec<f64>, usize) {
     let (ended, rows) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn measure(server: &Server, light: &PublicKey, heavy: &[PublicKey], seconds: f64
             scope.spawn(move || {
                 let remote = remote(server, key);
                 let numbers: Vec<i128> = (0..ROWS as i128).collect();
-                // Short of a message of the largest key, so that the last one ends soon.
+                // Fewer rows for large keys, so that the last message ends soon.
                 let most = (ROWS * 2048 / key.bits() as usize).max(1);
                 let plaintexts = encode_signed(key, &numbers[..most]).expect("they fit");
                 while !ended.load(Ordering::Relaxed) {
@@ -140,7 +140,7 @@ fn shutdowns() {
         let server = start();
         let connect = |_| TcpStream::connect(server.address()).expect("it connects");
         let silent = (0..silent).map(connect);
-        // One handshake after another: of many that are open at a time, an address keeps a few.
+        // One handshake after another, because an address may have only a few unfinished ones.
         let idle = (0..idle).map(connect).inspect(|mut stream| {
             stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").expect("it is sent");
             stream.read_exact(&mut [0; 9]).expect("the server's settings");

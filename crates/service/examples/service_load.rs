@@ -1,11 +1,13 @@
-//! Load on a service, for `scripts/bench_service.sh`: one request after another by many clients, or
-//! as many connections as are wanted.
+//! Load on a service, for `scripts/bench_service.sh`.
 //!
-//! `load URL KEY.json calls CLIENTS SECONDS`: every client asks for the encryption of one number in
-//! a call of its own, again and again. `load URL KEY.json stream CLIENTS SECONDS`: the same with
-//! one call for all requests of a client. `load URL KEY.json connections COUNT`: connections that
-//! are open at once, one request on each. What it prints are names and numbers, a line each;
-//! latencies in milliseconds.
+//! - `service_load URL KEY.json calls CLIENTS SECONDS`: every client encrypts one number per call,
+//!   again and again.
+//! - `service_load URL KEY.json stream CLIENTS SECONDS`: the same, with one call for all requests
+//!   of a client.
+//! - `service_load URL KEY.json connections COUNT`: opens COUNT connections at once, and sends one
+//!   request on each.
+//!
+//! Prints a name and numbers per line. Latencies are in milliseconds.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -53,7 +55,7 @@ async fn connect(url: &str) -> Outcome<PaillierClient<Channel>> {
     Ok(PaillierClient::new(Endpoint::from_shared(url.to_owned())?.connect().await?))
 }
 
-/// A request for the encryption of one number, under the key that the service is told here.
+/// Registers the key and returns a request to encrypt one number.
 async fn request(url: &str, key: &PublicKey) -> Outcome<EncryptRequest> {
     let register = RegisterKeyRequest {
         n: key.modulus_be().into(),
@@ -65,7 +67,7 @@ async fn request(url: &str, key: &PublicKey) -> Outcome<EncryptRequest> {
     Ok(EncryptRequest { key: handle, plaintexts: plaintext.into() })
 }
 
-/// What one client waits for each answer.
+/// Sends requests from one client and returns the latency of each answer.
 async fn ask(
     url: String,
     request: EncryptRequest,
@@ -107,7 +109,7 @@ fn report(mut latencies: Vec<Duration>, span: Duration) {
     }
 }
 
-/// Opens connections, all of which stay open until each has had an answer.
+/// Opens connections that all stay open until each has received an answer.
 async fn connections(url: &str, request: EncryptRequest, width: usize, count: usize) -> Outcome<()> {
     let start = Instant::now();
     let mut streams = Vec::with_capacity(count);

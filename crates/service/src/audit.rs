@@ -1,5 +1,5 @@
-//! The audit log: a line of JSON for every request of decryption that is answered, written before
-//! the answer is sent.
+//! The audit log: one line of JSON for every answered decryption request, written before the answer
+//! is sent.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hearith_paillier::KeyId;
 use serde::Serialize;
 
-/// A log in a file.
+/// An audit log file.
 #[derive(Debug)]
 pub(crate) struct Audit {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ pub(crate) struct Audit {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Whether a line was broken off.
+    /// Whether the last line was only partly written.
     broken: bool,
 }
 
@@ -29,7 +29,8 @@ pub(crate) struct Decrypted {
     event: &'static str,
     /// Seconds since 1970, UTC.
     time: u64,
-    /// The client's name and the SHA-256 of its certificate; neither where clients show none.
+    /// The client's name and the SHA-256 of its certificate. Both are `None` if clients show no
+    /// certificates.
     client: Option<String>,
     certificate: Option<String>,
     key: String,
@@ -37,7 +38,7 @@ pub(crate) struct Decrypted {
 }
 
 impl Decrypted {
-    /// Now.
+    /// Creates an event with the current time.
     pub(crate) fn new(client: Option<(String, String)>, key: KeyId, rows: usize) -> Self {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let (client, certificate) = client.unzip();
@@ -46,8 +47,8 @@ impl Decrypted {
 }
 
 impl Audit {
-    /// A log in a file, which is made when it is missing and read by its owner alone; what is there
-    /// is kept.
+    /// Opens a log file for appending. Creates it if it is missing, readable and writable only by
+    /// its owner.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.append(true).create(true);
@@ -56,16 +57,16 @@ impl Audit {
         Ok(Self { state: Mutex::new(State { file: options.open(path)?, broken: false }) })
     }
 
-    /// Writes a line. It may block.
+    /// Writes a line. This may block.
     ///
     /// # Errors
-    /// It was not written: the decryption must not be answered.
+    /// The line was not written. The decryption must not be answered.
     pub(crate) fn write(&self, event: &Decrypted) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.broken {
-            // What was broken off keeps a line of its own.
+            // The partial line stays on a line of its own.
             line.insert(0, b'\n');
         }
         let written = state.file.write_all(&line);

@@ -1,52 +1,54 @@
-//! The client: a key whose operations a service carries out.
+//! The client: a key whose operations a service performs.
 //!
-//! A batch goes over in messages of [`MESSAGE_ROWS`] rows, so that the service computes the first
-//! while the last are on their way. Every answer is checked as far as it can be without the private
-//! key: the number of its rows, and that each is a number of the key. That the service computes
-//! what it is asked to is a matter of trust.
+//! A batch is sent in messages of [`MESSAGE_ROWS`] rows, so the service computes the first ones
+//! while the last are still in transit. The client checks every answer as far as it can without the
+//! private key: the number of rows, and that each is a valid number under the key. It has to trust
+//! that the service computes the requested operation.
+
+mod exchange;
+mod remote_key;
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hearith_paillier::{
-    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, ErrorKind as SchemeErrorKind, Plaintexts, Process,
-    PublicKey,
-};
+use hearith_paillier::{ComputeError, DecryptError, Process, PublicKey};
 use prost::bytes::Bytes;
 use tokio::runtime::Runtime;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Code, IntoStreamingRequest, Request, Response, Status, Streaming};
+use tonic::{Code, IntoStreamingRequest, Request, Status};
 use tonic_types::StatusExt;
-use zeroize::Zeroizing;
 
 use crate::proto::paillier_client::PaillierClient;
 use crate::proto::{self, DOMAIN, ErrorReason, ROW};
+use exchange::Exchange;
+use remote_key::Registered;
+pub use remote_key::RemoteKey;
 
-/// Rows of a message.
+/// Maximum number of rows per message.
 pub const MESSAGE_ROWS: usize = 128;
-/// Bytes of a message beside its numbers.
+/// Bytes of a message in addition to its numbers.
 const MESSAGE_EXTRA: usize = 1024;
-/// How long it may take to connect.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often the service is asked whether it is there, and how long it may take to say so.
+/// Interval of keep-alive pings, and the timeout for their answers.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// Bytes of an answer.
+/// Maximum size of an answer in bytes.
 const ANSWER_BYTES: usize = 64 << 20;
 
-/// How to connect.
+/// Connection options.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Roots of the service's certificate, in PEM: needed for https.
+    /// Root certificates that the service's certificate must chain to, in PEM. Needed for https.
     pub ca: Option<String>,
-    /// The client's certificate and its private key, in PEM, if the service asks for one.
+    /// The client's certificate and private key, in PEM, if the service requires one.
     pub identity: Option<(String, String)>,
-    /// How long an operation on a batch may take; for ever if none is given.
+    /// Time limit for an operation on a batch. `None` waits forever.
     pub timeout: Option<Duration>,
 }
 
-/// Shows nothing of the key.
+/// Omits the key.
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
@@ -56,7 +58,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What went wrong with a service.
+/// A failure of a service, or of the connection to it.
 #[derive(Debug)]
 pub struct Error {
     url: String,
@@ -64,51 +66,52 @@ pub struct Error {
     kind: ErrorKind,
 }
 
-/// What went wrong.
+/// The cause of an [`Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The address is no URL of a service.
-    #[error("a service is called http://HOST:PORT or https://HOST:PORT")]
+    /// The address is not a service URL.
+    #[error("the URL of a service is http://HOST:PORT or https://HOST:PORT")]
     Url,
-    /// Plaintexts would go over a network unprotected.
+    /// Plaintexts would cross a network unencrypted.
     #[error("http is for services on this machine: use https for others")]
     Unprotected,
-    /// The service's certificate cannot be checked.
+    /// There are no root certificates to verify the service's certificate with.
     #[error("https needs the root of the service's certificate")]
     NoRoot,
-    /// There is no connection, or the certificates do not do.
+    /// The connection failed, or a certificate was rejected.
     #[error("cannot connect")]
     Connect(#[source] tonic::transport::Error),
-    /// A child of `fork` has the memory of its parent's connections, but not their threads.
-    #[error("the connection belongs to the process that made it: connect in this one")]
+    /// This is a child of `fork`. It has the memory of its parent's connections, but not their
+    /// threads.
+    #[error("the connection belongs to another process: connect again in this one")]
     OtherProcess,
-    /// The threads of the client could not be started.
+    /// The client's threads could not be started.
     #[error("cannot start threads")]
     Runtime(#[source] std::io::Error),
-    /// The service refuses.
+    /// The service rejected the request.
     #[error("{text}")]
     Refused {
-        /// Why.
+        /// The reason, for programs.
         reason: ErrorReason,
-        /// In words.
+        /// The reason, as text.
         text: String,
     },
-    /// A deadline passed.
+    /// The deadline passed.
     #[error("the service took too long")]
     Deadline(Box<Status>),
     /// The connection broke.
     #[error("{}", broken(.0))]
     Broken(Box<Status>),
-    /// The service gave what is no answer.
+    /// The service's answer is malformed.
     #[error("the service's answer is malformed")]
     Answer,
-    /// The service's version of the scheme gave numbers that are none of the key.
+    /// The service returned a number that is invalid under the key.
     #[error("the service returned a number that is not a ciphertext of the key")]
     Number(#[source] hearith_paillier::Error),
 }
 
-/// What broke, in words: a status tells its own causes, in the form of the program's internals.
+/// Describes a broken connection. The status's own text shows its causes as internal structures.
 fn broken(status: &Status) -> String {
     if status.code() == Code::Unimplemented {
         return "this is not a Hearith service".to_owned();
@@ -129,22 +132,22 @@ fn broken(status: &Status) -> String {
 }
 
 impl Error {
-    /// The service that it went wrong with.
+    /// The service's URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What went wrong.
+    /// The cause.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The row of the batch at fault, from 0, if there is one.
+    /// The invalid row of the batch, counted from 0, if a row is invalid.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
 
-    /// Why the service refuses, if it does.
+    /// The service's reason, if it rejected the request.
     pub fn reason(&self) -> Option<ErrorReason> {
         if let ErrorKind::Refused { reason, .. } = &self.kind { Some(*reason) } else { None }
     }
@@ -178,10 +181,10 @@ impl From<Error> for DecryptError {
     }
 }
 
-/// A connection to a service, which is made anew when it breaks. To be shared by threads.
+/// A connection to a service, re-established when it breaks. Threads can share it.
 #[derive(Debug)]
 pub struct Service {
-    /// There until it is dropped.
+    /// `Some` until the service is dropped.
     connection: Option<Connection>,
     process: Process,
     url: String,
@@ -194,7 +197,7 @@ struct Connection {
     client: PaillierClient<Channel>,
 }
 
-/// In a child of `fork` there are no threads that could be waited for.
+/// A child of `fork` has no threads to wait for, so it leaks the connection.
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.process.is_current() {
@@ -204,10 +207,11 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Connects.
+    /// Connects to a service.
     ///
     /// # Errors
-    /// A URL that is none, `http` to another machine, certificates that do not do, or nobody there.
+    /// The URL is invalid, `http` names another machine, a certificate is rejected, or the service
+    /// does not answer.
     pub fn connect(url: &str, options: &Options) -> Result<Self, Error> {
         let error = |kind| Error { url: url.to_owned(), row: None, kind };
         let endpoint = endpoint(url, options).map_err(error)?;
@@ -225,19 +229,12 @@ impl Service {
         own.ok_or_else(|| self.wrong(ErrorKind::OtherProcess))
     }
 
-    /// Makes a public key known to the service.
+    /// Registers a public key with the service.
     ///
     /// # Errors
-    /// The service does not take it, or is gone.
+    /// The service rejects the key or cannot be reached.
     pub fn key(self: &Arc<Self>, public: &PublicKey) -> Result<RemoteKey, Error> {
-        let registered = self.register(public)?;
-        let decrypts = registered.decrypts;
-        Ok(RemoteKey {
-            service: self.clone(),
-            public: public.clone(),
-            registered: Mutex::new(Arc::new(registered)),
-            decrypts,
-        })
+        Ok(RemoteKey::new(self.clone(), public.clone(), self.register(public)?))
     }
 
     fn register(&self, public: &PublicKey) -> Result<Registered, Error> {
@@ -259,7 +256,7 @@ impl Service {
         request
     }
 
-    /// What a call gives, unless it takes too long.
+    /// Applies the timeout to a call.
     async fn within<T>(&self, call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         match self.timeout {
             None => call.await,
@@ -270,7 +267,7 @@ impl Service {
         }
     }
 
-    /// Sends requests as one stream and gives their answers.
+    /// Sends requests as one stream and returns the numbers of their answers.
     fn exchange<E: Exchange>(&self, requests: Vec<E>, rows_each: usize) -> Result<Vec<Bytes>, Error> {
         let Connection { runtime, client } = self.connection()?;
         let expected = requests.len();
@@ -292,7 +289,7 @@ impl Service {
         Error { url: self.url.clone(), row: None, kind }
     }
 
-    /// What a status says, of a message that begins at a row.
+    /// Converts a status for the message that begins at row `first`.
     fn error(&self, status: Status, first: usize) -> Error {
         let info = status.get_details_error_info().filter(|info| info.domain == DOMAIN);
         let reason = info.as_ref().and_then(|info| ErrorReason::named(&info.reason));
@@ -336,396 +333,9 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// A public key whose operations a service carries out, and with it decryption if the service has
-/// the private key.
-pub struct RemoteKey {
-    service: Arc<Service>,
-    public: PublicKey,
-    registered: Mutex<Arc<Registered>>,
-    decrypts: bool,
-}
-
-#[derive(Debug)]
-struct Registered {
-    handle: String,
-    message_bytes: usize,
-    decrypts: bool,
-}
-
-impl RemoteKey {
-    /// The public key.
-    pub fn public(&self) -> &PublicKey {
-        &self.public
-    }
-
-    /// Whether the service has the private key.
-    pub fn decrypts(&self) -> bool {
-        self.decrypts
-    }
-
-    /// Encrypts every plaintext, which the service sees.
-    ///
-    /// # Errors
-    /// Whatever befalls the service.
-    ///
-    /// # Panics
-    /// If the plaintexts are of another key.
-    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.same_key(plaintexts.key_id());
-        let width = self.public.plaintext_bytes();
-        let bytes = plaintexts.to_be_bytes();
-        let pieces = |rows: usize, key: &str| {
-            let piece = |bytes: &[u8]| proto::EncryptRequest { key: key.to_owned(), plaintexts: wiped(bytes) };
-            bytes.chunks(rows * width).map(piece).collect()
-        };
-        self.ciphertexts(plaintexts.len(), width, pieces)
-    }
-
-    /// Other ciphertexts of the same plaintexts.
-    ///
-    /// # Errors
-    /// Whatever befalls the service.
-    ///
-    /// # Panics
-    /// If the ciphertexts are of another key.
-    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        let bytes = self.bytes(ciphertexts);
-        let width = self.public.ciphertext_bytes();
-        let pieces = |rows: usize, key: &str| {
-            let piece = |bytes: &[u8]| proto::RerandomiseRequest { key: key.to_owned(), ciphertexts: copied(bytes) };
-            bytes.chunks(rows * width).map(piece).collect()
-        };
-        self.ciphertexts(ciphertexts.len(), width, pieces)
-    }
-
-    /// The sums of two batches, row by row.
-    ///
-    /// # Errors
-    /// Whatever befalls the service.
-    ///
-    /// # Panics
-    /// If the batches are of another key or differ in length.
-    pub fn add(&self, left: &Ciphertexts, right: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        assert_eq!(left.len(), right.len(), "as many rows");
-        let width = self.public.ciphertext_bytes();
-        let (lefts, rights) = (self.bytes(left), self.bytes(right));
-        let pieces = |rows: usize, key: &str| {
-            let pairs = lefts.chunks(rows * width).zip(rights.chunks(rows * width));
-            let piece =
-                |(left, right)| proto::AddRequest { key: key.to_owned(), left: copied(left), right: copied(right) };
-            pairs.map(piece).collect()
-        };
-        self.ciphertexts(left.len(), 2 * width, pieces)
-    }
-
-    /// The multiples by integers of magnitude below `2^bits`, row by row, not re-randomised.
-    ///
-    /// # Errors
-    /// Whatever befalls the service.
-    ///
-    /// # Panics
-    /// If the ciphertexts are of another key or there are not as many scalars.
-    pub fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
-        const SCALAR: usize = 16;
-        assert_eq!(ciphertexts.len(), scalars.len(), "as many rows");
-        let width = self.public.ciphertext_bytes();
-        let bytes = self.bytes(ciphertexts);
-        let mut packed = Zeroizing::new(Vec::with_capacity(scalars.len() * SCALAR));
-        scalars.iter().for_each(|scalar| packed.extend_from_slice(&scalar.to_be_bytes()));
-        let pieces = |rows: usize, key: &str| {
-            let piece = |(ciphertexts, scalars)| proto::MultiplyRequest {
-                key: key.to_owned(),
-                ciphertexts: copied(ciphertexts),
-                scalars: wiped(scalars),
-                bits: bits.min(i128::BITS),
-                deterministic: true,
-            };
-            bytes.chunks(rows * width).zip(packed.chunks(rows * SCALAR)).map(piece).collect()
-        };
-        self.ciphertexts(ciphertexts.len(), width + SCALAR, pieces)
-    }
-
-    /// The sums of groups of rows. The service adds up the groups of every message, and then the
-    /// parts of those that several have.
-    ///
-    /// # Errors
-    /// Whatever befalls the service.
-    ///
-    /// # Panics
-    /// If the ciphertexts are of another key, or a group names a row that there is not.
-    pub fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
-        let members: Vec<(usize, u32)> = groups
-            .iter()
-            .enumerate()
-            .flat_map(|(group, rows)| rows.iter().map(move |&row| (row as usize, group as u32)))
-            .collect();
-        let (rows, mut of): (Vec<usize>, Vec<u32>) = members.into_iter().unzip();
-        let mut terms = self.ok(ciphertexts.select(&rows));
-        loop {
-            let sums = self.sums_by_message(&terms, &of)?;
-            let whole = sums.of.windows(2).all(|pair| pair[0] != pair[1]);
-            (terms, of) = (sums.terms, sums.of);
-            if whole {
-                break;
-            }
-        }
-        // A group of no rows has no sum yet.
-        let zero = self.public.zero();
-        let with_zero = self.ok(Ciphertexts::concat(&terms, &[&zero]));
-        let mut places = vec![terms.len(); groups.len()];
-        of.iter().enumerate().for_each(|(place, &group)| places[group as usize] = place);
-        Ok(self.ok(with_zero.select(&places)))
-    }
-
-    /// Sums of what stands together, of rows in the order of their groups: one for each group that
-    /// a message has rows of.
-    fn sums_by_message(&self, terms: &Ciphertexts, of: &[u32]) -> Result<Sums, Error> {
-        let width = self.public.ciphertext_bytes();
-        let bytes = self.bytes(terms);
-        let rows_a_message = self.message_rows(&self.registration(), width + 5);
-        let numbered: Vec<(Vec<u32>, Vec<u32>)> = of.chunks(rows_a_message).map(numbered).collect();
-        let pieces = |rows: usize, key: &str| {
-            let piece = |(ciphertexts, (groups, names)): (&[u8], &(Vec<u32>, Vec<u32>))| proto::SumGroupsRequest {
-                key: key.to_owned(),
-                ciphertexts: copied(ciphertexts),
-                groups: groups.clone(),
-                count: names.len() as u32,
-            };
-            bytes.chunks(rows * width).zip(&numbered).map(piece).collect()
-        };
-        let of: Vec<u32> = numbered.iter().flat_map(|(_, names)| names).copied().collect();
-        Ok(Sums { terms: self.ciphertexts(of.len(), width + 5, pieces)?, of })
-    }
-
-    /// What the ciphertexts hold.
-    ///
-    /// # Errors
-    /// The service has no private key, or whatever befalls it.
-    ///
-    /// # Panics
-    /// If the ciphertexts are of another key.
-    pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        let bytes = self.bytes(ciphertexts);
-        let width = self.public.ciphertext_bytes();
-        let pieces = |rows: usize, key: &str| {
-            let piece = |bytes: &[u8]| proto::DecryptRequest { key: key.to_owned(), ciphertexts: copied(bytes) };
-            bytes.chunks(rows * width).map(piece).collect()
-        };
-        let numbers = Zeroizing::new(self.exchange::<proto::DecryptRequest>(width, pieces)?);
-        let plaintexts = self.public.plaintexts_from_be(&numbers).map_err(|error| self.no_number(error))?;
-        if plaintexts.len() == ciphertexts.len() { Ok(plaintexts) } else { Err(self.service.wrong(ErrorKind::Answer)) }
-    }
-
-    /// The ciphertexts of all answers, so many.
-    fn ciphertexts<E: Exchange>(
-        &self,
-        rows: usize,
-        row_bytes: usize,
-        pieces: impl Fn(usize, &str) -> Vec<E>,
-    ) -> Result<Ciphertexts, Error> {
-        let numbers = self.exchange::<E>(row_bytes, pieces)?;
-        let ciphertexts = self.public.ciphertexts_from_be(&numbers).map_err(|error| self.no_number(error))?;
-        if ciphertexts.len() == rows { Ok(ciphertexts) } else { Err(self.service.wrong(ErrorKind::Answer)) }
-    }
-
-    /// The numbers of all answers to requests that `pieces` makes, of so many rows each under the
-    /// key's handle. A key that the service forgot is registered again, once.
-    fn exchange<E: Exchange>(
-        &self,
-        row_bytes: usize,
-        pieces: impl Fn(usize, &str) -> Vec<E>,
-    ) -> Result<Vec<u8>, Error> {
-        let ask = |registered: &Registered| {
-            let rows = self.message_rows(registered, row_bytes);
-            self.service.exchange(pieces(rows, &registered.handle), rows)
-        };
-        let registered = self.registration();
-        let answers = match ask(&registered) {
-            Err(error) if error.reason() == Some(ErrorReason::UnknownKey) => {
-                let again = Arc::new(self.service.register(&self.public)?);
-                *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = again.clone();
-                ask(&again)
-            }
-            answers => answers,
-        };
-        Ok(answers?.concat())
-    }
-
-    fn registration(&self) -> Arc<Registered> {
-        self.registered.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Rows of a message.
-    fn message_rows(&self, registered: &Registered, row_bytes: usize) -> usize {
-        (registered.message_bytes.saturating_sub(MESSAGE_EXTRA) / row_bytes).clamp(1, MESSAGE_ROWS)
-    }
-
-    fn bytes(&self, ciphertexts: &Ciphertexts) -> Vec<u8> {
-        self.same_key(ciphertexts.key_id());
-        ciphertexts.to_be_bytes()
-    }
-
-    fn same_key(&self, other: hearith_paillier::KeyId) {
-        assert_eq!(self.public.id(), other, "the same key");
-    }
-
-    /// What selecting and joining rows that are there gives.
-    fn ok<T>(&self, result: Result<T, hearith_paillier::Error>) -> T {
-        result.expect("rows that are there, of one key")
-    }
-
-    fn no_number(&self, error: hearith_paillier::Error) -> Error {
-        self.service.wrong(ErrorKind::Number(error))
-    }
-
-    /// Fails as the operations of the key itself do.
-    fn check(&self, a: &Ciphertexts, rows: Option<usize>) -> Result<(), hearith_paillier::Error> {
-        let (expected, found) = (self.public.id(), a.key_id());
-        if expected != found {
-            return Err(SchemeErrorKind::WrongKey { expected, found }.into());
-        }
-        match rows.filter(|&rows| rows != a.len()) {
-            Some(right) => Err(SchemeErrorKind::Lengths { left: a.len(), right }.into()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Sums, and which group each is of.
-struct Sums {
-    terms: Ciphertexts,
-    of: Vec<u32>,
-}
-
-/// Groups of a message, numbered from 0 in the order that they come in, and their names.
-fn numbered(of: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let mut names: Vec<u32> = Vec::new();
-    let groups = of.iter().map(|&group| {
-        if names.last() != Some(&group) {
-            names.push(group);
-        }
-        names.len() as u32 - 1
-    });
-    (groups.collect(), names)
-}
-
-fn copied(bytes: &[u8]) -> Bytes {
-    Bytes::copy_from_slice(bytes)
-}
-
-/// A copy of what is secret, wiped when the transport has copied it in turn.
-fn wiped(bytes: &[u8]) -> Bytes {
-    Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
-}
-
-impl fmt::Debug for RemoteKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteKey({} at {})", self.public.id(), self.service.url)
-    }
-}
-
-impl Compute for RemoteKey {
-    fn public(&self) -> &PublicKey {
-        &self.public
-    }
-
-    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
-        let (expected, found) = (self.public.id(), plaintexts.key_id());
-        if expected != found {
-            return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
-        }
-        Ok(self.encrypt(plaintexts)?)
-    }
-
-    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
-        self.check(ciphertexts, None)?;
-        Ok(self.rerandomise(ciphertexts)?)
-    }
-
-    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
-        self.check(b, None)?;
-        self.check(a, Some(b.len()))?;
-        Ok(self.add(a, b)?)
-    }
-
-    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError> {
-        self.check(ciphertexts, Some(scalars.len()))?;
-        Ok(self.multiply(ciphertexts, scalars, bits)?)
-    }
-
-    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
-        self.check(ciphertexts, None)?;
-        let rows = ciphertexts.len();
-        if let Some(&row) = groups.iter().flatten().find(|&&row| row as usize >= rows) {
-            return Err(SchemeErrorKind::NoSuchRow { rows }.at_row(row as usize).into());
-        }
-        Ok(self.sum_groups(ciphertexts, groups)?)
-    }
-}
-
-impl Decrypt for RemoteKey {
-    fn public(&self) -> &PublicKey {
-        &self.public
-    }
-
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        self.check(ciphertexts, None)?;
-        Ok(self.decrypt(ciphertexts)?)
-    }
-}
-
-/// A request of some operation, and how to make the call.
-trait Exchange: Sized + Send + 'static {
-    type Answer;
-
-    fn call(
-        client: PaillierClient<Channel>,
-        requests: Request<Messages<Self>>,
-    ) -> impl Future<Output = Result<Response<Streaming<Self::Answer>>, Status>> + Send;
-
-    fn numbers(answer: Self::Answer) -> Bytes;
-}
-
-/// Messages that are there already, as a stream.
-type Messages<E> = tokio_stream::Iter<std::vec::IntoIter<E>>;
-
-macro_rules! exchange {
-    ($($request:ident, $answer:ident, $method:ident, $numbers:ident;)*) => {$(
-        impl Exchange for proto::$request {
-            type Answer = proto::$answer;
-
-            async fn call(
-                mut client: PaillierClient<Channel>,
-                requests: Request<Messages<Self>>,
-            ) -> Result<Response<Streaming<Self::Answer>>, Status> {
-                client.$method(requests).await
-            }
-
-            fn numbers(answer: Self::Answer) -> Bytes {
-                answer.$numbers
-            }
-        }
-    )*};
-}
-
-exchange! {
-    EncryptRequest, EncryptResponse, encrypt, ciphertexts;
-    RerandomiseRequest, RerandomiseResponse, rerandomise, ciphertexts;
-    AddRequest, AddResponse, add, ciphertexts;
-    MultiplyRequest, MultiplyResponse, multiply, ciphertexts;
-    SumGroupsRequest, SumGroupsResponse, sum_groups, ciphertexts;
-    DecryptRequest, DecryptResponse, decrypt, plaintexts;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn groups_are_numbered_in_their_order() {
-        assert_eq!(numbered(&[3, 3, 5, 9, 9]), (vec![0, 0, 1, 2, 2], vec![3, 5, 9]));
-        assert_eq!(numbered(&[]), (vec![], vec![]));
-    }
 
     #[test]
     fn plaintexts_do_not_leave_the_machine_unprotected() {

@@ -1,4 +1,4 @@
-//! Clients: their names, and their work in progress.
+//! Clients: their identities and their work in progress.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -13,39 +13,39 @@ use hearith_serving::tls::Fingerprint;
 
 use crate::metrics::Metrics;
 
-/// Whose a request, a stream or a key is, as far as shares are concerned.
+/// The owner of a request, stream or key, as far as quotas and fair shares are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ClientId {
-    /// Everybody who shows this certificate.
+    /// All connections that show this certificate.
     Certificate(Fingerprint),
     /// A connection without a certificate.
     Connection(u64),
 }
 
 impl ClientId {
-    /// That of a connection of its own.
+    /// Returns the identity of a new connection without a certificate.
     pub fn anonymous() -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         Self::Connection(CONNECTIONS.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// What handlers know of a connection.
+/// A connection's client, as handlers see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) id: ClientId,
     pub(crate) address: IpAddr,
-    /// Whom its certificate names, if it showed one.
+    /// The identity in its certificate, if it showed one.
     pub(crate) identity: Option<Arc<Identity>>,
-    /// Whether it came when there was no place, of which it is told.
+    /// Whether it connected while no permit was free. It is told so.
     pub(crate) surplus: bool,
-    /// What its connection must not end before.
+    /// Work that must finish before the connection ends.
     pub(crate) work: Work,
     cut: Cut,
 }
 
 impl Client {
-    /// The client of a connection.
+    /// Returns the client of a connection.
     pub(crate) fn of(arrival: &Arrival) -> Self {
         let identity = arrival.peer.certificate.as_deref().map(|certificate| Arc::new(Identity::of(certificate)));
         let certificate = identity.as_ref().map(|identity| identity.fingerprint);
@@ -59,17 +59,17 @@ impl Client {
         }
     }
 
-    /// Ends the connection, and with it all that is kept for it.
+    /// Ends the connection and releases its resources.
     pub(crate) fn cut_off(&self, metrics: &Metrics, talk: &Talk) {
         if self.cut.off() {
             metrics.cut_off.inc();
             if talk.may(self.address) {
-                tracing::info!("a client that does not read is cut off");
+                tracing::info!("a client that does not read its answers is disconnected");
             }
         }
     }
 
-    /// Whether it was ended.
+    /// Whether the connection was ended.
     #[cfg(test)]
     pub(crate) fn is_cut_off(&self) -> bool {
         self.cut.is_off()
@@ -89,5 +89,5 @@ impl Default for Client {
     }
 }
 
-/// What clients have said of them in the log, shared by all of a server.
+/// The limits on log lines about clients, shared by a whole server.
 pub(crate) type SharedTalk = Arc<Talk>;

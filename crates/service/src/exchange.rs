@@ -1,4 +1,4 @@
-//! One stream: requests in, answers out in their order, a few of them computed at a time.
+//! A stream: answers requests in order, and computes a few of them concurrently.
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -33,7 +33,7 @@ use crate::traces::{self, Traces};
 use crate::unread::{BufferPermit, UnreadBuffer};
 use crate::work::{Input, Output};
 
-/// What all streams of a server share.
+/// The state that all streams of a server share.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) keys: Keys,
@@ -50,7 +50,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Whether a client may do something.
+    /// Whether a client has a right.
     pub(crate) fn allows(&self, client: &Client, right: Right) -> bool {
         self.rights().allow(client.identity.as_deref(), right)
     }
@@ -59,25 +59,26 @@ impl Service {
         self.rights.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The entry by which a client may do something; none where there is no list.
+    /// Returns the entry in the file of rights that grants a right, or `None` if there is no such
+    /// file.
     ///
     /// # Errors
-    /// It may not.
+    /// The client does not have the right.
     fn entitled(&self, client: &Client, right: Right) -> Result<Option<Entry>, Refusal> {
         let (rights, who) = (self.rights(), client.identity.as_deref());
         match rights.entry(who, right) {
             None if !rights.allow(who, right) => {
-                let text = "the client's certificate does not have the right to it";
+                let text = "the client's certificate does not have the right to this operation";
                 Err(Refusal::new(ErrorReason::NotAllowed, text))
             }
             entry => Ok(entry),
         }
     }
 
-    /// Records a decryption, if there is a log of them.
+    /// Records a decryption in the audit log, if there is one.
     ///
     /// # Errors
-    /// It could not be recorded, and must not be answered.
+    /// Writing failed. The decryption must not be answered.
     async fn record(&self, client: &Client, key: KeyId, output: &Output) -> Result<(), Refusal> {
         let (Some(audit), Output::Plaintexts(plaintexts)) = (self.audit.clone(), output) else { return Ok(()) };
         let identity = client.identity.as_ref();
@@ -90,10 +91,10 @@ impl Service {
             Err(error) => error.to_string(),
         };
         tracing::error!(error, "the log of decryptions cannot be written: no decryption is answered");
-        Err(Refusal::new(ErrorReason::Failed, "the decryption cannot be recorded, and is not answered"))
+        Err(Refusal::new(ErrorReason::Failed, "the decryption cannot be recorded, so it is not answered"))
     }
 
-    /// Logs a refusal, unless the client caused many of late.
+    /// Logs a refusal, unless the client has recently caused too many log lines.
     pub(crate) fn tell(&self, client: &Client, operation: &'static str, refusal: &Refusal) {
         if self.talk.may(client.address) {
             tracing::info!(operation, reason = refusal.reason().name(), row = refusal.row(), "refused");
@@ -101,9 +102,10 @@ impl Service {
     }
 }
 
-/// The answers of a stream, and then why there are no more, unless all is well: an end that could
-/// be taken for a good one would hide what is missing. It counts as a stream until the client has
-/// read the end, or gone.
+/// The answers of a stream, followed by an error if the stream ends early.
+///
+/// Without the error, the client could mistake the end for a complete stream. The stream counts as
+/// open until the client has read the end or disconnected.
 pub(crate) struct Answers<A> {
     answers: mpsc::Receiver<(A, BufferPermit)>,
     end: Arc<Mutex<Option<Refusal>>>,
@@ -115,7 +117,7 @@ impl<A> futures_util::Stream for Answers<A> {
     type Item = Result<A, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        // What the transport has of it is counted there.
+        // From here on, the transport's buffer counts the answer.
         let answer = std::task::ready!(self.answers.poll_recv(cx)).map(|(answer, _)| answer);
         let refusal = || self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
         Poll::Ready(answer.map(Ok).or_else(|| refusal().map(|refusal| Err(refusal.into()))))
@@ -151,14 +153,14 @@ pub(crate) fn exchange<E: Exchange>(
     Response::new(stream)
 }
 
-/// A request that may be computed: its key, and how long its client's rate makes it wait.
+/// A permitted request with its key, and the delay that its client's rate imposes.
 struct Accepted {
     key: Arc<ServedKey>,
     input: Input,
     wait: Duration,
 }
 
-/// A request, its key and its room in the queue.
+/// A request with its key and its permit to enter the queue.
 type Entered = (Arc<ServedKey>, Input, QueuePermit);
 
 struct Stream<'a, E: Exchange> {
@@ -171,20 +173,20 @@ struct Stream<'a, E: Exchange> {
 }
 
 impl<E: Exchange> Stream<'_, E> {
-    /// Reads and answers until the client has said everything, or goes, or until something is
-    /// wrong: then what came before is answered still.
+    /// Reads and answers requests until the client is done, disconnects or makes an error. Requests
+    /// before the error are still answered.
     async fn answer_all(&self, mut requests: Streaming<E>) -> Result<(), Refusal> {
         let mut computed = FuturesOrdered::new();
-        // Waited for once and not anew for every request.
+        // Created once instead of for every request.
         let mut stopped = pin!(stopped(self.service.stopping.clone()));
         let mut gone = pin!(self.answers.closed());
         let mut silenced = pin!(self.open.ended());
         let mut key = None;
         let mut end = None;
-        // What was read last, until there is room for it in the queue: nothing more is read before.
+        // The last request read, until the queue has room for it. Nothing more is read before that.
         let mut entering: Option<BoxFuture<'_, Result<Entered, Refusal>>> = None;
-        // The answer that the client is to take next. Meanwhile the others go on: room in the queue
-        // must not be held by what is not in it.
+        // The answer that the client has to read next. Meanwhile the other requests proceed, since
+        // a request that is not in the queue must not hold its permit.
         let mut sending: Option<BoxFuture<'_, Result<(), Refusal>>> = None;
         let mut late = pin!(sleep_until(self.deadline.unwrap_or_else(no_deadline).into()));
         loop {
@@ -197,7 +199,7 @@ impl<E: Exchange> Stream<'_, E> {
                 biased;
                 () = &mut gone => return Ok(()),
                 () = &mut late, if self.deadline.is_some() => return Err(deadline_passed()),
-                // Something may have come in work meanwhile: that is not waited for.
+                // A request may have arrived in the meantime. The stream ends nevertheless.
                 () = &mut silenced => return Err(was_silent()),
                 sent = next(&mut sending), if sends => {
                     sending = None;
@@ -225,7 +227,7 @@ impl<E: Exchange> Stream<'_, E> {
         }
     }
 
-    /// A request and the key that it is for; none at the end.
+    /// Checks a request and returns it with its key. Returns `None` at the end of the stream.
     fn accept(
         &self,
         request: Result<Option<E>, Status>,
@@ -237,7 +239,7 @@ impl<E: Exchange> Stream<'_, E> {
         if !request.key().is_empty() {
             *current = Some(self.service.keys.find(request.key().parse()?)?);
         }
-        let key = current.as_ref().ok_or_else(|| bad("the first request of a stream names its key"))?;
+        let key = current.as_ref().ok_or_else(|| bad("the first request of a stream must name its key"))?;
         let right = E::right(key);
         let entry = self.service.entitled(self.client, right)?;
         let input = request.input(key)?;
@@ -246,7 +248,7 @@ impl<E: Exchange> Stream<'_, E> {
         Ok(Some(Accepted { key: key.clone(), input, wait }))
     }
 
-    /// A request once its client's rate and the queue have room for it.
+    /// Waits until the client's rate and the queue admit a request.
     async fn enter(&self, Accepted { key, input, wait }: Accepted) -> Result<Entered, Refusal> {
         if !wait.is_zero() {
             self.service.metrics.delayed.inc();
@@ -259,7 +261,7 @@ impl<E: Exchange> Stream<'_, E> {
         Ok((key, input, permit))
     }
 
-    /// Puts a request into the queue; then what it comes to, as an answer.
+    /// Submits a request to the queue. The returned future resolves to its answer.
     fn compute(
         &self,
         (key, input, permit): Entered,
@@ -277,18 +279,18 @@ impl<E: Exchange> Stream<'_, E> {
         }
     }
 
-    /// What was computed, once a decryption is recorded.
+    /// Records a decryption before passing its output on.
     async fn recorded(&self, output: Result<Output, Refusal>, key: KeyId) -> Result<Output, Refusal> {
         let output = output?;
         self.service.record(self.client, key, &output).await?;
         Ok(output)
     }
 
-    /// Writes an answer.
+    /// Converts an output into an answer.
     fn answer(&self, output: Output, rows: usize, start: Instant) -> Result<(E::Answer, BufferPermit), Refusal> {
         let numbers = match output {
             Output::Ciphertexts(ciphertexts) => ciphertexts.to_be_bytes().into(),
-            // Wiped when the transport has copied them.
+            // The bytes are wiped once the transport has copied them.
             Output::Plaintexts(plaintexts) => Bytes::from_owner(plaintexts.to_be_bytes()),
         };
         let buffered = self.service.unread_buffer.put(numbers.len(), self.client);
@@ -296,12 +298,12 @@ impl<E: Exchange> Stream<'_, E> {
         Ok((E::answer(numbers), buffered))
     }
 
-    /// Hands an answer to the client as no_deadline as it takes it.
+    /// Sends an answer once the client has room for it.
     async fn send(&self, answer: (E::Answer, BufferPermit)) -> Result<(), Refusal> {
         let until = Instant::now() + self.service.limits.send_timeout;
         let until = self.deadline.map_or(until, |deadline| deadline.min(until));
         match tokio::time::timeout_at(until.into(), self.answers.send(answer)).await {
-            // A client that has gone is noticed in the next round.
+            // The next round notices that the client has disconnected.
             Ok(_) => Ok(()),
             Err(_) if self.deadline == Some(until) => Err(deadline_passed()),
             Err(_) => Err(Refusal::new(ErrorReason::NotReading, "the answers were not read")),
@@ -309,7 +311,7 @@ impl<E: Exchange> Stream<'_, E> {
     }
 }
 
-/// What a future gives that is there.
+/// Awaits the future if there is one, and never returns otherwise.
 async fn next<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     match future {
         Some(future) => future.await,
@@ -317,21 +319,22 @@ async fn next<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     }
 }
 
-/// Ends when the server does.
+/// Returns when the server stops.
 async fn stopped(mut stopping: watch::Receiver<bool>) {
-    // An error says that the server is gone altogether.
+    // An error means that the server is already gone.
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
-/// A time that does not come.
+/// A time in the far future.
 fn no_deadline() -> Instant {
     Instant::now() + Duration::from_secs(1 << 30)
 }
 
-/// Why a request could not be read.
+/// The refusal of a request that could not be read.
 fn unread(status: &Status, most: usize) -> Refusal {
     match status.code() {
-        // The second is what tonic says of a compressed message that is larger without compression.
+        // tonic returns the second code for a compressed message that is too large after
+        // decompression.
         Code::OutOfRange | Code::ResourceExhausted => {
             Refusal::new(ErrorReason::MessageTooLarge, format!("the request is larger than {most} bytes"))
         }
@@ -339,7 +342,7 @@ fn unread(status: &Status, most: usize) -> Refusal {
     }
 }
 
-/// When the call must have ended: gRPC's `grpc-timeout`, eight digits at most and a unit.
+/// The deadline in gRPC's `grpc-timeout`: up to eight digits and a unit.
 fn deadline(metadata: &MetadataMap) -> Option<Instant> {
     let text = metadata.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;

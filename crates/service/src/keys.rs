@@ -1,5 +1,4 @@
-//! The keys that a server knows: private ones from its start on, public ones as clients register
-//! them.
+//! The keys that a server knows: its own private keys, and the public keys that clients register.
 
 use hearith_paillier::{Engine, KeyId, KeyPolicy, PrivateKey, PublicKey};
 use sha2::{Digest, Sha256};
@@ -12,14 +11,18 @@ use crate::clients::ClientId;
 use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 
-/// Names a public key, its generator included: two keys may share `n`, and whoever registers one
-/// must not choose the generator that others encrypt with.
+/// The name of a public key, including its generator.
+///
+/// Two keys may share `n`. Registering a key therefore cannot change the generator that other
+/// clients of the same modulus encrypt with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Handle([u8; 32]);
+pub struct KeyHandle([u8; 32]);
 
-impl Handle {
-    /// The handle of the key with this modulus and this generator, big-endian, empty if there is
-    /// none, and with exponents of so many bits, 0 if it is no subgroup key.
+impl KeyHandle {
+    /// Computes the handle from the modulus and the generator, both big-endian.
+    ///
+    /// `h` is empty for a key without a generator. `exponent_bits` is the exponent length of a
+    /// subgroup key, and 0 for any other.
     pub fn of(n: &[u8], h: &[u8], exponent_bits: u32) -> Self {
         let mut digest = Sha256::new();
         for number in [n, h] {
@@ -33,7 +36,7 @@ impl Handle {
         Self(digest.finalize().into())
     }
 
-    /// The handle of a key.
+    /// Computes the handle of a key.
     pub fn of_key(key: &PublicKey) -> Self {
         Self::of(&key.modulus_be(), &key.generator_be().unwrap_or_default(), key.exponent_bits().unwrap_or_default())
     }
@@ -44,19 +47,19 @@ fn without_zeros(number: &[u8]) -> &[u8] {
     &number[first..]
 }
 
-impl fmt::Display for Handle {
+impl fmt::Display for KeyHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for Handle {
+impl fmt::Debug for KeyHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle({self})")
+        write!(f, "KeyHandle({self})")
     }
 }
 
-impl FromStr for Handle {
+impl FromStr for KeyHandle {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
@@ -74,45 +77,45 @@ impl FromStr for Handle {
 }
 
 fn unknown() -> Refusal {
-    Refusal::new(ErrorReason::UnknownKey, "no such key is registered (any more): register it again")
+    Refusal::new(ErrorReason::UnknownKey, "the key is not registered, or was removed: register it again")
 }
 
 /// A key that the server computes with.
 #[derive(Debug)]
 pub struct ServedKey {
-    handle: Handle,
+    handle: KeyHandle,
     public: PublicKey,
     private: Option<PrivateKey>,
 }
 
 impl ServedKey {
-    /// A public key, with its private half or without.
+    /// Combines a public key with its private key, if any.
     pub fn new(public: PublicKey, private: Option<PrivateKey>) -> Self {
-        Self { handle: Handle::of_key(&public), public, private }
+        Self { handle: KeyHandle::of_key(&public), public, private }
     }
 
-    /// Its handle.
-    pub fn handle(&self) -> Handle {
+    /// Returns its handle.
+    pub fn handle(&self) -> KeyHandle {
         self.handle
     }
 
-    /// The public key.
+    /// Returns the public key.
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
 
-    /// The private key, if the server has it.
+    /// Returns the private key, if the server has it.
     pub fn private(&self) -> Option<&PrivateKey> {
         self.private.as_ref()
     }
 }
 
-/// All keys: the server's own, which stay, and those of clients, in shares.
+/// All keys: the server's own, which stay, and those of clients, which are limited per client.
 #[derive(Debug)]
 pub struct Keys {
     private: HashMap<KeyId, PrivateKey>,
     /// The public halves of the server's own keys, with their own generators.
-    own: HashMap<Handle, Arc<ServedKey>>,
+    own: HashMap<KeyHandle, Arc<ServedKey>>,
     foreign: Mutex<Foreign>,
     most: usize,
     policy: KeyPolicy,
@@ -121,21 +124,21 @@ pub struct Keys {
 
 #[derive(Debug, Default)]
 struct Foreign {
-    entries: HashMap<Handle, Entry>,
+    entries: HashMap<KeyHandle, Entry>,
     uses: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
     key: Arc<ServedKey>,
-    /// When it was last used, in uses of any key.
+    /// The number of key uses at its last use.
     used: u64,
-    /// Who registered it last.
+    /// The client that registered it last.
     owner: ClientId,
 }
 
 impl Keys {
-    /// The private keys that the server decrypts with, and at most so many of clients.
+    /// Creates the store with the server's private keys and room for `most` keys of clients.
     pub fn new(private: Vec<PrivateKey>, most: usize, policy: KeyPolicy, engine: Engine) -> Self {
         let own = private.iter().map(|key| Arc::new(ServedKey::new(key.public().clone(), Some(key.clone()))));
         let own = own.map(|key| (key.handle, key)).collect();
@@ -143,12 +146,12 @@ impl Keys {
         Self { private, own, foreign: Mutex::default(), most: most.max(1), policy, engine }
     }
 
-    /// The private keys.
+    /// Returns the private keys.
     pub fn private(&self) -> impl Iterator<Item = &PrivateKey> {
         self.private.values()
     }
 
-    /// How many public keys of clients are resident.
+    /// Returns the number of resident public keys of clients.
     pub fn registered(&self) -> usize {
         self.foreign().entries.len()
     }
@@ -157,11 +160,11 @@ impl Keys {
         self.foreign.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a public key of a client, big-endian, unless it is. It takes some milliseconds.
-    /// Another key may make way for it.
+    /// Registers a client's public key, given big-endian, unless it is already known. This takes
+    /// some milliseconds and may evict another key.
     ///
     /// # Errors
-    /// A key that is malformed or weak.
+    /// The key is malformed or weak.
     pub fn register(
         &self,
         client: ClientId,
@@ -169,7 +172,7 @@ impl Keys {
         h: &[u8],
         exponent_bits: u32,
     ) -> Result<Arc<ServedKey>, Refusal> {
-        let handle = Handle::of(n, h, exponent_bits);
+        let handle = KeyHandle::of(n, h, exponent_bits);
         if let Ok(known) = self.find(handle) {
             self.foreign().entries.entry(handle).and_modify(|entry| entry.owner = client);
             return Ok(known);
@@ -186,11 +189,11 @@ impl Keys {
         Ok(self.foreign().keep(key, client, self.most))
     }
 
-    /// The key of a handle.
+    /// Returns the key with a handle.
     ///
     /// # Errors
-    /// There is none.
-    pub fn find(&self, handle: Handle) -> Result<Arc<ServedKey>, Refusal> {
+    /// No key has the handle.
+    pub fn find(&self, handle: KeyHandle) -> Result<Arc<ServedKey>, Refusal> {
         if let Some(key) = self.own.get(&handle) {
             return Ok(key.clone());
         }
@@ -215,10 +218,12 @@ impl Foreign {
         self.entries.entry(key.handle).or_insert(Entry { key, used, owner: client }).key.clone()
     }
 
-    /// The key that makes way for a further one of a client, if one has to: of the client itself
-    /// where it has its share, else of the one with the most. Keys that nobody computes with go
-    /// first, and of these the least recently used; streams that have the key go on with it.
-    fn to_make_way(&self, client: ClientId, most: usize) -> Option<Handle> {
+    /// Returns the key to evict for a further key of a client, or `None` if there is room.
+    ///
+    /// The key is one of the client's own if the client has used up its share, otherwise one of the
+    /// client with the most keys. Keys that no stream holds go first, and the least recently used
+    /// among them. Streams that hold an evicted key continue with it.
+    fn to_make_way(&self, client: ClientId, most: usize) -> Option<KeyHandle> {
         let mut counts: HashMap<ClientId, usize> = HashMap::new();
         self.entries.values().for_each(|entry| *counts.entry(entry.owner).or_default() += 1);
         let whose: Vec<ClientId> = if counts.get(&client).copied().unwrap_or(0) >= (most / 4).max(1) {
@@ -260,19 +265,19 @@ mod tests {
     #[test]
     fn a_handle_names_modulus_and_generator() {
         let key = key(Variant::Djn);
-        let handle = Handle::of_key(key.public());
+        let handle = KeyHandle::of_key(key.public());
         assert_eq!(handle.to_string().parse(), Ok(handle));
         let n = key.public().modulus_be();
-        assert_ne!(Handle::of(&n, &[], 0), handle);
+        assert_ne!(KeyHandle::of(&n, &[], 0), handle);
         let padded = [&[0, 0][..], &n].concat();
-        assert_eq!(Handle::of(&padded, &[0], 0), Handle::of(&n, &[], 0));
-        // Where one number ends and the other begins counts.
-        assert_ne!(Handle::of(&[1, 2], &[3], 0), Handle::of(&[1], &[2, 3], 0));
-        // A subgroup key is none of DJN's.
-        assert_ne!(Handle::of(&[1], &[2], 0), Handle::of(&[1], &[2], 640));
-        assert_ne!(Handle::of(&[1], &[2], 641), Handle::of(&[1], &[2], 640));
+        assert_eq!(KeyHandle::of(&padded, &[0], 0), KeyHandle::of(&n, &[], 0));
+        // The boundary between the two numbers matters.
+        assert_ne!(KeyHandle::of(&[1, 2], &[3], 0), KeyHandle::of(&[1], &[2, 3], 0));
+        // A subgroup key is not a DJN key.
+        assert_ne!(KeyHandle::of(&[1], &[2], 0), KeyHandle::of(&[1], &[2], 640));
+        assert_ne!(KeyHandle::of(&[1], &[2], 641), KeyHandle::of(&[1], &[2], 640));
         for wrong in ["", "0", &"g".repeat(64), &"A".repeat(64), &"é".repeat(32)] {
-            assert_eq!(wrong.parse::<Handle>().unwrap_err().reason(), ErrorReason::UnknownKey);
+            assert_eq!(wrong.parse::<KeyHandle>().unwrap_err().reason(), ErrorReason::UnknownKey);
         }
     }
 
@@ -288,8 +293,8 @@ mod tests {
         assert_eq!(keys.registered(), 1, "its own key needs no room");
     }
 
-    /// A modulus of the service's own subgroup key under another generator, another length, or
-    /// none, is another key.
+    /// The modulus of the service's own subgroup key with another generator or exponent length, or
+    /// without one, is a different key.
     #[test]
     fn a_subgroup_keys_private_half_belongs_to_its_generator_and_length() {
         let key = PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -297,10 +302,10 @@ mod tests {
         let (n, h) = (public.modulus_be(), public.generator_be().unwrap());
         let register = |h: &[u8], bits| keys.register(ClientId::anonymous(), &n, h, bits);
         let own = register(&h, 448).unwrap();
-        assert!(own.private().is_some() && own.handle() == Handle::of_key(public));
+        assert!(own.private().is_some() && own.handle() == KeyHandle::of_key(public));
         let mut other = h.clone();
         other[127] ^= 4;
-        // Another generator may be none; what is a key has no private half.
+        // Another generator may be invalid. Any valid key has no private key here.
         let others = [register(&h, 449), register(&other, 448), register(&h, 0), register(&[], 0)];
         for served in others.into_iter().flatten() {
             assert!(served.private().is_none() && served.handle() != own.handle());
@@ -317,7 +322,7 @@ mod tests {
         let keys = keys(vec![own.clone()], 8);
         let [greedy, modest] = [(); 2].map(|()| ClientId::anonymous());
         let register = |client| register_for(&keys, key(Variant::Standard).public(), client).unwrap().handle();
-        let is_known = |handle: &Handle| keys.find(*handle).is_ok();
+        let is_known = |handle: &KeyHandle| keys.find(*handle).is_ok();
         let theirs = [(); 2].map(|()| register(modest));
         let first = [(); 2].map(|()| register(greedy));
         assert!(is_known(&first[0]), "used later than the other");
@@ -331,10 +336,10 @@ mod tests {
             register(greedy);
         }
         assert!(theirs.iter().all(is_known), "whatever others register");
-        assert!(is_known(&Handle::of_key(own.public())), "its own stay");
+        assert!(is_known(&KeyHandle::of_key(own.public())), "its own stay");
 
-        // All are taken: one of whoever has most makes way, and not a key that somebody computes
-        // with.
+        // With all slots taken, a key of the client with the most keys is evicted, but not one in
+        // use.
         for _ in 0..4 {
             register(ClientId::anonymous());
         }

@@ -1,17 +1,17 @@
 //! The Paillier cryptosystem as a network service.
 //!
-//! A server ([`server`]) computes for many clients with different keys at once: it fills what they
-//! send with the same key into one batch, since a vector engine takes as long for one row as for
-//! eight, and shares the batches out among this CPU and devices ([`scheduler`]). A client
-//! ([`client`]) stands in for a key's own operations. Between them is the protocol of
-//! `proto/hearith/v1/paillier.proto` over gRPC ([`proto`]).
+//! A [`server`] computes for many clients with different keys at once. It combines rows under the
+//! same key into one batch, because a vector engine needs as much time for one row as for eight.
+//! The [`scheduler`] distributes the batches among this CPU and devices. A [`client`] replaces a
+//! key's own operations. They speak the protocol of `proto/hearith/v1/paillier.proto` over gRPC
+//! ([`proto`]).
 //!
 //! # Who sees what
-//! Whoever runs the server sees the plaintexts that it encrypts and decrypts, and draws the
-//! randomisers. Additions, multiplications by plain numbers and re-randomisation show it
-//! ciphertexts and factors only. What this crate copies of plaintexts is wiped; the buffers of
-//! HTTP/2 and TLS are not: on both ends plaintexts may stay in freed memory, unlike within the
-//! other crates of the project.
+//! The server's operator sees the plaintexts that it encrypts and decrypts, and the server draws
+//! the randomisers. Additions, multiplications by plaintext integers and re-randomisation reveal
+//! only ciphertexts and factors to it. This crate wipes its copies of plaintexts, but HTTP/2 and
+//! TLS do not wipe their buffers. On both ends, plaintexts may therefore remain in freed memory,
+//! unlike in the project's other crates.
 
 #[cfg(feature = "server")]
 mod audit;

@@ -1,58 +1,59 @@
-//! Limits on clients. Whatever they do, the server stays within these bounds or rejects with a
-//! specific error.
+//! Limits on clients. Whatever clients do, the server stays within these limits or rejects the
+//! request with a specific error.
 
 use std::time::Duration;
 
-/// The bounds of a server.
+/// The limits of a server.
 ///
 /// Memory: at most `queue_bytes` of requests wait to be computed, and at most `unread_bytes` of
-/// answers to be read. Beside them each stream has one request of at most `message_bytes` that it
-/// reads, and one that waits for room in the queue.
+/// answers wait to be read. In addition, each stream may hold one request of at most
+/// `message_bytes` that it is reading, and one that waits for room in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections whose handshake is done. Twice as many are let in to be told so, any more are
-    /// closed at once. Those of one certificate have a quarter of the places.
+    /// Maximum number of connections whose handshake is done. As many again are admitted only to be
+    /// told so, and further ones are closed at once. One certificate may use a quarter of the
+    /// connections.
     pub clients: usize,
-    /// Connections whose handshake is not done; for a further one, the oldest is closed. An eighth
-    /// may come from one address.
+    /// Maximum number of unfinished handshakes. One more closes the oldest. One address may have an
+    /// eighth.
     pub handshakes: usize,
-    /// How long a handshake may take: TLS, and the preface of HTTP/2.
+    /// Deadline of a handshake: TLS and the HTTP/2 preface.
     pub handshake_timeout: Duration,
-    /// Streams that are open at a time, all clients together. A client has half of them at most,
-    /// and a silent stream of a client with more makes way for a client with fewer.
+    /// Maximum number of open streams of all clients. One client may have half of them. If all are
+    /// in use, a silent stream of a client with more is closed for a client with fewer.
     pub streams: usize,
-    /// How long a stream may be silent before it is ended.
+    /// Time after which a silent stream is ended.
     pub stream_timeout: Duration,
-    /// How long a connection may have no stream before it is ended.
+    /// Time after which a connection without a stream is ended.
     pub idle_timeout: Duration,
-    /// How long a connection may last. Then it accepts no further stream, and ends [`OLD_GRACE`]
-    /// later at the latest.
+    /// Maximum age of a connection. After it, the connection accepts no further stream and ends
+    /// within [`OLD_GRACE`].
     pub age: Duration,
-    /// Public keys of clients that are resident at a time, beside the service's own. A client has a
-    /// quarter of them at most; for a further one, the least recently used of the client with the
-    /// most makes way.
+    /// Maximum number of resident public keys of clients, not counting the service's own. One
+    /// client may have a quarter of them. A further key evicts the least recently used key of the
+    /// client with the most.
     pub keys: usize,
-    /// Bytes of a request, as protobuf encodes it.
+    /// Maximum size of a request in bytes, as encoded by protobuf.
     pub message_bytes: usize,
-    /// Bytes of numbers in the queue; further requests wait.
+    /// Maximum number of bytes of numbers in the queue. Further requests wait.
     pub queue_bytes: usize,
-    /// Bytes of answers that wait for their clients; for more, whoever has left one unread longest
-    /// is cut off.
+    /// Maximum number of bytes of unread answers. Beyond it, the client with the oldest unread
+    /// answer is disconnected.
     pub unread_bytes: usize,
-    /// Requests that wait for room in the queue; further ones are refused.
+    /// Maximum number of requests that wait for room in the queue. Further ones are rejected.
     pub waiting: usize,
-    /// How long a client may leave an answer unread, and then the error that says so, before its
-    /// connection is ended.
+    /// Time after which an unread answer becomes an error. The connection ends if the client leaves
+    /// that error unread for as long.
     pub send_timeout: Duration,
-    /// How long a device may take for a batch before it is quarantined.
+    /// Time after which a device that has not finished a batch is quarantined.
     pub device_timeout: Duration,
-    /// How long a shutdown waits for what was accepted.
+    /// How long a shutdown waits for accepted requests.
     pub shutdown_timeout: Duration,
 }
 
-/// Requests of one stream that are computed at a time.
+/// Maximum number of requests of one stream that are computed concurrently.
 pub const STREAM_WINDOW: usize = 4;
-/// How long the streams of a connection that is too old may go on.
+/// How long streams may continue on a connection that has reached its maximum age.
 pub const OLD_GRACE: Duration = Duration::from_secs(600);
 
 impl Default for Limits {

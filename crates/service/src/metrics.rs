@@ -1,4 +1,4 @@
-//! The server's metrics, in the format of Prometheus. No label holds a key, a client or a number.
+//! The server's metrics, in Prometheus format. No label contains a key, a client or a number.
 
 use std::sync::atomic::AtomicU64;
 
@@ -12,27 +12,27 @@ use prometheus_client::registry::Registry;
 
 use hearith_serving::metrics::Connections;
 
-/// An operation and how it ended: `ok`, or a reason of the protocol.
+/// Labels: an operation and its outcome, `ok` or a reason of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Outcome {
     operation: &'static str,
     outcome: String,
 }
 
-/// An operation.
+/// Label: an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Asked {
     operation: &'static str,
 }
 
-/// A processor and an operation.
+/// Labels: a processor and an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct BatchLabels {
     processor: String,
     operation: &'static str,
 }
 
-/// All that is counted.
+/// All metrics of a server.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -64,21 +64,17 @@ impl Default for Metrics {
         let (queue_bytes, unread_bytes, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
         let quarantined = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
         let [redone, delayed, cut_off] = <[Counter<u64, AtomicU64>; 3]>::default();
-        registry.register("requests", "Requests by operation and how they ended", requests.clone());
+        registry.register("requests", "Requests by operation and outcome", requests.clone());
         registry.register("rows", "Rows computed", rows.clone());
         registry.register("request_seconds", "Time from a request's arrival to its answer", seconds.clone());
-        registry.register("batch_rows", "Rows of the batches that processors were given", batch_rows.clone());
+        registry.register("batch_rows", "Rows per batch of the processors", batch_rows.clone());
         registry.register("queue_bytes", "Bytes of numbers that are waiting or being computed", queue_bytes.clone());
-        registry.register("unread_bytes", "Bytes of answers that clients have not taken", unread_bytes.clone());
+        registry.register("unread_bytes", "Bytes of answers that clients have not read", unread_bytes.clone());
         registry.register("streams", "Open streams", streams.clone());
         registry.register("keys", "Registered public keys", keys.clone());
-        registry.register(
-            "set_aside",
-            "Processors that stalled or failed and are not used any more",
-            quarantined.clone(),
-        );
+        registry.register("set_aside", "Processors quarantined because they stalled or failed", quarantined.clone());
         registry.register("redone", "Requests computed again after a processor stalled or failed", redone.clone());
-        registry.register("delayed", "Requests that waited for the rate of their client", delayed.clone());
+        registry.register("delayed", "Requests delayed by their client's rate limit", delayed.clone());
         registry.register("cut_off", "Connections ended because answers were not read", cut_off.clone());
         Self {
             registry,
@@ -100,7 +96,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request that was answered or refused.
+    /// Counts a request that was answered or rejected.
     pub(crate) fn answered(&self, operation: &'static str, outcome: &str, rows: usize, seconds: f64) {
         self.requests.get_or_create(&Outcome { operation, outcome: outcome.to_owned() }).inc();
         let asked = Asked { operation };
@@ -108,17 +104,17 @@ impl Metrics {
         self.seconds.get_or_create(&asked).observe(seconds);
     }
 
-    /// Counts a batch that a processor was given.
+    /// Counts a batch given to a processor.
     pub(crate) fn batch(&self, processor: &str, operation: &'static str, rows: usize) {
         let labels = BatchLabels { processor: processor.to_owned(), operation };
         self.batch_rows.get_or_create(&labels).observe(rows as f64);
     }
 
-    /// Everything, as text in the OpenMetrics format.
+    /// Returns all metrics in the OpenMetrics text format.
     pub fn text(&self) -> String {
         self.connections.refresh();
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }

@@ -1,4 +1,4 @@
-//! Answers to requests other than gRPC.
+//! Answers to requests that are not gRPC.
 
 use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 const TEXT: &str = "this is a gRPC service\n";
 
-/// Answers requests that are no gRPC: 405 for any method but POST, 415 for any other content.
+/// Rejects requests that are not gRPC: 405 for any method but POST, 415 for any other content type.
 pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")], TEXT).into_response();
@@ -19,13 +19,13 @@ pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
     }
 }
 
-/// `application/grpc`, with a format (`+proto`) or parameters.
+/// Whether a content type is `application/grpc`, optionally with a format (`+proto`) or parameters.
 fn is_grpc(content: &str) -> bool {
     let rest = content.strip_prefix("application/grpc");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', ';']))
 }
 
-/// The answer to whoever speaks HTTP/1.1, by the method.
+/// The answer to an HTTP/1.1 client, depending on the method.
 pub(crate) fn answer_http1(first: &[u8]) -> &'static str {
     match first {
         b"PO" | b"POS" => POST,

@@ -1,4 +1,4 @@
-//! Processors of batches: this CPU, or a device.
+//! Processors, which run batches: this CPU, or a device.
 
 mod computer;
 mod pace;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hearith_device::{DecryptingDevice, Error as DeviceError, Kind, Trust};
+use hearith_device::{DecryptingDevice, DeviceProvider, Error as DeviceError, Trust};
 use hearith_paillier::{DecryptError, Engine, Error, ErrorKind, PrivateKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,54 +20,55 @@ pub use computer::Computer;
 
 use pace::Pace;
 
-/// What carries batches out.
+/// A processor of batches.
 pub trait Processor: fmt::Debug + Send + Sync {
     /// Its name in metrics and logs.
     fn name(&self) -> String;
 
-    /// Whether it carries out an operation under a key.
+    /// Whether it supports an operation under a key.
     fn does(&self, operation: Operation, key: &ServedKey) -> bool;
 
-    /// Batches that it works on at a time.
+    /// The number of batches that it runs concurrently.
     fn batches(&self) -> usize {
         1
     }
 
-    /// Rows with which none of what works on a batch is idle.
+    /// The smallest number of rows that fully uses a unit (a core or the device) that runs a batch.
     fn full_rows(&self) -> usize;
 
-    /// Rows beyond which a batch gains nothing.
+    /// The number of rows beyond which a larger batch gains nothing.
     fn batch_rows(&self) -> usize;
 
-    /// How long rows of an operation under a key take one of what works on a batch, as far as is
-    /// known; nothing where turns need not be fair.
+    /// Estimates how long one unit (a core or the device) needs for rows of an operation under a
+    /// key. Zero if fair sharing is not needed.
     fn time(&self, _operation: Operation, _key: &ServedKey, _rows: usize) -> Duration {
         Duration::ZERO
     }
 
-    /// Carries out an operation that it does.
+    /// Runs a supported operation.
     ///
     /// # Errors
-    /// What is wrong with the input, or with the processor: then somebody else has to do it.
+    /// The input is invalid, or the processor failed and another one has to run the operation.
     fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault>;
 }
 
-/// Why a batch was not carried out.
+/// The reason why a batch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The input is wrong.
+    /// The input is invalid.
     #[error(transparent)]
     Input(#[from] Error),
-    /// The key is none for this processor, which from then on says that it does nothing with it.
+    /// The key does not suit this processor. From now on, [`Processor::does`] returns `false` for
+    /// the key.
     #[error("the key does not fit")]
     Key,
-    /// The processor is: it fails, or gives what is not right.
+    /// The processor failed or returned a wrong result.
     #[error("{0}")]
     Processor(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as
-/// some of them.
+/// This CPU. Each core runs its own batches, because passing rows to other threads costs as much as
+/// computing some of them.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     engine: Engine,
@@ -75,24 +76,26 @@ pub struct Cpu {
     pace: Arc<Pace>,
 }
 
-/// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning
-/// and end no matter, few enough for neither other keys nor other cores to wait.
+/// Maximum number of rounds of all lanes in a batch of several requests.
+///
+/// This is enough to make the overhead per batch insignificant, and too few to delay other keys or
+/// leave other cores idle.
 const ROUNDS: usize = 2;
 
 thread_local! {
-    /// A pool of the thread that asks, and no other: what is computed in it stays on that thread.
+    /// A pool that consists of the calling thread, so computations in it stay on that thread.
     static ALONE: Option<ThreadPool> = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok();
 }
 
 impl Cpu {
-    /// The CPU with an engine, and as many threads as rayon's current pool has.
+    /// Creates a processor with an engine and as many cores as rayon's current pool has threads.
     pub fn new(engine: Engine) -> Self {
         Self { engine, cores: rayon::current_num_threads(), pace: Arc::default() }
     }
 }
 
 impl Cpu {
-    /// Rows of as many whole rounds of lanes: a lane without a row takes as long.
+    /// Rounds rows up to whole rounds of lanes, since an idle lane costs as much time.
     fn rounded(&self, rows: usize) -> usize {
         rows.next_multiple_of(self.full_rows().max(1))
     }
@@ -141,8 +144,8 @@ impl Processor for Cpu {
     }
 }
 
-/// A device that was loaded with a private key. What it decrypts is checked here
-/// ([`PrivateKey::check`]), whatever its driver does.
+/// A device loaded with a private key. The service checks what it decrypts ([`PrivateKey::check`]),
+/// whatever the driver does.
 pub struct Decryptor {
     name: &'static str,
     key: PrivateKey,
@@ -151,16 +154,17 @@ pub struct Decryptor {
 }
 
 impl Decryptor {
-    /// A device of a kind, loaded with a key; `None` if the kind does not decrypt.
+    /// Loads a private key into a provider's device. Returns `None` if the provider does not
+    /// decrypt.
     ///
     /// # Errors
-    /// The key does not fit, or the device cannot be reached.
-    pub fn load(kind: &dyn Kind, key: &PrivateKey) -> Option<Result<Self, DeviceError>> {
-        let name = kind.system().name;
-        Some(kind.decrypts()?.load(key, Trust::Unchecked).map(|device| Self::new(name, key.clone(), device)))
+    /// The key does not suit the device, or the device cannot be reached.
+    pub fn load(provider: &dyn DeviceProvider, key: &PrivateKey) -> Option<Result<Self, DeviceError>> {
+        let name = provider.system().name;
+        Some(provider.decrypts()?.load(key, Trust::Unchecked).map(|device| Self::new(name, key.clone(), device)))
     }
 
-    /// A device that holds a key.
+    /// Wraps a device that holds `key`.
     pub fn new(name: &'static str, key: PrivateKey, device: Box<dyn DecryptingDevice>) -> Self {
         Self { name, key, batch: device.batch_size(), device: Mutex::new(device) }
     }
@@ -185,8 +189,8 @@ impl Processor for Decryptor {
 
     fn run(&self, _: &ServedKey, input: &Input) -> Result<Output, Fault> {
         let Input::Decrypt(ciphertexts) = input else { unreachable!("a decryptor does nothing else") };
-        // A device that panicked is not asked again: its processor is quarantined.
-        let device = self.device.lock().map_err(|_| Fault::Processor("the driver broke down before".into()))?;
+        // A device that panicked is not used again: its processor is quarantined.
+        let device = self.device.lock().map_err(|_| Fault::Processor("the driver has panicked before".into()))?;
         let plaintexts = device.decrypt(ciphertexts).map_err(|error| match error {
             DecryptError::Ciphertexts(error) => Fault::Input(error),
             DecryptError::Device(error) => Fault::Processor(error),

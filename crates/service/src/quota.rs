@@ -1,7 +1,7 @@
-//! Quotas: the rows that clients have used, by their names in the file of rights.
+//! Quotas: counts the rows of each client, by its name in the file of rights.
 //!
-//! A rate is a bucket that holds what a second brings: a request takes its rows out, and waits
-//! until what it lacks has come. A day begins at midnight UTC.
+//! A rate is a bucket with one second's rows. A request removes its rows and waits until the
+//! missing ones have been refilled. A day begins at midnight UTC.
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -14,7 +14,7 @@ use crate::rights::{Entry, Right};
 
 const DAY: u64 = 24 * 3600;
 
-/// What the clients of each name have had.
+/// The usage of each client name.
 #[derive(Debug, Default)]
 pub(crate) struct Quotas {
     accounts: Mutex<HashMap<Arc<str>, Account>>,
@@ -28,7 +28,7 @@ struct Account {
     decrypted: u64,
 }
 
-/// What is left of a rate; below 0 where requests wait.
+/// The remaining rows of a rate. Negative while requests wait.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     rows: f64,
@@ -36,10 +36,10 @@ struct Bucket {
 }
 
 impl Quotas {
-    /// Charges rows, and says how long they have to wait.
+    /// Charges rows. Returns how long they have to wait.
     ///
     /// # Errors
-    /// They are more than what is left of the day: then nothing is charged.
+    /// The rows exceed the day's remaining quota. Nothing is charged.
     pub(crate) fn charge(&self, entry: &Entry, right: Right, rows: u64) -> Result<Duration, Refusal> {
         let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         self.charge_at(entry, right, rows, seconds / DAY, Instant::now())
@@ -47,7 +47,7 @@ impl Quotas {
 
     fn charge_at(&self, entry: &Entry, right: Right, rows: u64, day: u64, now: Instant) -> Result<Duration, Refusal> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Names are those of the files of rights that were read, not what clients choose.
+        // Names come from the files of rights, not from clients, so the map stays small.
         let account = accounts.entry(entry.name.clone()).or_default();
         account.turn(day);
         let all = after(account.rows, rows, entry.quota.rows_per_day, "")?;
@@ -62,15 +62,17 @@ impl Quotas {
 }
 
 impl Account {
-    /// Begins a day. A clock that steps back begins none.
+    /// Begins a new day. A clock that goes back begins none.
     fn turn(&mut self, day: u64) {
         if day > self.day {
             (self.day, self.rows, self.decrypted) = (day, 0, 0);
         }
     }
 
-    /// Takes rows out of the bucket; then how long it takes until they have come. More rows than
-    /// the bucket holds wait for a full one, and leave a debt to the next.
+    /// Removes rows from the bucket. Returns the time until they have been refilled.
+    ///
+    /// A request for more rows than the bucket holds waits for a full bucket and leaves a debt to
+    /// the next.
     fn take(&mut self, rows: u64, rate: NonZeroU64, now: Instant) -> Duration {
         let (rate, rows) = (rate.get() as f64, rows as f64);
         let bucket = self.bucket.unwrap_or(Bucket { rows: rate, at: now });
@@ -82,14 +84,15 @@ impl Account {
     }
 }
 
-/// How many rows a client has had after these.
+/// Returns a client's usage including these rows, or an error if it exceeds `most`.
 fn after(had: u64, rows: u64, most: Option<u64>, kind: &str) -> Result<u64, Refusal> {
     let sum = had.saturating_add(rows);
     match most {
         Some(most) if sum > most => {
             let left = most.saturating_sub(had);
             let text = format!(
-                "the client may have {most} {kind}rows a day, of which {left} are left until midnight UTC; the request has {rows}"
+                "the client's quota is {most} {kind}rows a day, with {left} left until midnight UTC, \
+                 but the request has {rows}"
             );
             Err(Refusal::new(ErrorReason::QuotaExceeded, text))
         }
@@ -121,9 +124,9 @@ mod tests {
         assert_eq!(charge(&one, decrypt(), 3, 1), Ok(Duration::ZERO));
         let refusal = charge(&one, decrypt(), 1, 1).unwrap_err();
         assert_eq!(refusal.reason(), ErrorReason::QuotaExceeded);
-        assert!(refusal.to_string().contains("3 decrypted rows a day, of which 0 are left"), "{refusal}");
+        assert!(refusal.to_string().contains("3 decrypted rows a day, with 0 left"), "{refusal}");
         let refusal = charge(&one, Right::Aggregate, 3, 1).unwrap_err();
-        assert!(refusal.to_string().contains("10 rows a day, of which 2 are left"), "{refusal}");
+        assert!(refusal.to_string().contains("10 rows a day, with 2 left"), "{refusal}");
         assert_eq!(charge(&one, Right::Aggregate, 2, 1), Ok(Duration::ZERO), "what was refused is not charged");
         assert_eq!(charge(&other, decrypt(), 3, 1), Ok(Duration::ZERO), "each name has its own");
         assert!(charge(&one, Right::Encrypt, 1, 0).is_err(), "a clock that steps back renews nothing");
@@ -145,7 +148,7 @@ mod tests {
         assert_eq!(wait(5, 0.0), 0.5);
         assert_eq!(wait(5, 0.0), 1.0, "behind the request before");
         assert_eq!(wait(5, 1.0), 0.5);
-        // A large request waits for a full bucket, and the next ones for what it took beyond.
+        // A large request waits for a full bucket. The next ones wait for its excess.
         assert_eq!(wait(40, 10.0), 0.0);
         assert_eq!(wait(1, 10.0), 3.1);
     }

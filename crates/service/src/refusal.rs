@@ -9,7 +9,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::proto::{DOMAIN, ErrorReason, ROW};
 
-/// Why a request is refused. The text holds no number of the request.
+/// The reason for rejecting a request. Its text contains no number of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     reason: ErrorReason,
@@ -18,22 +18,22 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal for a reason, in words.
+    /// Creates a refusal with a reason and its text.
     pub fn new(reason: ErrorReason, text: impl Into<String>) -> Self {
         Self { reason, row: None, text: text.into() }
     }
 
-    /// A public key that is not taken.
+    /// Rejects a public key.
     pub fn bad_key(error: &Error) -> Self {
         Self::new(ErrorReason::BadKey, error.to_string())
     }
 
-    /// The service is shutting down.
+    /// Rejects requests during shutdown.
     pub(crate) fn shutting_down() -> Self {
         Self::new(ErrorReason::ShuttingDown, "the service is shutting down")
     }
 
-    /// The same in another row: that of the request which is this row of a slice.
+    /// Replaces the row of a slice by the row of its request.
     pub(crate) fn in_row(mut self, row_of: impl FnOnce(usize) -> usize) -> Self {
         self.row = self.row.map(row_of);
         self
@@ -44,7 +44,7 @@ impl Refusal {
         self.reason
     }
 
-    /// The row at fault, from 0 in the request, if there is one.
+    /// The invalid row of the request, counted from 0, if a row is invalid.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What is wrong with the numbers of a request; the row is told apart from the text.
+/// Rejects the numbers of a request. The row is a separate field, not part of the text.
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let reason = match error.kind() {
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(ErrorReason::named(&info.reason), Some(ErrorReason::BadNumber));
     }
 
-    /// The protocol's file says beside every reason which status it comes with.
+    /// The protocol file documents the status of each reason next to it.
     #[test]
     fn codes_are_those_that_the_protocol_documents() {
         let protocol = include_str!("../proto/hearith/v1/paillier.proto");

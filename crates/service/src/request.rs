@@ -1,4 +1,5 @@
-//! Requests: the protocol's messages as inputs of operations, checked against the key.
+//! Requests: converts the protocol's messages into inputs of operations and checks them against the
+//! key.
 
 use hearith_paillier::{Ciphertexts, PublicKey};
 use prost::Message;
@@ -11,35 +12,34 @@ use crate::refusal::Refusal;
 use crate::rights::Right;
 use crate::work::{Input, Operation};
 
-/// A request of some operation, and its answer.
+/// The request type of an operation.
 pub(crate) trait Exchange: Send + 'static {
-    /// The answer.
+    /// The type of its answer.
     type Answer: Send + 'static;
 
     /// The operation's name in metrics.
     const NAME: &'static str;
 
-    /// What a client must have the right to.
+    /// The right that a client needs.
     fn right(_key: &ServedKey) -> Right {
         Right::Aggregate
     }
 
-    /// The handle of the key, empty if it is the one before.
+    /// The handle of the key. Empty means the key of the previous request.
     fn key(&self) -> &str;
 
-    /// What is to be computed.
+    /// Converts the request into the input of its operation.
     fn input(&self, key: &ServedKey) -> Result<Input, Refusal>;
 
-    /// What was computed.
+    /// Creates the answer from the computed numbers.
     fn answer(numbers: Bytes) -> Self::Answer;
 }
 
-/// What the server makes of a message that asks for an operation under a key, whatever handle it
-/// names.
+/// Converts a message into the input of an operation under a key. Ignores the message's key handle.
 ///
 /// # Errors
-/// The bytes are no such message, its fields contradict one another, or its numbers are none of the
-/// key.
+/// The bytes are not a valid message, its fields contradict one another, or its numbers are invalid
+/// under the key.
 pub fn read(operation: Operation, message: &[u8], key: &ServedKey) -> Result<Input, Refusal> {
     fn input<E: Exchange + Message + Default>(message: &[u8], key: &ServedKey) -> Result<Input, Refusal> {
         E::decode(message).map_err(|_| bad("the request cannot be read"))?.input(key)
@@ -54,12 +54,13 @@ pub fn read(operation: Operation, message: &[u8], key: &ServedKey) -> Result<Inp
     }
 }
 
-/// A request that makes no sense.
+/// The refusal of a malformed request.
 pub(crate) fn bad(text: &str) -> Refusal {
     Refusal::new(ErrorReason::BadRequest, text)
 }
 
-/// Ciphertexts of a request: 0 < c < n^2. Whether they are coprime to n is found where it matters.
+/// Reads ciphertexts, which must satisfy 0 < c < n^2. The operations that need c coprime to n check
+/// it.
 fn ciphertexts(key: &PublicKey, bytes: &[u8]) -> Result<Ciphertexts, Refusal> {
     Ok(key.ciphertexts_from_be(bytes)?)
 }
@@ -135,7 +136,7 @@ impl Exchange for proto::MultiplyRequest {
         let ciphertexts = ciphertexts(key.public(), &self.ciphertexts)?;
         let scalars = integers(&self.scalars, ciphertexts.len())?;
         if self.bits > i128::BITS {
-            return Err(bad("scalars have 128 bits at most"));
+            return Err(bad("scalars can have at most 128 bits"));
         }
         Ok(Input::Multiply { ciphertexts, scalars, bits: self.bits, deterministic: self.deterministic })
     }
@@ -145,7 +146,8 @@ impl Exchange for proto::MultiplyRequest {
     }
 }
 
-/// Integers in two's complement, big-endian, of whatever width makes so many of the bytes.
+/// Reads `count` big-endian integers in two's complement. Their width is the number of bytes
+/// divided by `count`.
 fn integers(bytes: &[u8], count: usize) -> Result<Zeroizing<Vec<i128>>, Refusal> {
     let width = bytes.len().checked_div(count).unwrap_or(0);
     let fits = width * count == bytes.len() && (width > 0 || count == 0) && width <= 16;
@@ -179,7 +181,10 @@ impl Exchange for proto::SumGroupsRequest {
         }
         let mut groups = vec![Vec::new(); count];
         for (row, &group) in (0..).zip(&self.groups) {
-            groups.get_mut(group as usize).ok_or_else(|| bad("a group is not below their count"))?.push(row);
+            groups
+                .get_mut(group as usize)
+                .ok_or_else(|| bad("a group number is not below the number of groups"))?
+                .push(row);
         }
         Ok(Input::SumGroups { ciphertexts, groups })
     }

@@ -1,6 +1,6 @@
 //! Rights of clients, by the names in their certificates.
 //!
-//! A file of JSON lists clients and their rights; whoever is not in it may do nothing:
+//! A JSON file lists clients and their rights. Clients that it does not list have none:
 //!
 //! ```json
 //! { "clients": [
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! `name` is an alternative name (DNS, mail, URI) or the common name of the certificate. `encrypt`
-//! is for encryptions, `aggregate` for every other operation on ciphertexts, `decrypt` for the keys
-//! with these ids, or `"*"` for all. `rows_per_second`, `rows_per_day` and `decrypted_rows_per_day`
-//! bound how much: see [`Quota`].
+//! permits encryption, and `aggregate` every other operation on ciphertexts. `decrypt` lists the
+//! IDs of keys, or is `"*"` for all. `rows_per_second`, `rows_per_day` and `decrypted_rows_per_day`
+//! limit the amount: see [`Quota`].
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -22,49 +22,48 @@ use hearith_paillier::KeyId;
 use hearith_serving::certificate::Identity;
 use serde::Deserialize;
 
-/// What somebody asks for.
+/// The right that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// Encryptions.
+    /// To encrypt.
     Encrypt,
-    /// Operations on ciphertexts.
+    /// To operate on ciphertexts.
     Aggregate,
-    /// Decryptions with a key.
+    /// To decrypt with a key.
     Decrypt(KeyId),
 }
 
-/// What clients may do.
+/// The rights of all clients.
 #[derive(Clone, Debug)]
 pub enum Rights {
-    /// Everything: only this machine can connect.
+    /// Everything, because only this machine can connect.
     All,
-    /// Everything but decrypt: clients show certificates, and nobody said who may decrypt.
+    /// Everything but decryption: clients show certificates, but no file says who may decrypt.
     Undecided,
-    /// What is listed, by name.
+    /// The listed rights, by client name.
     Listed(HashMap<Arc<str>, Granted>),
 }
 
-/// How much a client may ask for. Nothing bounds what is not said.
+/// Limits on a client's requests. `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// Rows in a second, of all operations. Requests beyond it wait.
+    /// Rows per second, of all operations. Requests beyond it wait.
     pub rows_per_second: Option<NonZeroU64>,
-    /// Rows in a day that begins at midnight UTC, of all operations. Requests beyond it are
-    /// refused.
+    /// Rows per day, of all operations. A day begins at midnight UTC. Requests beyond it are
+    /// rejected.
     pub rows_per_day: Option<u64>,
-    /// Decrypted rows in such a day. Requests beyond it are refused.
+    /// Decrypted rows per day. Requests beyond it are rejected.
     pub decrypted_rows_per_day: Option<u64>,
 }
 
-/// An entry of the file of rights that lets a client do something: clients of one name share a
-/// quota.
+/// An entry of the file of rights that grants a right. All clients with its name share its quota.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) name: Arc<str>,
     pub(crate) quota: Quota,
 }
 
-/// The rights of a client.
+/// The rights and the quota of a client.
 #[derive(Clone, Debug, Default)]
 pub struct Granted {
     encrypt: bool,
@@ -85,21 +84,22 @@ impl Default for Keys {
     }
 }
 
-/// Why a file of rights cannot be used.
+/// The error for an unusable file of rights.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is no JSON of this form.
+    /// The file is not JSON of this form.
     #[error("invalid rights: {0}")]
     Json(#[source] serde_json::Error),
-    /// A key's id is none.
+    /// A key ID is invalid.
     #[error(
-        "the client {client:?} decrypts with {text:?}, which is not a key id: 32 digits, which the service logs at its start"
+        "the client {client:?} decrypts with {text:?}, which is not a key ID: \
+         32 hexadecimal digits, which the service logs when it starts"
     )]
     Key {
         /// The name of the client.
         client: String,
-        /// What is no id.
+        /// The invalid key ID.
         text: String,
     },
     /// A client is listed twice.
@@ -145,7 +145,7 @@ impl Rights {
     /// Reads a file of rights.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The file is invalid.
     pub fn read(text: &str) -> Result<Self, Error> {
         let file: File = serde_json::from_str(text).map_err(Error::Json)?;
         let mut listed = HashMap::new();
@@ -164,7 +164,7 @@ impl Rights {
         Ok(Self::Listed(listed))
     }
 
-    /// Whether somebody may do something: it is enough that one name may.
+    /// Whether a client has a right. One of its names having it is enough.
     pub fn allow(&self, who: Option<&Identity>, right: Right) -> bool {
         match self {
             Self::All => true,
@@ -173,8 +173,8 @@ impl Rights {
         }
     }
 
-    /// The entry that lets somebody do something, if there is a list: that of the certificate's
-    /// first name which has the right.
+    /// Returns the entry that grants a right: that of the certificate's first name with the right.
+    /// Returns `None` if no entry does, or if there is no list.
     pub fn entry(&self, who: Option<&Identity>, right: Right) -> Option<Entry> {
         let Self::Listed(listed) = self else { return None };
         let names = who.map(|who| &*who.names).unwrap_or_default();

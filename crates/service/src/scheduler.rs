@@ -1,35 +1,34 @@
-//! The scheduler: it cuts requests of many clients into slices, fills batches with them, and shares
-//! the batches among this CPU and devices.
+//! The scheduler: cuts the requests of many clients into slices, combines them into batches, and
+//! distributes the batches among this CPU and devices.
 //!
-//! # Turns
-//! Clients take turns by start-time fair queuing \[Goyal96\]: each has a virtual time, which a
-//! slice of its rows advances by the time that it takes a thread, and the client with the least is
-//! served next. Who comes begins at the time of who is served. So a client that asks for little
-//! waits for one slice of the others, however much they ask for.
+//! # Fairness
+//! Start-time fair queuing \[Goyal96\] orders the clients. Each client has a virtual time, which
+//! advances by the thread time of each of its slices. The client with the lowest virtual time is
+//! served next. A new client starts at the virtual time of the client being served. A client with
+//! few requests therefore waits for at most one slice of the others, however much they request.
 //!
 //! # Slices
-//! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round
-//! of a processor's lanes. Between two slices everybody else has a turn, and a request that was
-//! cancelled or is late goes no further. Sums are cut as well: what the slices of a group came to
-//! is added up in the end.
+//! A request is computed in slices that take about [`SLICE_GOAL`], but have at least one round of a
+//! processor's lanes. Other clients are served between two slices. A request that is cancelled or
+//! past its deadline stops after the current slice. Sums are sliced too: the partial sums of a
+//! group are added at the end.
 //!
 //! # Long rounds
-//! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are
-//! left to threads of low priority, one a core beside those for shorter ones, which the system
-//! prefers whenever they have something to do.
+//! A single round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). Such
+//! rounds run on extra low-priority threads, one per core. The operating system prefers the threads
+//! for shorter rounds whenever those have work.
 //!
 //! # Filling
 //! A slice is filled up with rows of other clients with the same operation and key, in the order of
-//! their virtual times. A processor takes what there is when it has nothing else to do, so that a
-//! request alone does not wait; while it computes, a further batch is begun only when there are
-//! rows to fill all lanes: the others have that time to arrive. Threads that have nothing to do
-//! share what waits.
+//! their virtual times. An idle processor takes whatever is queued, so a lone request does not
+//! wait. While the processor computes, it begins a further batch only if enough rows are queued to
+//! fill all lanes, which gives other rows time to arrive. Idle threads share the queued rows.
 //!
 //! # Faults
-//! A wrong row fails its request alone: the others of its batch are computed again, each by itself.
-//! A processor that fails, panics, gives what is not right or takes too long is quarantined, and
-//! what it was given goes back to the heads of the queues. A late answer is dropped. This CPU does
-//! everything, and is never quarantined.
+//! An invalid row fails only its own request. The other requests in the batch are retried
+//! individually. A processor that fails, panics, returns wrong results or takes too long is
+//! quarantined, and its slices return to the heads of their queues. A late result is discarded.
+//! This CPU supports everything and is never quarantined.
 
 mod queue;
 mod request;
@@ -58,46 +57,47 @@ pub use request::QueuePermit;
 pub(crate) use request::deadline_passed;
 use request::{Answer, Request, Slice};
 
-/// Bytes that a permit of the queue stands for.
+/// Bytes that one permit of the queue represents.
 const PERMIT_BYTES: usize = 1024;
-/// The time that a slice should take a thread: half of what it may, since it is estimated.
+/// Target thread time of a slice: half the maximum, because it is an estimate.
 pub const SLICE_GOAL: Duration = Duration::from_millis(25);
-/// The time that a slice may take a thread, unless a single round of lanes takes longer.
+/// Maximum thread time of a slice, unless a single round of lanes takes longer.
 pub const SLICE_MOST: Duration = Duration::from_millis(50);
-/// Rows that a slice for a device has at least, however few fill it.
+/// Minimum capacity, in rows, of a slice for a device, even if fewer rows would fill the device.
 const DEVICE_ROWS: usize = 16;
 
-/// A processor among others.
+/// A processor as the scheduler sees it.
 #[derive(Debug)]
 pub struct Worker {
     processor: Arc<dyn Processor>,
     /// Whether it is this CPU, which is never quarantined.
     cpu: bool,
-    /// Whether it only does what no device does.
+    /// Whether it leaves to devices everything that they support.
     fallback_only: bool,
-    /// Whether it takes rounds that take long, and no others.
+    /// Whether it runs only long rounds.
     long: bool,
 }
 
 impl Worker {
-    /// This CPU. As a fallback it leaves to devices what they do.
+    /// Creates the worker for this CPU. With `fallback_only`, it leaves to devices everything that
+    /// they support.
     pub fn cpu(processor: impl Processor + 'static, fallback_only: bool) -> Self {
         Self { processor: Arc::new(processor), cpu: true, fallback_only, long: false }
     }
 
-    /// The same processor for rounds that take long.
+    /// Creates the worker with the same processor for long rounds.
     fn for_long_rounds(&self) -> Self {
         Self { processor: self.processor.clone(), long: true, ..*self }
     }
 
-    /// A device.
+    /// Creates the worker for a device.
     pub fn device(processor: impl Processor + 'static) -> Self {
         Self { processor: Arc::new(processor), cpu: false, fallback_only: false, long: false }
     }
 }
 
-/// The processors and what waits for them. When dropped, nobody waits any more: only what this CPU
-/// is at is ended.
+/// The processors and their queues. Dropping it abandons all waiting requests, and waits only for
+/// the CPU's batches in progress.
 #[derive(Debug)]
 pub struct Scheduler {
     shared: Arc<Shared>,
@@ -108,7 +108,7 @@ pub struct Scheduler {
 struct Shared {
     workers: Vec<Worker>,
     state: Mutex<State>,
-    /// One a worker: those of its threads that wait for a batch.
+    /// One per worker, for its threads that wait for a batch.
     waiters: Vec<Condvar>,
     permits_left: Arc<Semaphore>,
     permits: usize,
@@ -123,13 +123,13 @@ struct State {
     queue: Queue,
     in_flight: HashMap<u64, InFlightBatch>,
     last_batch: u64,
-    /// Batches that each worker works on, and whether it is quarantined.
+    /// For each worker, its number of batches in progress, and whether it is quarantined.
     running: Vec<usize>,
     quarantined: Vec<bool>,
     closing: bool,
 }
 
-/// A batch that a worker works on.
+/// A batch in progress on a worker.
 #[derive(Clone, Debug)]
 struct InFlightBatch {
     worker: usize,
@@ -139,7 +139,7 @@ struct InFlightBatch {
 }
 
 impl Scheduler {
-    /// Starts the threads of all workers, one of which must be this CPU.
+    /// Starts the threads of all workers. One worker must be this CPU.
     pub fn start(mut workers: Vec<Worker>, limits: Limits, metrics: Arc<Metrics>) -> Self {
         debug_assert!(workers.iter().any(|worker| worker.cpu));
         let long: Vec<Worker> = workers.iter().filter(|worker| worker.cpu).map(Worker::for_long_rounds).collect();
@@ -157,7 +157,7 @@ impl Scheduler {
             for _ in 0..worker.processor.batches().max(1) {
                 let shared = shared.clone();
                 let thread = thread::spawn(move || shared.work(index));
-                // A device that stalls would hold up the end.
+                // Device threads are not joined: a stalled device would block the end.
                 threads.extend(worker.cpu.then_some(thread));
             }
         }
@@ -173,17 +173,18 @@ impl Scheduler {
         Self { shared, threads }
     }
 
-    /// A permit for an input to enter the queue, once there is capacity.
+    /// Waits for room in the queue and returns the permit for an input.
     ///
     /// # Errors
-    /// Too many others wait for it.
+    /// Too many requests are already waiting.
     pub async fn permit(&self, input: &Input) -> Result<QueuePermit, Refusal> {
         self.shared.permit(input.bytes()).await
     }
 
-    /// Puts a request of a client into the queue, to be computed together with what others ask for.
-    /// Whoever drops the future before it is takes the request back. It gives what is wrong with
-    /// the input, or a deadline that passed before.
+    /// Submits a client's request to the queue, where it is computed together with those of others.
+    ///
+    /// Dropping the future cancels the request. The future resolves to an error if the input is
+    /// invalid or the deadline passes first.
     pub fn submit(
         &self,
         client: ClientId,
@@ -198,12 +199,12 @@ impl Scheduler {
         async { answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error"))) }
     }
 
-    /// Leaves even what is being computed: the end does not wait for it.
+    /// Makes dropping the scheduler not wait for batches in progress.
     pub fn abandon(&self) {
         self.shared.abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// The quarantined workers, by name.
+    /// Returns the names of the quarantined workers.
     pub fn quarantined(&self) -> Vec<String> {
         let state = self.shared.state();
         let quarantined = self.shared.workers.iter().zip(&state.quarantined).filter(|(_, quarantined)| **quarantined);
@@ -219,7 +220,7 @@ impl Drop for Scheduler {
             return;
         }
         for thread in self.threads.drain(..) {
-            // A thread has caught every panic of what it ran.
+            // Threads catch all panics of the batches that they run.
             let _ = thread.join();
         }
     }
@@ -230,7 +231,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit to enter the queue, once there is capacity.
+    /// Waits for room in the queue and returns a permit.
     async fn permit(&self, bytes: usize) -> Result<QueuePermit, Refusal> {
         let permits = bytes.div_ceil(PERMIT_BYTES).clamp(1, self.permits) as u32;
         let acquired = match self.permits_left.clone().try_acquire_many_owned(permits) {
@@ -246,8 +247,8 @@ impl Shared {
         Ok(QueuePermit { _permits: acquired, bytes, metrics })
     }
 
-    /// Wakes a thread of a worker only if it may take the queue: of many small requests most wait
-    /// for the batch to fill.
+    /// Adds a request to its queue. Wakes a worker's thread only if the worker may start a batch
+    /// from the queue now, because most small requests wait for a batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
         let long = self.takes_long(&request);
@@ -260,19 +261,19 @@ impl Shared {
         awake.into_iter().for_each(Condvar::notify_one);
     }
 
-    /// This CPU, which does everything.
+    /// Returns the processor for this CPU, which supports everything.
     fn cpu(&self) -> &dyn Processor {
         let cpu = self.workers.iter().find(|worker| worker.cpu);
         &*cpu.unwrap_or(&self.workers[0]).processor
     }
 
-    /// Whether a single round of lanes takes this CPU longer than a slice may.
+    /// Whether a single round of lanes takes this CPU longer than a slice may take.
     fn takes_long(&self, request: &Request) -> bool {
         let (cpu, operation) = (self.cpu(), request.input.operation());
         cpu.time(operation, &request.key, cpu.full_rows()) > SLICE_MOST
     }
 
-    /// Nanoseconds that rows take a thread of this CPU, their part of a full round.
+    /// The cost of rows in nanoseconds of a CPU thread: their share of a full round.
     fn charge(&self, operation: Operation, key: &ServedKey, rows: usize) -> u64 {
         let (cpu, rows) = (self.cpu(), rows.max(1) as f64);
         let full = cpu.full_rows().max(1);
@@ -283,7 +284,7 @@ impl Shared {
         self.waiters.iter().for_each(Condvar::notify_all);
     }
 
-    /// What a thread of a worker does until the end.
+    /// The main loop of a worker's thread.
     fn work(&self, worker: usize) {
         if self.workers[worker].long {
             lower_priority();
@@ -293,14 +294,15 @@ impl Shared {
             let rows = batch.slices.iter().map(|slice| slice.rows.len()).sum();
             self.metrics.batch(&processor.name(), batch.queue_key.1.name(), rows);
             let outputs = catch_unwind(AssertUnwindSafe(|| run(&*processor, &batch.slices)));
-            let outputs = outputs.unwrap_or_else(|_| Err(Fault::Processor("it broke down".into())));
+            let outputs = outputs.unwrap_or_else(|_| Err(Fault::Processor("it panicked".into())));
             if !self.complete(number, outputs) {
                 return;
             }
         }
     }
 
-    /// The next batch for a worker; none if there will be no more.
+    /// Waits for a worker's next batch. Returns `None` if the worker is quarantined or the
+    /// scheduler is closing.
     fn next(&self, worker: usize) -> Option<(u64, InFlightBatch)> {
         let mut state = self.state();
         loop {
@@ -318,7 +320,7 @@ impl Shared {
                 let batch = InFlightBatch { worker, since: Instant::now(), queue_key, slices };
                 let number = state.last_batch;
                 state.in_flight.insert(number, batch.clone());
-                // What is left is for whoever has nothing to do.
+                // Another idle thread can take what is left.
                 if self.has_due(&state, worker) {
                     self.waiters[worker].notify_one();
                 }
@@ -328,8 +330,8 @@ impl Shared {
         }
     }
 
-    /// Rows of the batch that a worker makes of a queue: the share of each of its threads that has
-    /// nothing to do, in whole rounds of its lanes, and no more than a slice may be.
+    /// The number of rows for a worker's next batch from a queue: the share of each idle thread in
+    /// whole rounds of lanes, at most the maximum slice.
     fn slice_rows(&self, worker: usize, state: &State, queue_key: QueueKey) -> usize {
         let Worker { processor, cpu, .. } = &self.workers[worker];
         let full = processor.full_rows().max(1);
@@ -346,7 +348,7 @@ impl Shared {
         if waiting.rows < full { most } else { ((waiting.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
     }
 
-    /// Whether a worker does what a queue asks for, and is the one to do it.
+    /// Whether a worker supports what a queue requests and is not supposed to leave it to others.
     fn serves(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         let Worker { processor, cpu, fallback_only, long } = &self.workers[worker];
         let Some(waiting) = state.queue.queues.get(&queue_key) else { return false };
@@ -361,27 +363,29 @@ impl Shared {
             && !(*fallback_only && left_to_others())
     }
 
-    /// Whether a queue is reason enough for a worker to begin a batch now: it has nothing to do, or
-    /// the queue fills its lanes.
+    /// Whether a worker may begin a batch from a queue now: it is idle, or the queue fills its
+    /// lanes.
     fn is_due(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         let (processor, running) = (&self.workers[worker].processor, state.running[worker]);
         let fills = |rows| running < processor.batches() && rows >= processor.full_rows();
         running == 0 || state.queue.queues.get(&queue_key).is_some_and(|waiting| fills(waiting.rows))
     }
 
-    /// Whether some queue is one that a worker may take from now.
+    /// Whether a worker may begin a batch from any queue now.
     fn has_due(&self, state: &State, worker: usize) -> bool {
         state.queue.queues.keys().any(|&queue_key| self.may_take(state, worker, queue_key))
     }
 
-    /// Whether a worker may take a queue from now.
+    /// Whether a worker may take from a queue now.
     fn may_take(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         self.serves(state, worker, queue_key) && self.is_due(state, worker, queue_key)
     }
 
-    /// The client whose turn it is among those with a queue that a worker serves, and that queue,
-    /// if the worker begins a batch now. Once one queue is reason enough, any may be next: a row
-    /// that fills no lanes would otherwise wait as long as others fill them.
+    /// Returns the next client with a queue that a worker serves, and that queue, if the worker may
+    /// begin a batch now.
+    ///
+    /// Once one queue justifies a batch, any queue may be next. Otherwise a row that fills no lanes
+    /// would wait as long as other queues fill them.
     fn next_client(&self, state: &State, worker: usize) -> Option<(ClientId, QueueKey)> {
         if !self.has_due(state, worker) {
             return None;
@@ -396,8 +400,8 @@ impl Shared {
         })
     }
 
-    /// Takes about so many rows of a queue: of the client whose turn it is, and then of others in
-    /// their order. None that nobody wants any more.
+    /// Takes about `rows` rows from a queue: of the next client first, then of others in their
+    /// order. Skips rows that are no longer wanted.
     fn take(&self, state: &mut State, first: ClientId, queue_key: QueueKey, rows: usize) -> Vec<Slice> {
         state.queue.now = state.queue.now.max(state.queue.clients.get(&first).map_or(0, |flow| flow.time));
         let others: Vec<ClientId> =
@@ -417,9 +421,9 @@ impl Shared {
         taken
     }
 
-    /// Gives out what a batch came to, and says whether its worker goes on.
+    /// Delivers the outputs of a batch. Returns whether its worker continues.
     fn complete(&self, number: u64, outputs: Result<Vec<Output>, Fault>) -> bool {
-        // Another worker has it, since this one took too long.
+        // The worker took too long, and another one has its batch.
         let Some(batch) = self.end(number) else { return false };
         let cpu = self.workers[batch.worker].cpu;
         let only = |batch: &InFlightBatch, refusal: Refusal| {
@@ -447,7 +451,7 @@ impl Shared {
         true
     }
 
-    /// Takes a batch off the list.
+    /// Removes a batch from those in progress.
     fn end(&self, number: u64) -> Option<InFlightBatch> {
         let mut state = self.state();
         let batch = state.in_flight.remove(&number)?;
@@ -455,7 +459,7 @@ impl Shared {
         Some(batch)
     }
 
-    /// Puts the slices of a batch back to the heads of their queues.
+    /// Returns the slices of a batch to the heads of their queues.
     fn again(&self, batch: &InFlightBatch, alone: bool) {
         let mut state = self.state();
         for Slice { request, rows } in batch.slices.iter().rev() {
@@ -470,7 +474,7 @@ impl Shared {
 
     fn quarantine(&self, batch: &InFlightBatch, why: &str) {
         let processor = self.workers[batch.worker].processor.name();
-        tracing::error!(processor, why, "a processor is quarantined, its work done again");
+        tracing::error!(processor, why, "a processor is quarantined, and its work is repeated");
         self.state().quarantined[batch.worker] = true;
         self.metrics.quarantined.inc();
         self.again(batch, false);
@@ -486,23 +490,23 @@ impl Shared {
         };
         for number in numbers {
             if let Some(batch) = self.end(number) {
-                self.quarantine(&batch, "it took too long for a batch");
+                self.quarantine(&batch, "a batch took too long");
             }
         }
     }
 }
 
-/// Leaves the processors to others, where the system knows priorities of threads.
+/// Lowers the thread's priority, on systems with thread priorities.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
-        // Of the calling thread: on Linux every thread has its own. Where it is not allowed, long
-        // rounds have the same priority.
+        // On Linux this affects only the calling thread. If it is not permitted, long rounds run at
+        // the normal priority.
         let _ = rustix::process::setpriority_process(None, 19);
     }
 }
 
-/// Runs slices as one batch and takes the output apart.
+/// Runs slices as one batch and splits the output.
 fn run(processor: &dyn Processor, slices: &[Slice]) -> Result<Vec<Output>, Fault> {
     let internal = |error: hearith_paillier::Error| Fault::Processor(Box::new(error));
     let key = &slices[0].request.key;
@@ -524,7 +528,9 @@ impl<'a> Waiter<'a> {
     fn enter(count: &'a AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let one_more = |waiting| (waiting < most).then_some(waiting + 1);
         let entered = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        let full = |_| Refusal::new(ErrorReason::QueueFull, format!("{most} requests wait for room in the queue"));
+        let full = |_| {
+            Refusal::new(ErrorReason::QueueFull, format!("{most} requests are already waiting for space in the queue"))
+        };
         entered.map(|_| Self(count)).map_err(full)
     }
 }

@@ -1,5 +1,5 @@
-//! The server: gRPC with health and reflection, TLS, metrics, and an end that finishes what was
-//! accepted.
+//! The server: gRPC with health and reflection, TLS and metrics. A shutdown finishes the accepted
+//! requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -45,91 +45,90 @@ use crate::unread::UnreadBuffer;
 
 pub use hearith_serving::tls::Tls;
 
-/// How often a silent connection is asked whether it is there, and how long it may take to answer.
+/// Interval of keep-alive pings on a silent connection, and the timeout for their answers.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// What every client of HTTP/2 begins with (RFC 9113, section 3.4).
+/// The client connection preface of HTTP/2 (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// HTTP/1.1 is for those who speak nothing else: they are told that this is gRPC.
+/// HTTP/1.1 is listed only to tell its clients that this is gRPC.
 const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
-/// Streams that one connection may have open.
+/// Maximum number of open streams per connection.
 const STREAMS_A_CLIENT: u32 = 256;
-/// Threads that talk to clients: enough for what the cores compute, and on few cores one, since
-/// each that is woken costs them time.
+/// Maximum number of threads that serve connections. They keep up with the cores' computations.
+/// With few cores there is only one, since each woken thread costs computing time.
 const MOST_THREADS: usize = 4;
 
-/// What a server is started with.
+/// Options of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// Where to listen; port 0 for any that is free.
+    /// The address to listen on. Port 0 selects any free port.
     pub listen: SocketAddr,
-    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not
+    /// The address that serves `/metrics`. It must be a loopback address, since metrics are not
     /// encrypted.
     pub metrics: Option<SocketAddr>,
-    /// Whether that address may be another one.
+    /// Whether `metrics` may be another address.
     pub public_metrics: bool,
-    /// An OpenTelemetry collector on this machine, which is sent a span for each request (OTLP over
+    /// An OpenTelemetry collector on this machine. It receives a span for each request (OTLP over
     /// gRPC).
     pub collector: Option<SocketAddr>,
-    /// How connections are protected; without, only the loopback network is listened on.
+    /// TLS credentials. Unless they require client certificates, the server listens only on a
+    /// loopback address.
     pub tls: Option<Tls>,
-    /// What clients may do. Unless it is said, everything; but where clients show certificates,
-    /// nobody decrypts.
+    /// Clients' rights. By default clients may do everything, except decrypt if the server requires
+    /// client certificates.
     pub rights: Option<Rights>,
-    /// A log of decryptions, none of which is answered before its line is written.
+    /// A log of decryptions. No decryption is answered before its line is written.
     pub audit: Option<PathBuf>,
-    /// The keys to decrypt with.
+    /// The private keys to decrypt with.
     pub keys: Vec<PrivateKey>,
-    /// Which public keys are taken.
+    /// The public keys that are accepted.
     pub policy: KeyPolicy,
-    /// The engine of this CPU.
+    /// This CPU's engine.
     pub engine: Engine,
-    /// Devices beside it.
+    /// Devices in addition to this CPU.
     pub devices: Vec<Worker>,
-    /// Whether this CPU only does what no device does.
+    /// Whether this CPU computes only what no device can.
     pub cpu_fallback_only: bool,
-    /// How much clients may ask for.
+    /// Limits on clients.
     pub limits: Limits,
 }
 
-/// Why a server cannot start, or ended.
+/// The error when a server fails to start or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Others than this machine could connect, unprotected.
+    /// Other machines could connect without showing a certificate.
     #[error(
-        "{0} can be reached from other machines: that needs TLS and certificates of the clients, since whoever connects can use the \
-         keys, and plaintexts go over the network"
+        "{0} can be reached from other machines: that needs TLS and client certificates, because every client can use \
+         the keys, and plaintexts cross the network"
     )]
     NotLoopback(SocketAddr),
-    /// Metrics would be shown to other machines.
-    #[error(
-        "{0} can be reached from other machines: metrics are not encrypted, and shown there only with --public-metrics"
-    )]
+    /// Other machines could read the metrics.
+    #[error("{0} can be reached from other machines: metrics are not encrypted, so this needs --public-metrics")]
     MetricsNotLoopback(SocketAddr),
-    /// Spans would go to another machine.
-    #[error("{0} is another machine, and spans are not encrypted: run a collector on this one, which sends them on")]
+    /// Spans would be sent to another machine.
+    #[error("{0} is another machine, but spans are not encrypted: run a collector on this machine that forwards them")]
     CollectorNotLoopback(SocketAddr),
     /// Spans cannot be sent.
     #[error("cannot send spans")]
     Traces(#[from] opentelemetry_otlp::ExporterBuildError),
-    /// The address is taken, or none of this machine.
+    /// The address is in use, or does not belong to this machine.
     #[error("cannot listen on {0}")]
     Listen(SocketAddr, #[source] io::Error),
-    /// The run-time has no threads.
+    /// The runtime's threads cannot be started.
     #[error("cannot start the server's threads")]
     Runtime(#[source] io::Error),
-    /// The log of decryptions cannot be written.
+    /// The log of decryptions cannot be opened.
     #[error("{0}")]
     Audit(String, #[source] io::Error),
-    /// The certificates, their key or the revocation lists are not usable.
+    /// The certificates, their key or the revocation lists are unusable.
     #[error(transparent)]
     Tls(#[from] tls::Error),
-    /// The server has no TLS whose certificates could be replaced.
+    /// The server runs without TLS, so there are no certificates to replace.
     #[error("the service was started without TLS")]
     NoTls,
 }
 
-/// A server that runs until it is stopped. Dropped without, it breaks off.
+/// A server that runs until [`Server::stop`]. Dropping it aborts the requests in progress.
 #[derive(Debug)]
 pub struct Server {
     runtime: Option<Runtime>,
@@ -142,10 +141,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen.
+    /// Starts the server.
     ///
     /// # Errors
-    /// An address that is not to be had, or not without TLS; certificates that are not usable.
+    /// The address is unavailable or needs TLS, or the certificates are unusable.
     pub fn start(options: Options) -> Result<Self, Error> {
         let protected = options.tls.as_ref().is_some_and(|tls| tls.clients.is_some());
         if !protected && !options.listen.ip().is_loopback() {
@@ -220,41 +219,43 @@ impl Server {
         Ok(Self { runtime: Some(runtime), service, address, metrics_address, stop, tls, serving })
     }
 
-    /// Replaces what clients may do, from their next requests on.
+    /// Replaces the clients' rights, starting with their next requests.
     pub fn replace_rights(&self, rights: Rights) {
         *self.service.rights.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rights);
     }
 
-    /// Replaces the certificates and revocation lists, for connections that come from now on.
+    /// Replaces the certificates and revocation lists for new connections.
     ///
     /// # Errors
-    /// What is wrong with them: then those from before stay in use.
+    /// They are unusable, or the server runs without TLS. The previous ones then stay in use.
     pub fn replace_tls(&self, tls: &Tls) -> Result<(), Error> {
         Ok(self.tls.as_ref().ok_or(Error::NoTls)?.replace(tls)?)
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it shows metrics.
+    /// The address that serves the metrics.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
     }
 
-    /// What it has counted.
+    /// The metrics.
     pub fn metrics(&self) -> &Metrics {
         &self.service.metrics
     }
 
-    /// The processors that stalled or failed, by name.
+    /// The names of the processors that stalled or failed.
     pub fn quarantined(&self) -> Vec<String> {
         self.service.scheduler.quarantined()
     }
 
-    /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished
-    /// in time. With nothing in work it ends at once, whatever connections are open.
+    /// Stops accepting requests, finishes the accepted ones, and ends. Returns whether all finished
+    /// within the shutdown timeout.
+    ///
+    /// Returns at once if no request is in progress, even if connections are open.
     pub fn stop(mut self) -> bool {
         let (runtime, serving) = (self.runtime.take(), self.serving.take());
         let (Some(runtime), Some(serving)) = (runtime, serving) else { return true };
@@ -281,12 +282,12 @@ impl Drop for Server {
     }
 }
 
-/// What lets clients in.
+/// Creates the gate that accepts connections.
 fn gate(service: &Service, certificates: bool, tls: Option<Arc<Current>>) -> Arc<Gate> {
     let limits = &service.limits;
     let gate_limits = gate::Limits {
         clients: limits.clients,
-        // Without certificates all clients have the same address, this machine's.
+        // Without certificates all clients have the same address: this machine's.
         clients_each: if certificates { (limits.clients / 4).max(1) } else { limits.clients },
         surplus: limits.clients,
         handshakes: limits.handshakes,
@@ -298,7 +299,7 @@ fn gate(service: &Service, certificates: bool, tls: Option<Arc<Current>>) -> Arc
     Gate::new(gate_limits, opening, tls, descriptors, service.metrics.connections.clone(), service.talk.clone())
 }
 
-/// Serves until it is told to stop, and then until every request has its answer.
+/// Serves until told to stop, then until every request is answered.
 async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<PaillierServer<Front>>().await;
@@ -320,7 +321,7 @@ async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     };
     let paillier = PaillierServer::new(Front { service, streams })
         .max_decoding_message_size(limits.message_bytes)
-        // Answers are not: their size would tell how large the decrypted numbers are.
+        // Answers are never compressed: their size would reveal the size of the decrypted numbers.
         .accept_compressed(CompressionEncoding::Gzip)
         .max_encoding_message_size(usize::MAX);
     let routes = Routes::new(health).add_service(newer).add_service(older).add_service(paillier);
@@ -349,17 +350,17 @@ async fn connection(arrival: Arrival, router: axum::Router, lifetime: Lifetime, 
     drop(arrival.held);
 }
 
-/// At the end the whole server and its service are not healthy any more.
+/// Reports the server and its service as not healthy once the server stops.
 async fn tell_the_end(reporter: HealthReporter, mut stopping: watch::Receiver<bool>) {
-    // The sender is gone only if the server is.
+    // The sender is dropped only together with the server.
     let _ = stopping.wait_for(|stopping| *stopping).await;
     reporter.set_service_status("", tonic_health::ServingStatus::NotServing).await;
     reporter.set_not_serving::<PaillierServer<Front>>().await;
     tracing::info!("shutting down");
 }
 
-/// Cuts off whoever does not even read why there is no more, ends silent streams, and returns
-/// memory.
+/// Periodically cuts off clients that do not even read the error about their unread answers, ends
+/// silent streams, and returns freed memory.
 async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
     let Limits { send_timeout, stream_timeout, .. } = service.limits;
     let every = (send_timeout.min(stream_timeout) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
@@ -376,12 +377,12 @@ async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
     }
 }
 
-/// Whose request it is that came with these.
+/// Returns the client of a request from its extensions.
 fn client_of(extensions: &axum::http::Extensions) -> Client {
     extensions.get::<Client>().cloned().unwrap_or_default()
 }
 
-/// What gRPC calls.
+/// The implementation of the gRPC service.
 struct Front {
     service: Arc<Service>,
     streams: Arc<Streams>,
@@ -395,11 +396,12 @@ impl Front {
         Ok(exchange(self.service.clone(), request, stream, client))
     }
 
-    /// Whose request it is. Refuses clients that there is no room for, and everybody at the end.
+    /// Returns the client of a request. Rejects clients beyond the limit, and everyone once the
+    /// server stops.
     fn admit<T>(&self, request: &Request<T>) -> Result<Client, Refusal> {
         let client = request.extensions().get::<Client>().cloned().unwrap_or_default();
         if client.surplus {
-            let text = format!("{} clients are connected, and no more are taken", self.service.limits.clients);
+            let text = format!("{} clients are connected, which is the limit", self.service.limits.clients);
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
         }
         match *self.service.stopping.borrow() {

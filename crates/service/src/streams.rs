@@ -1,6 +1,7 @@
-//! Open streams, shared among clients: a client has at most a part of them, and silent streams end
-//! after a while. When all are in use, a silent stream of the client with the most is closed for a
-//! client with fewer.
+//! Open streams, limited in total and per client.
+//!
+//! Streams that are silent for too long are ended. If all are in use, a silent stream of the client
+//! with the most is closed for a client with fewer.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,16 +30,16 @@ struct State {
     counts: HashMap<ClientId, usize>,
 }
 
-/// What a stream is at.
+/// The state of a stream.
 #[derive(Debug, Default)]
 struct Activity {
-    /// Milliseconds from the beginning until it became silent, and 1; 0 while something is in work.
+    /// Milliseconds from `begun` until it became silent, plus 1. 0 while a request is in progress.
     silent: AtomicU64,
     ended: AtomicBool,
     end: Notify,
 }
 
-/// A stream that is open until this is dropped.
+/// An open stream. Dropping this closes it.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     streams: Arc<Streams>,
@@ -47,25 +48,25 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
-    /// At most so many in all, and of one client.
+    /// Allows at most `most` streams in total and `each` per client.
     pub(crate) fn new(most: usize, each: usize) -> Arc<Self> {
         Arc::new(Self { most, each, begun: Instant::now(), state: Mutex::default() })
     }
 
-    /// One more, of a client.
+    /// Opens a stream for a client.
     ///
     /// # Errors
-    /// The client has its share, or all are taken and none makes way.
+    /// The client has used up its share, or all streams are in use and none can be closed.
     pub(crate) fn open(self: &Arc<Self>, whose: ClientId) -> Result<OpenStream, Refusal> {
         let full = |text| Err(Refusal::new(ErrorReason::StreamsFull, text));
         let mut state = self.state();
         let mine = state.counts.get(&whose).copied().unwrap_or(0);
         if mine >= self.each {
-            return full(format!("{} streams of this client are open, and no more are taken", self.each));
+            return full(format!("{} streams of this client are open, which is the limit", self.each));
         }
         if state.open.len() >= self.most {
             let Some(number) = state.to_make_way(mine) else {
-                return full(format!("{} streams are open, and no more are taken", self.most));
+                return full(format!("{} streams are open, which is the limit", self.most));
             };
             state.end(number);
         }
@@ -77,7 +78,7 @@ impl Streams {
         Ok(OpenStream { streams: self.clone(), number, activity })
     }
 
-    /// Ends streams that have been silent for so long.
+    /// Ends streams that have been silent for `age`.
     pub(crate) fn end_silent(&self, age: Duration) {
         let Some(before) = self.now().checked_sub(age.as_millis() as u64) else { return };
         let mut state = self.state();
@@ -96,8 +97,10 @@ impl Streams {
 }
 
 impl State {
-    /// The stream that was silent for the longest time, of a client who has the most of those who
-    /// have more than a newcomer with `mine` would then have.
+    /// Returns the silent stream to close for a client that has `mine` streams.
+    ///
+    /// Candidates are clients that have more streams than the newcomer would then have. Of those
+    /// with the most, the stream that has been silent longest is closed.
     fn to_make_way(&self, mine: usize) -> Option<u64> {
         let silent = self.open.iter().filter(|(_, (_, activity))| activity.since() > 0);
         let more = silent.filter_map(|(&number, (whose, activity))| {
@@ -107,7 +110,7 @@ impl State {
         more.min().map(|(_, _, number)| number)
     }
 
-    /// Ends a stream: it is told so, and no longer counted.
+    /// Ends a stream: notifies it and stops counting it.
     fn end(&mut self, number: u64) {
         let Some((whose, activity)) = self.open.remove(&number) else { return };
         activity.ended.store(true, Ordering::Release);
@@ -126,7 +129,7 @@ impl Activity {
 }
 
 impl OpenStream {
-    /// Says whether something is in work.
+    /// Records whether the stream is silent, that is, has no request in progress.
     pub(crate) fn is_silent(&self, silent: bool) {
         match (silent, self.activity.since()) {
             (true, 0) => self.activity.silent.store(self.streams.now(), Ordering::Release),
@@ -135,7 +138,7 @@ impl OpenStream {
         }
     }
 
-    /// Ends when the stream has to.
+    /// Returns when the stream has to end.
     pub(crate) async fn ended(&self) {
         while !self.activity.ended.load(Ordering::Acquire) {
             self.activity.end.notified().await;
@@ -149,9 +152,9 @@ impl Drop for OpenStream {
     }
 }
 
-/// The refusal of what was silent.
+/// The refusal on a stream that was silent.
 pub(crate) fn was_silent() -> Refusal {
-    Refusal::new(ErrorReason::Idle, "the stream was silent for too long, or made way for another client's")
+    Refusal::new(ErrorReason::Idle, "the stream was silent for too long, or was closed to make room for another client")
 }
 
 #[cfg(test)]
@@ -169,7 +172,7 @@ mod tests {
         let mut taken: Vec<OpenStream> = (0..5).map(|_| streams.open(greedy).unwrap()).collect();
         assert_eq!(streams.open(greedy).unwrap_err().reason(), ErrorReason::StreamsFull, "its share");
         let _one = streams.open(other).unwrap();
-        // What is in work does not make way.
+        // A stream with a request in progress is not closed.
         taken[0].is_silent(false);
         std::thread::sleep(Duration::from_millis(5));
         taken[2].is_silent(false);

@@ -1,8 +1,9 @@
-//! Traces for OpenTelemetry: a span for every request that enters the queue, sent to a collector on
-//! this machine by OTLP over gRPC. A span has the operation, the rows, how it ended and how long it
-//! took: no number, key or client.
+//! OpenTelemetry traces: a span for every request that enters the queue, sent to a collector on
+//! this machine by OTLP over gRPC.
 //!
-//! A collector that is slow or gone delays nobody: spans beyond the exporter's queue are dropped.
+//! A span contains the operation, the rows, the outcome and the duration, but no number, key or
+//! client. A collector that is slow or unavailable delays no request: spans beyond the exporter's
+//! queue are dropped.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,11 +19,11 @@ use tonic::metadata::MetadataMap;
 
 use crate::refusal::Refusal;
 
-/// How long the end waits for the last spans.
+/// How long the shutdown waits for the last spans.
 const LAST_SPANS: Duration = Duration::from_secs(1);
 const PARENT: &str = "traceparent";
 
-/// Where spans go.
+/// The exporter of spans.
 #[derive(Debug)]
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
@@ -30,7 +31,8 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Spans for a collector at an address. To be called within the run-time that sends them.
+    /// Creates an exporter to a collector's address. Call it within the runtime that sends the
+    /// spans.
     pub(crate) fn to(collector: SocketAddr) -> Result<Self, ExporterBuildError> {
         let exporter = SpanExporter::builder().with_tonic().with_endpoint(format!("http://{collector}")).build()?;
         let resource = Resource::builder().with_service_name("hearith").build();
@@ -39,14 +41,14 @@ impl Traces {
         Ok(Self { provider, tracer })
     }
 
-    /// The span of a request, a part of its client's trace if it told one.
+    /// Begins a request's span, as part of the client's trace if it sent one.
     pub(crate) fn begin(&self, parent: &Context, operation: &'static str, rows: usize) -> RequestSpan {
         let attributes = [KeyValue::new("rpc.system", "grpc"), KeyValue::new("hearith.rows", rows as i64)];
         let span = self.tracer.span_builder(operation).with_kind(SpanKind::Server).with_attributes(attributes);
         RequestSpan(span.start_with_context(&self.tracer, parent))
     }
 
-    /// Sends what is left. It blocks for a second at most.
+    /// Sends the remaining spans. Blocks for at most a second.
     pub(crate) fn end(&self) {
         if let Err(error) = self.provider.shutdown_with_timeout(LAST_SPANS) {
             tracing::warn!(%error, "not all spans were sent");
@@ -54,20 +56,20 @@ impl Traces {
     }
 }
 
-/// A request's span. It ends when it is dropped.
+/// A request's span. Dropping it ends the span.
 #[derive(Debug)]
 pub(crate) struct RequestSpan(<SdkTracer as Tracer>::Span);
 
 impl RequestSpan {
-    /// Says how the request ended.
+    /// Records how the request ended.
     pub(crate) fn outcome<T>(&mut self, result: &Result<T, Refusal>) {
         let outcome = result.as_ref().map_or_else(|refusal| refusal.reason().name(), |_| "ok");
         self.0.set_attribute(KeyValue::new("hearith.outcome", outcome));
     }
 }
 
-/// The trace that a call is a part of, by its `traceparent` (W3C Trace Context); what vendors add
-/// to it (`tracestate`) is left out.
+/// Returns the trace that a call belongs to, from its `traceparent` (W3C Trace Context). Ignores
+/// vendor data (`tracestate`).
 pub(crate) fn parent(metadata: &MetadataMap) -> Context {
     struct Parent<'a>(&'a MetadataMap);
     impl Extractor for Parent<'_> {

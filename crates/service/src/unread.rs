@@ -1,5 +1,5 @@
-//! Answers that wait for their clients, in the service and in the buffers of the transport, within
-//! a limit: beyond it, the client with the oldest unread answer is disconnected.
+//! Unread answers, limited in bytes, in the service and in the transport's buffers. Beyond the
+//! limit, the client with the oldest unread answer is disconnected.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::clients::{Client, SharedTalk};
 use crate::metrics::Metrics;
 use hearith_serving::lifetime::Busy;
 
-/// All answers that were computed and not yet taken.
+/// All answers that were computed but not yet read.
 #[derive(Debug)]
 pub(crate) struct UnreadBuffer {
     most: usize,
@@ -28,7 +28,7 @@ pub(crate) struct UnreadBuffer {
 struct State {
     bytes: usize,
     put: u64,
-    /// By age, the oldest first.
+    /// By order of arrival, oldest first.
     answers: BTreeMap<u64, Answer>,
 }
 
@@ -39,7 +39,7 @@ struct Answer {
     since: Instant,
 }
 
-/// An answer's part of the buffer, given back when it is dropped.
+/// An answer's share of the buffer. Dropping it returns the share.
 #[derive(Debug)]
 pub(crate) struct BufferPermit {
     buffer: Arc<UnreadBuffer>,
@@ -48,12 +48,13 @@ pub(crate) struct BufferPermit {
 }
 
 impl UnreadBuffer {
-    /// A buffer for so many bytes.
+    /// Creates a buffer of `most` bytes.
     pub(crate) fn new(most: usize, metrics: Arc<Metrics>, talk: SharedTalk) -> Arc<Self> {
         Arc::new(Self { most, state: Mutex::default(), metrics, talk })
     }
 
-    /// Counts an answer to a client. Others make way for it; alone it may be as large as it is.
+    /// Counts an answer to a client. Evicts older answers if needed. A single answer may exceed the
+    /// limit.
     pub(crate) fn put(self: &Arc<Self>, bytes: usize, client: &Client) -> BufferPermit {
         let mut state = self.state();
         let number = state.put;
@@ -65,7 +66,7 @@ impl UnreadBuffer {
         BufferPermit { buffer: self.clone(), number, _busy: client.work.begin() }
     }
 
-    /// Cuts off whoever has left an answer unread for so long.
+    /// Disconnects clients that have left an answer unread for `age`.
     pub(crate) fn drop_older(&self, age: Duration) {
         let mut state = self.state();
         let late = |state: &State| state.answers.values().next().is_some_and(|answer| answer.since.elapsed() >= age);
@@ -74,7 +75,7 @@ impl UnreadBuffer {
         }
     }
 
-    /// Cuts off whose answer is the oldest, if there is one.
+    /// Disconnects the client with the oldest answer. Returns `false` if there is no answer.
     fn drop_oldest(&self, state: &mut State) -> bool {
         let Some((_, answer)) = state.answers.pop_first() else { return false };
         state.bytes -= answer.bytes;
@@ -83,7 +84,7 @@ impl UnreadBuffer {
         true
     }
 
-    /// Counts what the transport holds of a response until it has sent it.
+    /// Counts a response's bytes in the transport until they are sent.
     pub(crate) async fn count(self: Arc<Self>, client: Client, request: Request, next: Next) -> Response {
         let response = next.run(request).await;
         let held = move |bytes: Bytes| {
@@ -98,7 +99,7 @@ impl UnreadBuffer {
     }
 }
 
-/// Bytes that count as unread until they are dropped.
+/// Bytes that count as unread until dropped.
 struct CountedBytes {
     bytes: Bytes,
     _permit: BufferPermit,
@@ -136,10 +137,10 @@ mod tests {
         assert_eq!(cut(), [false; 4], "what was taken leaves room");
         let _fourth = buffer.put(50, &clients[3]);
         assert_eq!(cut(), [false, true, true, false]);
-        // Whose answers are gone already.
+        // The answers of disconnected clients were already removed.
         drop((second, third));
         assert_eq!((buffer.state().bytes, metrics.unread_bytes.get()), (50, 50));
-        // Larger than all room there is.
+        // Larger than the whole buffer.
         let fifth = buffer.put(1000, &clients[0]);
         assert_eq!(cut(), [false, true, true, true]);
         buffer.drop_older(Duration::from_secs(3600));

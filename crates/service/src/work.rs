@@ -1,4 +1,4 @@
-//! Operations on batches under one key, which can be joined and divided by rows.
+//! Operations on batches under one key. Batches can be joined and split by rows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::keys::ServedKey;
 
-/// An operation with what must be the same for two requests to be computed together.
+/// An operation with the parameters that must match for requests to share a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Encryption.
@@ -20,12 +20,12 @@ pub enum Operation {
     Add,
     /// Multiplication by integers.
     Multiply {
-        /// Bits of the magnitudes.
+        /// Bits of the integers' magnitudes.
         bits: u32,
-        /// Whether the products are left as they are.
+        /// Whether the products are not re-randomised.
         deterministic: bool,
     },
-    /// Sums by groups.
+    /// Sums of groups of rows.
     SumGroups,
     /// Decryption.
     Decrypt,
@@ -45,27 +45,27 @@ impl Operation {
     }
 }
 
-/// What an operation works on.
+/// The input of an operation.
 #[derive(Clone)]
 pub enum Input {
     /// Plaintexts to encrypt.
     Encrypt(Plaintexts),
     /// Ciphertexts to re-randomise.
     Rerandomise(Ciphertexts),
-    /// Two batches of as many rows to add.
+    /// Two batches of equal length to add.
     Add(Ciphertexts, Ciphertexts),
     /// Ciphertexts to multiply.
     Multiply {
         /// The ciphertexts.
         ciphertexts: Ciphertexts,
-        /// As many integers.
+        /// The integers, one for each ciphertext.
         scalars: Zeroizing<Vec<i128>>,
         /// Bits of their magnitudes.
         bits: u32,
-        /// Whether the products are left as they are.
+        /// Whether the products are not re-randomised.
         deterministic: bool,
     },
-    /// Ciphertexts to add up.
+    /// Ciphertexts to sum.
     SumGroups {
         /// The ciphertexts.
         ciphertexts: Ciphertexts,
@@ -76,7 +76,7 @@ pub enum Input {
     Decrypt(Ciphertexts),
 }
 
-/// What an operation gives.
+/// The output of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Ciphertexts.
@@ -86,7 +86,7 @@ pub enum Output {
 }
 
 impl Input {
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(&self) -> Operation {
         match self {
             Self::Encrypt(_) => Operation::Encrypt,
@@ -98,7 +98,7 @@ impl Input {
         }
     }
 
-    /// The batch whose rows are counted.
+    /// Returns the batch whose rows are counted.
     fn batch(&self) -> &Batch {
         match self {
             Self::Encrypt(plaintexts) => plaintexts.batch(),
@@ -109,12 +109,12 @@ impl Input {
         }
     }
 
-    /// Rows that go in.
+    /// The number of input rows.
     pub fn rows(&self) -> usize {
         self.batch().len()
     }
 
-    /// Rows that come out.
+    /// The number of output rows.
     pub fn answers(&self) -> usize {
         match self {
             Self::SumGroups { groups, .. } => groups.len(),
@@ -122,19 +122,19 @@ impl Input {
         }
     }
 
-    /// Bytes that the numbers take, roughly.
+    /// The approximate size of the numbers in bytes.
     pub fn bytes(&self) -> usize {
         let batches = if matches!(self, Self::Add(..)) { 2 } else { 1 };
         batches * self.rows() * self.batch().limbs() * 8
     }
 
-    /// The rows of several inputs of one operation under one key, one after another.
+    /// Concatenates inputs of one operation under one key.
     ///
     /// # Errors
-    /// Two keys.
+    /// The inputs have different keys.
     ///
     /// # Panics
-    /// If there are none, or two operations: the caller's mistake.
+    /// If `inputs` is empty or contains different operations.
     pub fn concat(inputs: &[&Input]) -> Result<Self, Error> {
         let first = inputs[0];
         assert!(inputs.iter().all(|input| input.operation() == first.operation()), "one operation");
@@ -169,9 +169,10 @@ impl Input {
         })
     }
 
-    /// A slice: so many rows. Those of sums are counted group by group, so that slices have few
-    /// groups in common, and a slice has the groups of its rows alone. [`Input::join`] takes what
-    /// slices come to.
+    /// Returns a slice with these rows.
+    ///
+    /// For sums, rows are counted group by group, so slices have few groups in common. A slice
+    /// contains only the groups of its own rows. [`Input::join`] combines the outputs of slices.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchRow`] if there are no such rows.
@@ -208,7 +209,7 @@ impl Input {
         }))
     }
 
-    /// The row of this input that is the `index`-th of a slice.
+    /// Returns the row of this input that is at `index` in a slice.
     pub fn row_of(&self, rows: &Range<usize>, index: usize) -> usize {
         let place = rows.start + index;
         match self {
@@ -219,7 +220,7 @@ impl Input {
         }
     }
 
-    /// The first row of this input that a slice has; `usize::MAX` if it has none.
+    /// Returns the lowest row of this input in a slice, or `usize::MAX` if the slice is empty.
     pub fn first_row(&self, rows: &Range<usize>) -> usize {
         match self {
             Self::SumGroups { groups, .. } => {
@@ -230,11 +231,13 @@ impl Input {
         }
     }
 
-    /// What the input comes to, from what its slices did: all of them, in order. Groups that are in
-    /// several slices are added up, at most one for each end of a slice.
+    /// Combines the outputs of all slices, in order, into the output of this input.
+    ///
+    /// Adds the partial sums of groups that several slices share, at most one group for each slice
+    /// boundary.
     ///
     /// # Errors
-    /// What slices came to does not go together, or the key is another.
+    /// The outputs do not fit together, or belong to another key.
     pub fn join(&self, key: &ServedKey, slices: Vec<(Range<usize>, Output)>) -> Result<Output, Error> {
         let (ranges, outputs): (Vec<Range<usize>>, Vec<Output>) = slices.into_iter().unzip();
         let Self::SumGroups { groups, .. } = self else { return Output::concat(outputs) };
@@ -244,8 +247,8 @@ impl Input {
         let Output::Ciphertexts(partial) = Output::concat(outputs)? else {
             return Err(ErrorKind::Lengths { left: groups.len(), right: 0 }.into());
         };
-        // The next of the partial sums, and of the slices; each group has one of each of its
-        // slices.
+        // The index of the next partial sum, and of the current slice. Each group has one partial
+        // sum for each of its slices.
         let (mut next, mut slice) = (0, 0);
         let (mut split, mut order) = (Vec::new(), Vec::with_capacity(groups.len()));
         for places in places(groups) {
@@ -295,9 +298,10 @@ impl Input {
         if let Self::SumGroups { groups, .. } = self { groups } else { &[] }
     }
 
-    /// Checks what the protocol says of every ciphertext and the operation itself does not find:
-    /// that none shares a factor with `n`. Multiplication and decryption find it, the other
-    /// operations give a number that is no ciphertext.
+    /// Checks that no ciphertext shares a factor with `n`, where the operation itself does not.
+    ///
+    /// The protocol requires this of every ciphertext. Multiplication and decryption check it
+    /// themselves. The other operations would return a number that is not a ciphertext.
     ///
     /// # Errors
     /// [`ErrorKind::CiphertextSharesFactor`] for the first row that does.
@@ -314,11 +318,12 @@ impl Input {
         }
     }
 
-    /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is
-    /// decrypted is checked, since a fault would give the key away to the client.
+    /// Computes on this CPU. Uses the private key if there is one, because that encrypts faster.
+    ///
+    /// Checks decryptions, because a faulty result would leak the key to the client.
     ///
     /// # Errors
-    /// What is wrong with a row, or a failure of the random generator.
+    /// A row is invalid, or the random generator failed.
     pub fn compute(&self, key: &ServedKey) -> Result<Output, Error> {
         self.check(key)?;
         let public = key.public();
@@ -344,7 +349,7 @@ impl Input {
     }
 }
 
-/// Where the rows of each group are, when they are counted group by group.
+/// The row ranges of the groups, with rows counted group by group.
 fn places(groups: &[Vec<u32>]) -> impl Iterator<Item = Range<usize>> {
     groups.iter().scan(0, |end, group| {
         let start = *end;
@@ -353,7 +358,7 @@ fn places(groups: &[Vec<u32>]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Shows no number.
+/// Omits the numbers.
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Input({:?} of {} rows)", self.operation(), self.rows())
@@ -361,7 +366,7 @@ impl fmt::Debug for Input {
 }
 
 impl Output {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         match self {
             Self::Ciphertexts(ciphertexts) => ciphertexts.len(),
@@ -369,10 +374,10 @@ impl Output {
         }
     }
 
-    /// The rows of several outputs, one after another.
+    /// Concatenates outputs.
     ///
     /// # Errors
-    /// Two keys; or none, or ciphertexts and plaintexts.
+    /// The outputs have different keys, there are none, or they mix ciphertexts and plaintexts.
     pub fn concat(parts: Vec<Self>) -> Result<Self, Error> {
         let mixed = || Error::from(ErrorKind::Lengths { left: parts.len(), right: 0 });
         if let [_] = &*parts {
@@ -395,10 +400,10 @@ impl Output {
         if let Self::Plaintexts(plaintexts) = self { Some(plaintexts) } else { None }
     }
 
-    /// The rows, cut into pieces of these lengths.
+    /// Splits the rows into pieces of these lengths.
     ///
     /// # Errors
-    /// [`ErrorKind::Lengths`] if they do not add up to all rows.
+    /// [`ErrorKind::Lengths`] if the lengths do not sum to the number of rows.
     pub fn split(self, lengths: &[usize]) -> Result<Vec<Self>, Error> {
         let (left, right) = (self.rows(), lengths.iter().sum());
         if left != right {

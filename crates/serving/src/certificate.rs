@@ -1,4 +1,4 @@
-//! The names in a certificate, and the end of its validity.
+//! A certificate's names and expiry.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,22 +9,22 @@ use x509_parser::prelude::FromDer;
 
 use crate::tls::Fingerprint;
 
-/// How long before its end a certificate is worth a warning.
+/// Remaining validity below which a warning is logged.
 const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
 const DAY: u64 = 24 * 3600;
 
-/// Whom a certificate names. Only what a certificate that was verified says is to be believed.
+/// The identity in a certificate. Trust it only if the certificate was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its alternative names (DNS, mail and URI) and its common name, each once, as they are
-    /// written.
+    /// Its alternative names (DNS, mail and URI) and common names as written, sorted and without
+    /// duplicates.
     pub names: Vec<String>,
-    /// Its SHA-256.
+    /// The SHA-256 digest of the certificate.
     pub fingerprint: Fingerprint,
 }
 
 impl Identity {
-    /// Reads a certificate. One that cannot be read names nobody.
+    /// Reads a certificate. An unreadable certificate has no names.
     pub fn of(certificate: &CertificateDer<'_>) -> Self {
         let mut names = parsed(certificate).map(|parsed| names(&parsed)).unwrap_or_default();
         names.sort();
@@ -32,7 +32,7 @@ impl Identity {
         Self { names, fingerprint: Fingerprint::of(certificate) }
     }
 
-    /// The name in logs: the first one, or the fingerprint.
+    /// The name for logs: the first one, or else the fingerprint.
     pub fn name(&self) -> String {
         self.names.first().cloned().unwrap_or_else(|| self.fingerprint.to_string())
     }
@@ -52,7 +52,7 @@ fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
     alternative.chain(common).map(str::to_owned).collect()
 }
 
-/// When the first of several certificates ends; none if none can be read.
+/// The earliest expiry among several certificates, or `None` if none can be read.
 pub fn earliest_end(certificates: &[CertificateDer<'_>]) -> Option<SystemTime> {
     let end = |certificate: &CertificateDer<'_>| {
         let seconds = parsed(certificate)?.validity().not_after.timestamp();
@@ -61,7 +61,7 @@ pub fn earliest_end(certificates: &[CertificateDer<'_>]) -> Option<SystemTime> {
     certificates.iter().filter_map(end).min()
 }
 
-/// What to warn of at a time, if anything.
+/// The warning at time `now` about a certificate that expires at `end`, if any.
 pub fn warning(end: SystemTime, now: SystemTime) -> Option<String> {
     match end.duration_since(now) {
         Err(_) => Some("a certificate has expired".to_owned()),

@@ -1,25 +1,25 @@
-//! File descriptors: as many as the system allows, with some reserved.
+//! File descriptors for connections, up to the system's limit minus a reserve.
 
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::Semaphore;
 
-/// Descriptors kept back for metrics, logs, certificates that are read again, and stores.
+/// Descriptors reserved for metrics, logs, reloaded certificates and stores.
 pub const KEPT: usize = 64;
-/// Descriptors that are assumed to be open where the system does not tell.
+/// Descriptors assumed to be open if the system does not tell.
 const ASSUMED: usize = 64;
-/// Connections that a process may have however few descriptors there are.
+/// Minimum number of connections, however few descriptors there are.
 const LEAST: usize = 16;
-/// Connections that a process never exceeds, since descriptors may be unlimited.
+/// Maximum number of connections, since descriptors may be unlimited.
 const MOST: usize = 1 << 20;
 
-/// Raises the limit of open descriptors to what the system allows this process, and gives a permit
-/// for each connection that fits below it.
+/// Raises the descriptor limit to the maximum for this process. Returns one permit for each
+/// connection that fits.
 pub fn for_connections() -> Arc<Semaphore> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
-        // Where that is refused, the limit stays as it is.
+        // If the system rejects this, the limit stays as it is.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
     let limit = getrlimit(Resource::Nofile).current.and_then(|limit| usize::try_from(limit).ok());

@@ -1,8 +1,8 @@
-//! How connections come in: accepted within the limit of descriptors, given a deadline for their
-//! handshake, and counted as clients only after it.
+//! Accepts connections within the descriptor limit and gives each handshake a deadline.
 //!
-//! A handshake is TLS, where there is TLS, and the first bytes of the protocol. A client that
-//! shows no certificate, or says nothing, therefore never takes a permit.
+//! A handshake consists of TLS, if enabled, and the first bytes of the protocol. Only a connection
+//! whose handshake succeeds counts as a client. A client that shows no certificate, or sends
+//! nothing, therefore never holds a permit.
 
 use std::future::Future;
 use std::io;
@@ -25,65 +25,65 @@ use crate::rate::client_prefix;
 use crate::socket::{Cut, Foreign, Socket, Stream, Transport};
 use crate::tls::{Current, Fingerprint};
 
-/// How many connections there may be.
+/// Limits on connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Clients: connections whose handshake is done.
+    /// Maximum number of clients, that is, of connections whose handshake is done.
     pub clients: usize,
-    /// Of one certificate, or, where clients show none, of one address.
+    /// Maximum number of clients per certificate, or per address if clients show no certificates.
     pub clients_each: usize,
-    /// Connections beyond these that are let in to be told so.
+    /// Maximum number of connections beyond these that are admitted only to be told so.
     pub surplus: usize,
-    /// Connections whose handshake is not done; for one more, the oldest is closed.
+    /// Maximum number of unfinished handshakes. One more closes the oldest.
     pub handshakes: usize,
-    /// Of one address.
+    /// Maximum number of unfinished handshakes per address.
     pub handshakes_each: usize,
-    /// How long a handshake may take.
+    /// Deadline of a handshake.
     pub handshake: Duration,
 }
 
-/// What a connection begins with, after TLS.
+/// The first bytes of a connection, after TLS.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// Exactly these bytes; empty for any.
+    /// The bytes that a client must send first. Empty accepts any byte.
     pub bytes: &'static [u8],
-    /// What a client that begins with other bytes is answered.
+    /// Returns the answer to a client that sends other bytes.
     pub otherwise: fn(&[u8]) -> &'static str,
 }
 
 impl Opening {
-    /// Any byte will do.
+    /// Accepts any byte.
     pub const ANY: Self = Self { bytes: b"", otherwise: |_| "" };
 }
 
-/// Whose connection it is, as far as limits are concerned.
+/// The client that limits apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Whose {
     Certificate(Fingerprint),
     Address(IpAddr),
 }
 
-/// Who is at the other end.
+/// The other end of a connection.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The address.
+    /// Its address.
     pub address: IpAddr,
-    /// The certificate, if the client had to show one: it was verified.
+    /// Its verified certificate, if clients must show one.
     pub certificate: Option<Arc<CertificateDer<'static>>>,
 }
 
-/// A connection whose handshake is done. Its permit is returned when this is dropped.
+/// A connection whose handshake is done.
 #[derive(Debug)]
 pub struct Arrival {
     /// The connection.
     pub stream: Stream,
     /// The other end.
     pub peer: Peer,
-    /// Whether all permits were taken, which the client is to be told.
+    /// Whether no permit was free. The client must be told.
     pub surplus: bool,
-    /// Ends the connection.
+    /// Ends the connection from outside.
     pub cut: Cut,
-    /// Its permit: to be held as long as the connection is open.
+    /// The permit. Hold it as long as the connection is open: dropping it returns it.
     pub held: ConnectionPermit,
 }
 
@@ -100,40 +100,41 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// What lets connections in.
+/// Accepts connections and enforces the limits.
 #[derive(Debug)]
 pub struct Gate {
     limits: Limits,
     opening: Opening,
     tls: Option<Arc<Current>>,
-    /// One for each descriptor that connections may take; none if they are kept back for this gate.
+    /// One permit for each descriptor that connections may use. `None` if this gate has reserved
+    /// descriptors.
     descriptors: Option<Arc<Semaphore>>,
     pending: Arc<Pending>,
     permits: Arc<Permits<Whose>>,
     surplus: Arc<Permits<Whose>>,
     counted: Connections,
     talk: Arc<Talk>,
-    /// Whose connections are those of many clients.
+    /// Proxies, whose connections carry many clients.
     proxies: Networks,
 }
 
 /// Why a handshake failed.
 #[derive(Debug)]
 enum Failed {
-    /// The client said nothing, or too slowly.
+    /// The client sent nothing, or was too slow.
     Late,
-    /// It was closed by the client.
+    /// The client closed the connection.
     Closed,
-    /// It made way for others.
+    /// The connection was closed to make room for others.
     Displaced,
-    /// TLS failed, most often for the client's certificate.
+    /// TLS failed, most often because of the client's certificate.
     Tls(io::Error),
     /// The client speaks another protocol.
     Protocol,
 }
 
 impl Gate {
-    /// A gate with its limits.
+    /// Creates a gate without proxies.
     pub fn new(
         limits: Limits,
         opening: Opening,
@@ -145,7 +146,7 @@ impl Gate {
         Self::behind(Networks::default(), limits, opening, tls, descriptors, counted, talk)
     }
 
-    /// A gate behind proxies, whose connections no limit for each client concerns.
+    /// Creates a gate. Connections from `proxies` are exempt from the limits per client.
     pub fn behind(
         proxies: Networks,
         limits: Limits,
@@ -160,8 +161,7 @@ impl Gate {
         Arc::new(Self { limits, opening, tls, descriptors, pending, permits, surplus, counted, talk, proxies })
     }
 
-    /// Lets connections in and serves them, until the server stops; then waits for those that are
-    /// open.
+    /// Accepts and serves connections until the server stops, then waits for the open ones to end.
     pub async fn run<F, S>(self: Arc<Self>, listener: TcpListener, mut stopping: watch::Receiver<bool>, serve: F)
     where
         F: Fn(Arrival) -> S + Clone + Send + Sync + 'static,
@@ -171,13 +171,13 @@ impl Gate {
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
-                // The sender is gone only if the server is.
+                // The sender is dropped only together with the server.
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
             let (stream, address) = match accepted {
                 Ok((stream, address)) => (stream, address.ip().to_canonical()),
                 Err(error) => {
-                    // Most often too many open files, of somebody else: it passes.
+                    // Usually the system has too many open files. This passes.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -187,7 +187,7 @@ impl Gate {
                 None => None,
                 Some(Ok(descriptor)) => Some(descriptor),
                 Some(Err(_)) => {
-                    // The next one finds the descriptor of a silent connection free.
+                    // This frees a silent connection's descriptor for the next client.
                     self.pending.displace_oldest();
                     self.counted.turn_away();
                     continue;
@@ -204,22 +204,22 @@ impl Gate {
                 }
                 drop(alive);
             });
-            // Handshakes go on before more connections come: a burst does not displace its own
-            // beginning.
+            // Lets handshakes advance before the next accept. Otherwise a burst would displace its
+            // own first connections.
             tokio::task::yield_now().await;
         }
         drop((listener, alive));
         self.pending.clear();
-        // Nothing is ever sent: it ends when every connection has.
+        // Nothing is ever sent. The channel closes when every connection has ended.
         let _ = ended.recv().await;
     }
 
-    /// How many an address may have: a proxy as many as all together.
+    /// Returns the limit for an address: `all` for a proxy, `each` for any other.
     fn most(&self, address: IpAddr, each: usize, all: usize) -> usize {
         if self.proxies.contains(address) { all } else { each }
     }
 
-    /// A connection after its handshake, if that succeeds and there is a permit.
+    /// Completes the handshake. Returns `None` if it fails or no permit is free.
     async fn admit(&self, socket: Socket, address: IpAddr, cut: Cut, ticket: Ticket) -> Option<Arrival> {
         self.counted.pending.inc();
         let handshake = tokio::time::timeout(self.limits.handshake, self.shake(socket)).await;
@@ -246,7 +246,7 @@ impl Gate {
         Some(Arrival { stream, peer: Peer { address, certificate }, surplus, cut, held })
     }
 
-    /// TLS and the first bytes.
+    /// Performs the TLS handshake and reads the first bytes.
     async fn shake(&self, socket: Socket) -> Result<(Stream, Option<Arc<CertificateDer<'static>>>), Failed> {
         let (transport, certificate) = match &self.tls {
             None => (Transport::Plain(socket), None),
@@ -272,7 +272,7 @@ impl Gate {
         }
     }
 
-    /// Counts a handshake that failed, and tells of it unless the client caused many lines.
+    /// Counts a failed handshake, and logs it unless the client has caused too many log lines.
     fn note<T>(&self, address: IpAddr, failed: Failed) -> Option<T> {
         let (why, error) = match failed {
             Failed::Late => ("late", None),
@@ -282,7 +282,7 @@ impl Gate {
             Failed::Protocol => ("protocol", None),
         };
         self.counted.failed(why);
-        // Whoever only looks whether the port is open is no news.
+        // Port scans and health checks that only connect are not worth a line.
         if why != "closed" && self.talk.may(address) {
             match error {
                 Some(error) => tracing::info!(why, %error, "a handshake failed"),
@@ -293,10 +293,10 @@ impl Gate {
     }
 }
 
-/// Listens on an address, and says on which if the port was free to choose.
+/// Listens on an address. Returns the bound address too, in case the system chose the port.
 ///
 /// # Errors
-/// The address is taken, or none of this machine.
+/// The address is in use, or does not belong to this machine.
 pub async fn bind(address: std::net::SocketAddr) -> io::Result<(TcpListener, std::net::SocketAddr)> {
     let listener = TcpListener::bind(address).await?;
     let found = listener.local_addr()?;
@@ -327,7 +327,7 @@ mod tests {
         serving: tokio::task::JoinHandle<()>,
     }
 
-    /// A server that says `1` to clients with a permit and `0` to surplus ones, and then waits.
+    /// A server that sends `1` to clients with a permit and `0` to surplus ones, and then waits.
     async fn start(limits: Limits, descriptors: usize) -> Server {
         start_behind(Networks::default(), limits, descriptors).await
     }
@@ -363,7 +363,7 @@ mod tests {
             stream
         }
 
-        /// What a client is told: `1`, `0`, or nothing.
+        /// The server's answer to a client: `1`, `0`, or nothing.
         async fn told(&self) -> (TcpStream, Option<u8>) {
             let mut stream = self.connect(b"hello").await;
             let told = stream.read_u8().await.ok();
@@ -454,7 +454,7 @@ mod tests {
             silent.push(server.connect(b"hel").await);
         }
         server.until("handshakes 4").await;
-        // Each attempt that is turned away takes a silent one with it.
+        // Each rejected attempt displaces a silent connection.
         let told = loop {
             let (_stream, told) = server.told().await;
             if told.is_some() {

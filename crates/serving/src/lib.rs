@@ -1,13 +1,15 @@
 //! Code that Hearith's servers share.
 //!
-//! - [`gate`] accepts connections: deadlines of handshakes, limits per client, file descriptors.
-//! - [`lifetime`] ends connections: idle, old, or because the server stops.
-//! - [`certificate`] reads whom a certificate names and when it ends.
+//! - [`gate`] accepts connections and enforces handshake deadlines, limits per client and file
+//!   descriptor limits.
+//! - [`lifetime`] ends connections that are idle or too old, and all of them when the server stops.
+//! - [`certificate`] reads a certificate's names and expiry.
 //! - [`tls`] reads certificates and replaces them while the server runs.
 //! - [`log`] writes log lines without ever blocking the thread that logs.
-//! - [`networks`] and [`permits`] know whose connections and requests are counted, and how many.
-//! - [`rate`] limits how often a client may do something.
-//! - [`page`] answers operators: metrics, liveness, readiness.
+//! - [`networks`] holds address ranges. [`permits`] counts connections and requests in total and
+//!   per client.
+//! - [`rate`] limits the rate of each client.
+//! - [`page`] serves metrics, liveness and readiness to operators.
 //! - [`memory`] returns freed memory to the operating system.
 
 pub mod certificate;

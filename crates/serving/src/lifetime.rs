@@ -1,4 +1,4 @@
-//! How a connection ends: idle for too long, too old, or because the server stops.
+//! Ends connections that are idle or too old, and all of them when the server stops.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use hyper_util::server::graceful::GracefulConnection;
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 
-/// How long a connection without work has to say goodbye.
+/// Time for a connection without work to close gracefully.
 const GOODBYE: Duration = Duration::from_millis(500);
 
 /// How long connections last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Without a request.
+    /// Maximum time without a request.
     pub idle: Duration,
-    /// In all; then no further request is accepted.
+    /// Maximum age. After it, no further request is accepted.
     pub age: Duration,
-    /// How long the last requests may take after that.
+    /// Time for the remaining requests to finish after that.
     pub grace: Duration,
 }
 
-/// The requests of a connection that are in work.
+/// The requests in progress on a connection.
 #[derive(Clone, Debug)]
 pub struct Work(Arc<Inner>);
 
@@ -34,7 +34,7 @@ pub struct Work(Arc<Inner>);
 struct Inner {
     begun: Instant,
     count: AtomicUsize,
-    /// When the last one ended, in milliseconds since the beginning.
+    /// When the last request ended, in milliseconds since `begun`.
     ended: AtomicU64,
     free: Notify,
 }
@@ -46,23 +46,23 @@ impl Default for Work {
     }
 }
 
-/// A request that is in work until this is dropped.
+/// A request in progress. Dropping this ends it.
 #[derive(Debug)]
 pub struct Busy(Work);
 
 impl Work {
-    /// One more request.
+    /// Registers a request.
     pub fn begin(&self) -> Busy {
         self.0.count.fetch_add(1, Ordering::AcqRel);
         Busy(self.clone())
     }
 
-    /// Whether no request is in work.
+    /// Whether no request is in progress.
     pub fn is_none(&self) -> bool {
         self.0.count.load(Ordering::Acquire) == 0
     }
 
-    /// Ends when there was no request for so long.
+    /// Returns when no request has been in progress for `time`.
     pub async fn idle_for(&self, time: Duration) {
         loop {
             let mut free = pin!(self.0.free.notified());
@@ -91,8 +91,9 @@ impl Drop for Busy {
     }
 }
 
-/// The body of an answer, which keeps something until the connection has taken it: that its request
-/// is in work, or a place.
+/// The body of an answer, with a value that is kept until the connection has consumed the body.
+///
+/// The value is, for example, the mark that the request is in progress, or a permit.
 #[derive(Debug)]
 pub struct Answer<K> {
     body: Body,
@@ -100,7 +101,7 @@ pub struct Answer<K> {
 }
 
 impl<K> Answer<K> {
-    /// A body, and what is dropped with it.
+    /// Combines a body with a value that is dropped with it.
     pub fn new(body: Body, kept: K) -> Self {
         Self { body, _kept: kept }
     }
@@ -123,8 +124,10 @@ impl<K: Unpin> hyper::body::Body for Answer<K> {
     }
 }
 
-/// Serves a connection to its end. When the server stops, a connection without work ends at once,
-/// and any other when its work is done, whatever else is open on it.
+/// Serves a connection to its end.
+///
+/// When the server stops, a connection without work ends at once. Any other ends when its work is
+/// done, even if other streams are still open on it.
 pub async fn serve<C: GracefulConnection>(
     connection: C,
     work: &Work,
@@ -133,9 +136,9 @@ pub async fn serve<C: GracefulConnection>(
 ) {
     let mut connection = pin!(connection);
     let grace = tokio::select! {
-        // What goes wrong on a connection is the client's to notice.
+        // Errors on a connection concern only its client.
         _ = &mut connection => return,
-        // The sender is gone only if the server is.
+        // The sender is dropped only together with the server.
         _ = stopping.wait_for(|stopping| *stopping) => None,
         () = work.idle_for(lifetime.idle) => None,
         () = sleep(lifetime.age) => Some(lifetime.grace),
@@ -148,7 +151,7 @@ pub async fn serve<C: GracefulConnection>(
         }
     };
     let goodbye = async {
-        // A time of its own for the goodbye, however long the connection was idle before.
+        // The goodbye has its own deadline, however long the connection was idle before.
         sleep(GOODBYE).await;
         work.idle_for(GOODBYE).await;
     };

@@ -1,8 +1,8 @@
-//! Log lines that never block, never fail and never end the server.
+//! Log output that never blocks, never fails and never ends the server.
 //!
-//! A thread of its own writes them. While standard error blocks (a pipe that nobody reads) or fails
-//! (a full disk, a closed pipe), lines are dropped and counted. `tracing-appender` has the same
-//! design, but prints to standard error itself when it ends, which panics or blocks there.
+//! A dedicated thread writes the lines. While standard error blocks (a pipe that nobody reads) or
+//! fails (a full disk, a closed pipe), lines are dropped and counted. `tracing-appender` has the
+//! same design, but prints to standard error itself when it ends, which panics or blocks there.
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -14,23 +14,23 @@ use std::time::{Duration, Instant};
 
 use crate::rate::{RateLimiter, client_prefix};
 
-/// Lines that wait to be written; further ones are dropped.
+/// Maximum number of lines that wait to be written. Further lines are dropped.
 const QUEUE: usize = 4096;
-/// Lines about one client that may come at once, and then each second.
+/// Burst, and rate per second, of log lines about one client.
 const BURST: f64 = 10.0;
 const A_SECOND: f64 = 1.0;
-/// Lines about all clients that may come at once, and then each second.
+/// Burst, and rate per second, of log lines about all clients.
 const BURST_OF_ALL: f64 = 500.0;
 const A_SECOND_OF_ALL: f64 = 50.0;
 
-/// Lines that were not written since the process started.
+/// Numbers of lines dropped since the process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// More than `QUEUE` lines waited.
+    /// Dropped because `QUEUE` lines were waiting.
     pub full: u64,
-    /// Writing failed.
+    /// Dropped because writing failed.
     pub failed: u64,
-    /// One client, or all clients together, caused too many.
+    /// Dropped because one client, or all clients together, caused too many.
     pub limited: u64,
 }
 
@@ -38,13 +38,13 @@ static FULL: AtomicU64 = AtomicU64::new(0);
 static FAILED: AtomicU64 = AtomicU64::new(0);
 static LIMITED: AtomicU64 = AtomicU64::new(0);
 
-/// The lines that this process did not write.
+/// Returns how many lines this process has dropped.
 pub fn dropped() -> Dropped {
     let [full, failed, limited] = [&FULL, &FAILED, &LIMITED].map(|count| count.load(Ordering::Relaxed));
     Dropped { full, failed, limited }
 }
 
-/// Accepts whole lines, one per write. A write never blocks and never fails.
+/// A writer of whole lines, one per write. A write never blocks and never fails.
 #[derive(Clone, Debug)]
 pub struct Log {
     lines: SyncSender<Vec<u8>>,
@@ -59,7 +59,7 @@ struct Progress {
 }
 
 impl Log {
-    /// A log that a thread writes to `sink`.
+    /// Starts a thread that writes the lines to `sink`.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -71,7 +71,7 @@ impl Log {
         Ok(Self { lines, progress })
     }
 
-    /// Waits until the lines so far are written, but no longer than `patience`.
+    /// Waits until the lines so far are written, but at most for `patience`.
     pub fn flush_within(&self, patience: Duration) {
         let (until, sent) = (Instant::now() + patience, self.progress.sent.load(Ordering::Acquire));
         let mut done = self.progress.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ fn write_all(lines: &Receiver<Vec<u8>>, mut sink: impl Write, progress: &Progres
 
 impl Write for Log {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // Counted before it is sent, so that `flush_within` misses none.
+        // Counted before it is sent, so `flush_within` misses no line.
         self.progress.sent.fetch_add(1, Ordering::AcqRel);
         if self.lines.try_send(line.to_vec()).is_err() {
             self.progress.sent.fetch_sub(1, Ordering::AcqRel);
@@ -111,8 +111,7 @@ impl Write for Log {
     }
 }
 
-/// How many lines clients may cause. Whatever a client does, it does not fill the disk or hide the
-/// lines about others.
+/// Limits the log lines that clients cause. No client can fill the disk or hide lines about others.
 #[derive(Debug)]
 pub struct Talk {
     each: RateLimiter<IpAddr>,
@@ -126,7 +125,8 @@ impl Default for Talk {
 }
 
 impl Talk {
-    /// Whether a line about the client at this address may be logged; counts the line if not.
+    /// Whether a line about the client at this address may be logged. Counts the line as dropped if
+    /// not.
     pub fn may(&self, address: IpAddr) -> bool {
         let now = Instant::now();
         let may = self.each.take(client_prefix(address), now).is_ok() && self.all.take((), now).is_ok();
@@ -179,7 +179,7 @@ mod tests {
         }
         log.flush_within(Duration::from_secs(60));
         assert_eq!(kept.0.lock().unwrap().len(), 700);
-        // Another test counts lines of its own.
+        // Another test changes `limited`.
         let written = |now: Dropped| (now.full, now.failed);
         assert_eq!(written(dropped()), written(before));
 
@@ -190,7 +190,7 @@ mod tests {
             log.write_all(b"a line\n").unwrap();
         }
         let full = dropped().full - before.full;
-        // The thread has taken one line out of the queue, or none yet.
+        // The thread has removed one line from the queue, or none yet.
         assert!((99..=100).contains(&full), "{full}");
         log.flush_within(Duration::from_millis(10));
         drop(held);
@@ -205,11 +205,11 @@ mod tests {
         let before = dropped().limited;
         let of = |address: &str| (0..1000).filter(|_| talk.may(address.parse().unwrap())).count();
         assert_eq!((of("192.0.2.1"), of("192.0.2.2")), (10, 10));
-        // A network of 64 bits is one client.
+        // A /64 network is one client.
         let written = (0..1000).filter(|host| talk.may(format!("2001:db8::{host:x}").parse().unwrap())).count();
         assert_eq!(written, 10);
         assert!(dropped().limited - before >= 2970);
-        // However many addresses somebody has.
+        // The limit holds for any number of addresses.
         let many = (0..u32::from(u16::MAX)).filter(|&address| talk.may(IpAddr::from(address.to_be_bytes()))).count();
         assert!(many < 1000, "{many}");
     }

@@ -1,27 +1,27 @@
-//! Memory that was freed, returned to the operating system.
+//! Returns freed memory to the operating system.
 //!
-//! glibc keeps it. `free` gives back only what lies at the top of the main heap; freed memory
+//! glibc keeps freed memory. `free` returns only memory at the top of the main heap. Freed memory
 //! within a heap, and in the heaps of other threads, stays with the process. Large buffers do not
-//! help: after the first one is freed, glibc takes others of its size from the heaps, too (the
-//! threshold of `mmap` rises to 32 MiB). After a burst of answers that nobody reads, hundreds of
+//! help: after the first one is freed, glibc allocates others of its size from the heaps too (the
+//! `mmap` threshold rises up to 32 MiB). After a burst of answers that nobody reads, hundreds of
 //! megabytes therefore stay resident. `malloc_trim` returns every free page of all heaps.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-/// Bytes that must have been freed since the last time for it to be worth the walk over all heaps.
+/// Freed bytes since the last trim that justify walking all heaps.
 const WORTH: usize = 32 << 20;
 
-/// Watches how many bytes a server holds, and returns what it has freed.
+/// Tracks how many bytes a server holds, to decide when to trim.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// The most that was held since memory was last returned.
+    /// The peak since memory was last returned.
     peak: Mutex<usize>,
 }
 
 impl Watch {
-    /// Takes note of the bytes that are held now. Says whether so many were freed that
-    /// [`give_back`] is worth its time, which may be some ten milliseconds.
+    /// Records the bytes held now. Returns whether enough was freed for [`give_back`], which may
+    /// cost some ten milliseconds.
     pub fn is_worth(&self, held: usize) -> bool {
         let mut peak = self.peak.lock().unwrap_or_else(PoisonError::into_inner);
         *peak = (*peak).max(held);
@@ -33,14 +33,15 @@ impl Watch {
     }
 }
 
-/// Returns freed memory to the operating system, where the allocator keeps it.
+/// Returns freed memory to the operating system if the allocator (glibc) retains it.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
             fn malloc_trim(pad: usize) -> std::ffi::c_int;
         }
-        // SAFETY: it may be called at any time from any thread, and touches free memory only.
+        // SAFETY: `malloc_trim` may be called at any time from any thread, and touches only free
+        // memory.
         unsafe { malloc_trim(0) };
     }
 }

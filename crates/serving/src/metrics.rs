@@ -1,4 +1,4 @@
-//! Metrics of every server about its connections and its log.
+//! Metrics common to all servers, about connections and the log.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +10,13 @@ use prometheus_client::registry::Registry;
 
 use crate::log;
 
-/// Why something was not done.
+/// The label with a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Why {
     why: &'static str,
 }
 
-/// What is counted.
+/// Counters of connections, handshakes and dropped log lines.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     pub(crate) pending: Gauge,
@@ -27,14 +27,18 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Registers everything.
+    /// Creates the metrics and registers them.
     pub fn register(registry: &mut Registry) -> Self {
         let counted = Self::default();
         registry.register("clients", "Connections", counted.open.clone());
-        registry.register("handshakes", "Connections whose handshake is not done", counted.pending.clone());
-        registry.register("failed_handshakes", "Handshakes that failed, by why", counted.failed.clone());
-        registry.register("turned_away", "Connections that there was no place for", counted.turned_away.clone());
-        registry.register("log_lines_dropped", "Log lines that were not written, by why", counted.dropped.clone());
+        registry.register("handshakes", "Connections during their handshake", counted.pending.clone());
+        registry.register("failed_handshakes", "Failed handshakes, by reason", counted.failed.clone());
+        registry.register(
+            "turned_away",
+            "Connections rejected because a limit was reached",
+            counted.turned_away.clone(),
+        );
+        registry.register("log_lines_dropped", "Log lines that were dropped, by reason", counted.dropped.clone());
         counted
     }
 
@@ -46,7 +50,7 @@ impl Connections {
         self.turned_away.inc();
     }
 
-    /// Takes over what the log counts, before everything is shown.
+    /// Copies the log's counters. Call it before the metrics are shown.
     pub fn refresh(&self) {
         let log::Dropped { full, failed, limited } = log::dropped();
         for (why, count) in [("full", full), ("failed", failed), ("limited", limited)] {

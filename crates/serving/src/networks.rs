@@ -1,4 +1,4 @@
-//! Networks as operators name them: `192.0.2.7`, or `192.0.2.0/24`.
+//! Networks in operators' notation: `192.0.2.7`, or `192.0.2.0/24`.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// A network; an address is a network of one.
+/// A network. An address is a network of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network(IpNet);
 
-/// Why a network is not named rightly.
+/// The error for text that is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkError;
 
@@ -30,17 +30,18 @@ impl FromStr for Network {
             return Ok(Self(address.to_canonical().into()));
         }
         let network: IpNet = text.parse().map_err(|_| NetworkError)?;
-        // 192.0.2.7/24 is a slip of the pen: somebody meant either the address or the network.
+        // 192.0.2.7/24 is probably a mistake: it may mean the address or the network.
         if network.trunc() == network { Ok(Self(network)) } else { Err(NetworkError) }
     }
 }
 
-/// Several networks; none if nothing is said.
+/// A set of networks, empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Networks(Vec<Network>);
 
 impl Networks {
-    /// Whether an address is in one of them. IPv4 addresses mapped into IPv6 are IPv4 addresses.
+    /// Whether one of the networks contains an address. IPv4 addresses mapped into IPv6 count as
+    /// IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|Network(network)| network.contains(&address))

@@ -1,5 +1,7 @@
-//! Pages for operators over HTTP: `/metrics`, `/healthz` (the process answers) and `/readyz` (it
-//! accepts requests). On descriptors that connections of clients cannot take.
+//! HTTP pages for operators: `/metrics`, `/healthz` (the process answers) and `/readyz` (it accepts
+//! requests).
+//!
+//! They use descriptors that client connections cannot use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +20,9 @@ use crate::lifetime::{self, Lifetime, Work};
 use crate::metrics::Connections;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// How long a request's head may take, and a connection without one.
+/// Maximum time for a request's head, and for a connection without one.
 const SLOW: Duration = Duration::from_secs(10);
-/// Half of the descriptors that are kept back.
+/// Connections and handshakes together use at most half of the reserved descriptors.
 const LIMITS: Limits = Limits {
     clients: crate::descriptors::KEPT / 4,
     clients_each: crate::descriptors::KEPT / 4,
@@ -31,8 +33,8 @@ const LIMITS: Limits = Limits {
 };
 const LIFETIME: Lifetime = Lifetime { idle: SLOW, age: Duration::from_secs(3600), grace: SLOW };
 
-/// Shows them for as long as the process lasts. `ready` says why it does not accept requests, if
-/// it does not.
+/// Serves the pages until the process ends. `ready` returns an error with the reason if the server
+/// does not accept requests.
 pub async fn serve<M, R>(listener: TcpListener, metrics: M, ready: R)
 where
     M: Fn() -> String + Clone + Send + Sync + 'static,
@@ -53,7 +55,7 @@ where
         .route("/metrics", get(metrics))
         .route("/healthz", get(async || "alive\n"))
         .route("/readyz", get(ready));
-    // It goes on while the server stops: operators see that it does.
+    // Goes on while the server drains, so operators can watch it.
     let (_stop, stopping) = watch::channel(false);
     let gate = Gate::new(LIMITS, Opening::ANY, None, None, Connections::default(), Arc::default());
     let lasting = stopping.clone();
@@ -64,7 +66,7 @@ where
                 .timer(TokioTimer::new())
                 .header_read_timeout(SLOW)
                 .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router));
-            // A page is made at once: no request is ever in work for long.
+            // Pages are built at once, so no request is ever in progress for long.
             lifetime::serve(connection, &Work::default(), LIFETIME, stopping).await;
             drop(arrival.held);
         }

@@ -1,5 +1,7 @@
-//! Connections during their handshake. When there are too many, the oldest is closed: silent
-//! connections displace each other, and handshakes that make progress end in time.
+//! Connections whose handshake is not done. If there are too many, the oldest is closed.
+//!
+//! Silent connections therefore displace each other, while handshakes that make progress finish in
+//! time.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -16,11 +18,11 @@ pub(crate) struct Pending {
 #[derive(Debug, Default)]
 struct State {
     entered: u64,
-    /// By age, the oldest first.
+    /// By order of arrival, oldest first.
     waiting: BTreeMap<u64, (IpAddr, Cut)>,
 }
 
-/// A handshake that goes on until this is dropped.
+/// A handshake in progress. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pending: Arc<Pending>,
@@ -28,17 +30,18 @@ pub(crate) struct Ticket {
 }
 
 impl Pending {
-    /// At most so many in all.
+    /// Allows at most `most` handshakes, and at least one.
     pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most: most.max(1), state: Mutex::default() })
     }
 
-    /// One more of a client, who may have `each`. Whichever makes way for it is cut off.
+    /// Registers a handshake of a client that may have `each`. Cuts off the connection that makes
+    /// room for it, if any.
     pub(crate) fn enter(self: &Arc<Self>, whose: IpAddr, each: usize, cut: Cut) -> Ticket {
         let mut state = self.state();
         let mut own = state.waiting.iter().filter(|(_, (other, _))| *other == whose).map(|(&number, _)| number);
         let oldest_own = own.next();
-        // The first one was taken out of the iterator.
+        // `next` has already consumed the first one.
         let displaced = match (oldest_own, own.count() + 1) {
             (Some(oldest), count) if count >= each.max(1) => Some(oldest),
             _ if state.waiting.len() >= self.most => state.waiting.keys().next().copied(),
@@ -53,14 +56,14 @@ impl Pending {
         Ticket { pending: self.clone(), number }
     }
 
-    /// Cuts off the oldest, for its descriptor.
+    /// Cuts off the oldest connection to free its descriptor.
     pub(crate) fn displace_oldest(&self) {
         if let Some((_, (_, cut))) = self.state().waiting.pop_first() {
             cut.off();
         }
     }
 
-    /// Cuts off all.
+    /// Cuts off all connections.
     pub(crate) fn clear(&self) {
         for (_, cut) in std::mem::take(&mut self.state().waiting).into_values() {
             cut.off();

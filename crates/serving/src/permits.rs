@@ -1,10 +1,11 @@
-//! Permits for connections after their handshake, and for requests: in all, and for each client.
+//! Permits for connections after their handshake, and for requests, limited in total and per
+//! client.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Permits by their holder.
+/// Permits, counted by holder.
 #[derive(Debug)]
 pub struct Permits<K: Eq + Hash> {
     state: Mutex<State<K>>,
@@ -16,7 +17,7 @@ struct State<K> {
     held: HashMap<K, usize>,
 }
 
-/// A permit that is held until this is dropped.
+/// A permit. Dropping it returns it.
 #[derive(Debug)]
 pub struct Permit<K: Eq + Hash + Copy> {
     permits: Arc<Permits<K>>,
@@ -24,12 +25,13 @@ pub struct Permit<K: Eq + Hash + Copy> {
 }
 
 impl<K: Eq + Hash + Copy> Permits<K> {
-    /// No permit is held.
+    /// Creates a counter without any permits held.
     pub fn new() -> Arc<Self> {
         Arc::new(Self { state: Mutex::new(State { all: 0, held: HashMap::new() }) })
     }
 
-    /// A permit for a client, if fewer than `most` are held, and by this client fewer than `each`.
+    /// Returns a permit if fewer than `most` are held in total and fewer than `each` by this
+    /// client.
     pub fn acquire(self: &Arc<Self>, whose: K, most: usize, each: usize) -> Option<Permit<K>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = state.held.get(&whose).copied().unwrap_or(0);

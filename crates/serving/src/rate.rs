@@ -1,4 +1,4 @@
-//! Rate limits: a token bucket for each client, which fills with time.
+//! Rate limits: a token bucket for each client, refilled over time.
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use hashlink::LruCache;
 
-/// Buckets that are kept. A further one replaces the bucket that was not used for the longest time,
-/// and no other: whoever has many addresses empties nobody's bucket but those.
+/// Maximum number of buckets. A new bucket replaces the least recently used one. A client with many
+/// addresses can therefore reset only buckets that are rarely used.
 const MOST: usize = 100_000;
 
-/// Buckets by their owner.
+/// Token buckets by owner.
 #[derive(Debug)]
 pub struct RateLimiter<K> {
     per_second: f64,
@@ -26,7 +26,7 @@ struct Bucket {
 }
 
 impl<K: Eq + Hash> RateLimiter<K> {
-    /// Buckets of `capacity` tokens that gain `per_second` tokens in a second.
+    /// Creates buckets of `capacity` tokens that gain `per_second` tokens each second.
     pub fn new(per_second: f64, capacity: f64) -> Self {
         Self { per_second, capacity, buckets: Mutex::new(LruCache::new(MOST)) }
     }
@@ -34,7 +34,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
     /// Takes a token.
     ///
     /// # Errors
-    /// There is none: how long it takes until there is.
+    /// The bucket has no token. The error is the time until it has one.
     pub fn take(&self, whose: K, now: Instant) -> Result<(), Duration> {
         self.with(whose, now, |bucket| {
             if bucket.tokens < 1.0 {
@@ -45,12 +45,12 @@ impl<K: Eq + Hash> RateLimiter<K> {
         })
     }
 
-    /// Gives a token back that was taken for nothing.
+    /// Returns an unused token.
     pub fn give_back(&self, whose: K, now: Instant) {
         self.with(whose, now, |bucket| bucket.tokens = (bucket.tokens + 1.0).min(self.capacity));
     }
 
-    /// Whether there is a token, which stays.
+    /// Whether there is a token. Takes none.
     pub fn has(&self, whose: K, now: Instant) -> bool {
         self.with(whose, now, |bucket| bucket.tokens >= 1.0)
     }
@@ -70,7 +70,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
     }
 }
 
-/// The client that an address stands for: with IPv6 one network of 64 bits.
+/// The client that an address stands for. For IPv6 this is the /64 network.
 pub fn client_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -94,7 +94,7 @@ mod tests {
         let later = start + Duration::from_millis(500);
         assert_eq!(rates.take("a", later), Ok(()));
         assert!(rates.take("a", later).is_err());
-        // A bucket holds no more than its capacity.
+        // The bucket holds no more than its capacity.
         let much_later = start + Duration::from_secs(3600);
         assert_eq!((0..9).filter(|_| rates.take("a", much_later).is_ok()).count(), 3);
     }

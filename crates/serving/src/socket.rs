@@ -1,4 +1,5 @@
-//! One TCP connection: it can be ended from outside, and ends without losing its last bytes.
+//! A TCP connection that can be ended from outside, and that does not lose its last bytes when it
+//! ends.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 
-/// How long an ended connection waits for the other side to end it too.
+/// How long an ended connection waits for the peer to end it too.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Ends a connection from outside.
@@ -27,7 +28,7 @@ struct Inner {
 }
 
 impl Cut {
-    /// Ends the connection, and with it all that is kept for it. Says whether it was open before.
+    /// Ends the connection and releases its resources. Returns whether it was open before.
     pub fn off(&self) -> bool {
         let first = !self.0.off.swap(true, Ordering::AcqRel);
         let reader = self.0.reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -37,12 +38,13 @@ impl Cut {
         first
     }
 
-    /// Whether it was ended.
+    /// Whether the connection was ended.
     pub fn is_off(&self) -> bool {
         self.0.off.load(Ordering::Acquire)
     }
 
-    /// Remembers who reads. Called before [`is_off`](Self::is_off), so that no end is missed.
+    /// Stores the reader's waker. Callers do this before [`is_off`](Self::is_off), so no cut is
+    /// missed.
     fn register(&self, reader: &Waker) {
         let mut kept = self.0.reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !kept.as_ref().is_some_and(|kept| kept.will_wake(reader)) {
@@ -51,30 +53,29 @@ impl Cut {
     }
 }
 
-/// A connection.
+/// A TCP connection with its descriptor permit.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
     cut: Cut,
-    /// Since all was said: see [`Socket::linger`].
+    /// The deadline of [`Socket::linger`], set once everything was sent.
     said: Option<Pin<Box<Sleep>>>,
     _descriptor: Option<OwnedSemaphorePermit>,
 }
 
 impl Socket {
     pub(crate) fn new(stream: TcpStream, cut: Cut, descriptor: Option<OwnedSemaphorePermit>) -> Self {
-        // Without it small answers wait for one another.
+        // Otherwise Nagle's algorithm delays small answers.
         let _ = stream.set_nodelay(true);
         Self { stream, cut, said: None, _descriptor: descriptor }
     }
 
-    /// Reads on, to no end, until the other side has nothing more to say or the time is over.
+    /// Reads and discards until the peer ends the connection or [`LINGER`] has passed.
     ///
-    /// A socket that is closed with something unread is reset, and the reset overtakes the last
-    /// answers.
+    /// Closing a socket with unread data sends a reset, which can overtake the last answers.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let over = self.said.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
-        // Asked first: a client that never stops sending does not keep it from being heard.
+        // Polled first, so a client that never stops sending cannot starve the deadline.
         if over.as_mut().poll(cx).is_ready() || self.cut.is_off() {
             return Poll::Ready(());
         }
@@ -128,10 +129,10 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// A connection whose handshake is done: the socket, with TLS or without.
+/// A connection whose handshake is done, with or without TLS.
 #[derive(Debug)]
 pub struct Stream {
-    /// What was read to see whether the client speaks at all; read again by the protocol.
+    /// The bytes read to identify the protocol. The protocol reads them again.
     first: Vec<u8>,
     transport: Transport,
 }
@@ -142,17 +143,18 @@ pub(crate) enum Transport {
     Tls(Box<TlsStream<Socket>>),
 }
 
-/// The first bytes of a connection were not those of its protocol.
+/// A connection whose first bytes belong to another protocol.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     pub(crate) stream: Stream,
 }
 
 impl Stream {
-    /// Reads what a client begins with: exactly these bytes, or any byte if there are none.
+    /// Reads the client's first bytes, which must equal `expected`. If `expected` is empty, reads
+    /// any one byte.
     ///
     /// # Errors
-    /// The connection ended before, or broke.
+    /// The connection ended before that, or failed.
     pub(crate) async fn open(mut transport: Transport, expected: &[u8]) -> io::Result<Result<Self, Foreign>> {
         let mut first = vec![0; expected.len().max(1)];
         let mut read = 0;
@@ -173,7 +175,7 @@ impl Stream {
         Ok(Ok(Self { first, transport }))
     }
 
-    /// What the client began with.
+    /// Returns the client's first bytes.
     pub(crate) fn first(&self) -> &[u8] {
         &self.first
     }
@@ -251,7 +253,8 @@ mod tests {
             socket.shutdown().await.unwrap();
         });
         let mut answer = Vec::new();
-        // Slower than the server: the end of the answer waits in its buffers when it has said all.
+        // The client reads later than the server writes, so the end of the answer is still in the
+        // server's buffers when the server closes.
         tokio::time::sleep(Duration::from_millis(100)).await;
         client.read_to_end(&mut answer).await.unwrap();
         assert_eq!(answer.len(), 8_000_000);
@@ -278,7 +281,7 @@ mod tests {
         assert_eq!(&text, b"hello, world");
 
         let (mut client, socket, _) = pair().await;
-        // It does not wait for more once it is clear that this is something else.
+        // A wrong byte is enough: it does not wait for the rest.
         client.write_all(b"ha").await.unwrap();
         let foreign = Stream::open(Transport::Plain(socket), b"hello").await.unwrap().unwrap_err();
         assert_eq!(foreign.stream.first(), b"ha");

@@ -1,4 +1,5 @@
-//! TLS: certificates, keys and revocation lists in PEM, by rustls, replaceable while a server runs.
+//! TLS with rustls. Certificates, keys and revocation lists are PEM and replaceable while a server
+//! runs.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,62 +16,63 @@ use crate::certificate;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// What a server shows and asks of its clients, in PEM.
+/// A server's TLS credentials and requirements for clients, in PEM.
 #[derive(Clone)]
 pub struct Tls {
-    /// The server's certificate, and those that lead to its root.
+    /// The server's certificate and the intermediate certificates up to its root.
     pub certificate: String,
     /// Its private key.
     pub key: String,
-    /// Roots of the certificates that clients must show; without, clients show none.
+    /// Root certificates of the certificates that clients must show. If `None`, clients show no
+    /// certificate.
     pub clients: Option<String>,
-    /// Revocation lists of these roots. With lists, a certificate whose issuer has none is
+    /// Revocation lists for these roots. If given, a certificate whose issuer has no list is
     /// rejected.
     pub revoked: Option<String>,
 }
 
-/// Shows nothing of the key.
+/// Omits the key.
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").field("clients", &self.clients.is_some()).finish_non_exhaustive()
     }
 }
 
-/// Why certificates cannot be used.
+/// The error for unusable certificates, keys or revocation lists.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not PEM, or no certificate in it.
-    #[error("the server's certificate: there is no certificate in PEM")]
+    /// The text is not PEM or contains no certificate.
+    #[error("the server's certificate: no PEM certificate found")]
     Certificate,
-    /// Not PEM, or no private key in it.
-    #[error("the server's key: there is no private key in PEM")]
+    /// The text is not PEM or contains no private key.
+    #[error("the server's key: no PEM private key found")]
     Key,
-    /// Not PEM, or no certificate in it.
-    #[error("the roots of the clients' certificates: there is no certificate in PEM")]
+    /// The text is not PEM or contains no certificate.
+    #[error("the roots of the clients' certificates: no PEM certificate found")]
     Clients,
-    /// Not PEM, or no revocation list in it.
-    #[error("the revocation lists: there is none in PEM")]
+    /// The text is not PEM or contains no revocation list.
+    #[error("the revocation lists: no PEM revocation list found")]
     Revoked,
-    /// The certificate and its key do not belong together, or are of a kind that is not accepted.
-    #[error("the server's certificate and its key")]
+    /// The certificate and its key do not match, or their type is unsupported.
+    #[error("cannot use the server's certificate and its key")]
     Refused(#[from] rustls::Error),
-    /// A root or a revocation list is of a kind that is not accepted.
-    #[error("the roots of the clients' certificates, or their revocation lists")]
+    /// A root or a revocation list has an unsupported type.
+    #[error("cannot use the roots of the clients' certificates, or their revocation lists")]
     Verifier(#[from] VerifierBuilderError),
 }
 
-/// The certificates of a text in PEM; none if there is none, or something else.
+/// Returns the certificates in a PEM text, or `None` if there are none or the text is invalid.
 pub fn certificates(pem: &str) -> Option<Vec<CertificateDer<'static>>> {
     let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
     found.ok().filter(|found| !found.is_empty())
 }
 
 impl Tls {
-    /// The configuration of rustls, for the application protocols named.
+    /// Returns the rustls configuration for the given application protocols (ALPN).
     ///
     /// # Errors
-    /// What is wrong with a text.
+    /// A PEM text is invalid.
     pub fn config(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Error> {
         let chain = certificates(&self.certificate).ok_or(Error::Certificate)?;
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|_| Error::Key)?;
@@ -92,7 +94,7 @@ impl Tls {
         Ok(Arc::new(config))
     }
 
-    /// When the first of the server's certificates and the clients' roots ends.
+    /// The earliest expiry among the server's certificates and the clients' roots.
     fn end(&self) -> Option<SystemTime> {
         let mut all = certificates(&self.certificate).unwrap_or_default();
         all.extend(self.clients.as_deref().and_then(certificates).unwrap_or_default());
@@ -106,29 +108,29 @@ impl Tls {
     }
 }
 
-/// The configuration that new connections get. Connections that are open keep theirs.
+/// The configuration for new connections. Open connections keep theirs.
 #[derive(Debug)]
 pub struct Current {
     config: RwLock<Arc<ServerConfig>>,
-    /// When the first of the certificates ends, if that can be read.
+    /// The earliest expiry among the certificates, if it can be read.
     end: RwLock<Option<SystemTime>>,
     protocols: &'static [&'static [u8]],
 }
 
 impl Current {
-    /// A configuration for application protocols.
+    /// Creates the configuration for the given application protocols (ALPN).
     ///
     /// # Errors
-    /// What is wrong with a text.
+    /// A PEM text is invalid.
     pub fn new(tls: &Tls, protocols: &'static [&'static [u8]]) -> Result<Self, Error> {
         let config = RwLock::new(tls.config(protocols)?);
         Ok(Self { config, end: RwLock::new(tls.end()), protocols })
     }
 
-    /// Replaces it, unless something is wrong with the new one.
+    /// Replaces the configuration.
     ///
     /// # Errors
-    /// What is wrong with a text: the configuration stays as it was.
+    /// A PEM text is invalid. The configuration then stays as it was.
     pub fn replace(&self, tls: &Tls) -> Result<(), Error> {
         let config = tls.config(self.protocols)?;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
@@ -137,12 +139,12 @@ impl Current {
         Ok(())
     }
 
-    /// When the first of the certificates ends.
+    /// The earliest expiry among the certificates, if it can be read.
     pub fn end(&self) -> Option<SystemTime> {
         *self.end.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Warns in the log of certificates that have ended or soon will, now and every day.
+    /// Logs a warning about certificates that have expired or soon will, now and every day.
     pub async fn watch(self: Arc<Self>) {
         loop {
             self.warn();
@@ -156,7 +158,7 @@ impl Current {
         }
     }
 
-    /// What a connection gets now.
+    /// The configuration for a new connection.
     pub fn get(&self) -> Arc<ServerConfig> {
         self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -167,7 +169,7 @@ impl Current {
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// That of a certificate.
+    /// Computes the fingerprint of a certificate.
     pub fn of(certificate: &CertificateDer<'_>) -> Self {
         Self(Sha256::digest(certificate).into())
     }

@@ -1,8 +1,9 @@
-//! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the
-//! latency of a decryption alone and the average interval between plaintexts when it is full. The
-//! tables in `bench/results/mesa.md` are made from it. Arguments are names of designs, such as
-//! `mesa_1024` (all). Those of 1024 bits are measured once more with a subgroup key of that size,
-//! whose exponents have 161 bits: `mesa_1024_161`.
+//! Measures the cycles of the simulated accelerators and prints them as JSON: for each, the latency
+//! of a single decryption and the average interval between plaintexts when the device is full. The
+//! tables in `bench/results/mesa.md` are made from the output.
+//!
+//! Arguments are names of designs, such as `mesa_1024` (default: all). Designs of 1024 bits are
+//! also measured with a subgroup key of that size, whose exponents have 161 bits: `mesa_1024_161`.
 
 use hearith_arith::natural::bit_length;
 use hearith_device::mesa::{Mesa, MesaDual};
@@ -54,10 +55,10 @@ fn key(design: &Design, variant: Variant) -> PrivateKey {
     PrivateKey::generate(bits, variant, KeyPolicy::AllowInsecure, Engine::best()).expect("a random key")
 }
 
-/// The design, and the bits of the exponents if they are short.
+/// The name of the design, with the bits of the exponents if they are short.
 fn name(design: &Design, key: &PrivateKey) -> String {
     match key.subgroup_primes() {
-        // Twice a prime.
+        // The exponent is twice a prime.
         Some([prime, _]) => format!("{}_{}", design.name(), bit_length(prime) + 1),
         None => design.name().to_owned(),
     }
@@ -67,10 +68,10 @@ fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
     key.public().zeros(count)
 }
 
-/// A line of what is printed, of a design.
+/// Measures a design and formats a line of output.
 type Measure = fn(&'static Design, Variant) -> Result<String, Error>;
 
-/// What is measured, and how.
+/// The measured designs, with the function for each.
 static MEASURED: [(&Design, Measure); 4] =
     [(&MESA_1024, mesa), (&MESA_2048, mesa), (&MESA_DUAL_1024, mesa_dual), (&MESA_DUAL_2048, mesa_dual)];
 

@@ -1,6 +1,7 @@
-//! The simulated ballot machine (`rtl/election`): the encryptor board with its memory, its noise
-//! source, and a terminal at the other end of its serial line; and the tally board with its own,
-//! and with what sends it ballots.
+//! The simulated ballot machine (`rtl/election`).
+//!
+//! The encryptor board has its memory, its noise source, and a terminal at the other end of its
+//! serial line. The tally board has its own noise source and terminal, and a source of ballots.
 
 mod board;
 mod line;
@@ -20,7 +21,7 @@ pub use wire::Wire;
 use hearith_device::ballot::{
     BALLOT_MACHINE, Counted, CountsBallots, Lengths, Machine, MakesBallots, Setup, Tally, TallySetup,
 };
-use hearith_device::{Error, ErrorKind, Kind, State, System};
+use hearith_device::{DeviceProvider, Error, ErrorKind, State, System};
 use hearith_verilated::Design;
 
 use crate::designs::{ENCRYPTOR_BOARDS, TALLY_BOARDS};
@@ -36,7 +37,7 @@ pub(crate) static KIND: Machines = Machines;
 #[derive(Debug)]
 pub(crate) struct Machines;
 
-impl Kind for Machines {
+impl DeviceProvider for Machines {
     fn system(&self) -> &'static System {
         &BALLOT_MACHINE
     }
@@ -61,7 +62,7 @@ impl MakesBallots for Machines {
     fn set_up(&self, setup: &Setup<'_>, settings: &str) -> Result<Machine, Error> {
         let settings: Settings = settings.parse()?;
         let fits = |design: &&&'static Design| EncryptorBoard::size(design).key_bits == setup.key.bits();
-        // Where none fits, any says what it takes.
+        // If none fits, the first one reports the sizes that it accepts.
         let design = ENCRYPTOR_BOARDS.iter().find(fits).copied().unwrap_or(ENCRYPTOR_BOARDS[0]);
         let size = EncryptorBoard::size(design);
         size.check(setup)?;

@@ -2,7 +2,8 @@
 
 use hearith_device::coproc::{COPROC, CrtCoproc, LoadedCoproc};
 use hearith_device::{
-    Computes, ComputingDevice, DecryptingDevice, Decrypts, Error, ErrorKind, Kind, State, System, Transport, Trust,
+    Computes, ComputingDevice, DecryptingDevice, Decrypts, DeviceProvider, Error, ErrorKind, State, System, Transport,
+    Trust,
 };
 use hearith_paillier::{PrivateKey, PublicKey};
 use hearith_verilated::Design;
@@ -17,7 +18,7 @@ pub(crate) static KIND: Coprocs = Coprocs;
 #[derive(Debug)]
 pub(crate) struct Coprocs;
 
-impl Kind for Coprocs {
+impl DeviceProvider for Coprocs {
     fn system(&self) -> &'static System {
         &COPROC
     }
@@ -38,14 +39,14 @@ impl Kind for Coprocs {
 }
 
 impl Coprocs {
-    /// The device for moduli of so many bits, if there is one.
+    /// The design for moduli of exactly `bits` bits, if there is one.
     fn design(bits: u32) -> Option<&'static Design> {
         COPROCS.into_iter().find(|design| design.parameter("N") == bits)
     }
 
-    /// The device for keys of so many bits.
+    /// A simulated device for keys of exactly `bits` bits.
     fn device(bits: u32) -> Result<Box<Simulated>, Error> {
-        // What there is that comes next: the smallest that is not smaller, or the largest.
+        // Size for the error: the next larger, or else the largest.
         let sizes = || COPROCS.iter().map(|design| design.parameter("N"));
         let takes = sizes().filter(|&size| size > bits).min().or(sizes().max()).unwrap_or(0);
         let design = Self::design(bits).ok_or(ErrorKind::KeySize { bits, takes })?;
@@ -56,7 +57,7 @@ impl Coprocs {
 impl Decrypts for Coprocs {
     fn load(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn DecryptingDevice>, Error> {
         let bits = key.public().bits();
-        // Two of half the length are faster than one of the whole.
+        // Two devices of half the length are faster than one of the full length.
         if let Some(half) = Self::design(bits / 2) {
             let devices: [Box<dyn Transport>; 2] = [Box::new(Simulated::new(half)?), Box::new(Simulated::new(half)?)];
             return Ok(Box::new(CrtCoproc::new(devices, key, trust)?));

@@ -1,27 +1,27 @@
 //! Simulated decryptors of one system, in several sizes.
 
-use hearith_device::{DecryptingDevice, Decrypts, Error, ErrorKind, Kind, State, System, Transport, Trust};
+use hearith_device::{DecryptingDevice, Decrypts, DeviceProvider, Error, ErrorKind, State, System, Transport, Trust};
 use hearith_paillier::PrivateKey;
 use hearith_verilated::Design;
 
 use crate::Simulated;
 use crate::state::state;
 
-/// Loads a device with a key.
+/// Loads a key into a device.
 type Load = fn(Box<dyn Transport>, &PrivateKey, Trust) -> Result<Box<dyn DecryptingDevice>, Error>;
 
-/// A system's designs, and how one of them is loaded with a key.
+/// A system's designs, and the function that loads a key into a device.
 #[derive(Debug)]
 pub(crate) struct Decryptors {
     pub(crate) system: &'static System,
-    /// Smallest first; `N` is the size of the largest key.
+    /// Designs, the smallest first; `N` is the size of the largest key.
     pub(crate) designs: &'static [&'static Design],
     /// A design's exponentiators, in words.
     pub(crate) units: fn(&Design) -> String,
     pub(crate) load: Load,
 }
 
-impl Kind for Decryptors {
+impl DeviceProvider for Decryptors {
     fn system(&self) -> &'static System {
         self.system
     }

@@ -1,4 +1,4 @@
-//! The designs that were compiled from `rtl/`, or say that they could not be.
+//! The designs compiled from `rtl/`. If they could not be compiled, using one reports the reason.
 
 hearith_verilated::designs!();
 

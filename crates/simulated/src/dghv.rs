@@ -1,7 +1,9 @@
 //! The simulated accelerators of encryption over the integers, each with a memory.
 
 use hearith_device::dghv::{DGHV, Dghv, memory_words};
-use hearith_device::{EncryptsIntegers, Error, ErrorKind, IntegerEncryptingDevice, Kind, State, System, Trust};
+use hearith_device::{
+    DeviceProvider, EncryptsIntegers, Error, ErrorKind, IntegerEncryptingDevice, State, System, Trust,
+};
 use hearith_dghv::PublicKey;
 use hearith_verilated::Design;
 
@@ -15,7 +17,7 @@ pub(crate) static KIND: Dghvs = Dghvs;
 #[derive(Debug)]
 pub(crate) struct Dghvs;
 
-impl Kind for Dghvs {
+impl DeviceProvider for Dghvs {
     fn system(&self) -> &'static System {
         &DGHV
     }

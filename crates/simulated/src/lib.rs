@@ -1,13 +1,14 @@
 //! Simulated accelerators: the designs of `rtl/` as Verilator models, linked in and driven cycle by
 //! cycle by the drivers of [`hearith_device`].
 //!
-//! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any [`designs`].
-//! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated`
-//!   is the command line with them.
+//! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any of the
+//!   [`designs`].
+//! - [`PROVIDERS`] are the simulated devices that users choose by name. The program
+//!   `hearith-simulated` is the command line with them.
 //!
-//! Each system is a feature (`ballot-machine`, `coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all
-//! of them on unless others are asked for: models take minutes to compile. Without Verilator the
-//! crate builds all the same, and every device says what is missing.
+//! Each system is a feature (`ballot-machine`, `coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`). All
+//! are on by default; select fewer to save time, since models take minutes to compile. Without
+//! Verilator the crate still builds, and every device reports what is missing.
 
 #[cfg(feature = "ballot-machine")]
 pub mod ballot_machine;
@@ -37,10 +38,10 @@ mod state;
 
 pub use simulated::Simulated;
 
-use hearith_device::Kind;
+use hearith_device::DeviceProvider;
 
-/// The simulated devices: a line a system.
-pub static KINDS: &[&dyn Kind] = &[
+/// The simulated devices, one provider per system.
+pub static PROVIDERS: &[&dyn DeviceProvider] = &[
     #[cfg(feature = "mesa")]
     &mesa::KIND,
     #[cfg(feature = "mesa-dual")]

@@ -1,7 +1,7 @@
 //! The simulated residue banks.
 
 use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
-use hearith_device::{ConvertingDevice, Converts, Error, ErrorKind, Kind, State, System, Trust};
+use hearith_device::{ConvertingDevice, Converts, DeviceProvider, Error, ErrorKind, State, System, Trust};
 use hearith_verilated::Design;
 
 use crate::Simulated;
@@ -14,7 +14,7 @@ pub(crate) static KIND: Banks = Banks;
 #[derive(Debug)]
 pub(crate) struct Banks;
 
-impl Kind for Banks {
+impl DeviceProvider for Banks {
     fn system(&self) -> &'static System {
         &RESIDUE_BANK
     }
@@ -43,7 +43,7 @@ impl Converts for Banks {
     }
 }
 
-/// The longest number that a design takes, in bits.
+/// Bits of the longest number that a design accepts.
 fn longest(design: &Design) -> u32 {
     design.parameter("V") * design.parameter("Words")
 }

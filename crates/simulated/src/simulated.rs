@@ -1,4 +1,4 @@
-//! A simulated device behind the drivers' transport: its Verilated model, linked in.
+//! A simulated device as a transport for the drivers: its Verilator model, linked in.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,39 +7,39 @@ use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport, registers};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Rows};
 
-/// Cycles that a register access may take.
+/// Most cycles of a register access.
 const REGISTER_CYCLES: u32 = 1000;
 const OKAY: u64 = 0;
-/// The parameter that designs with a memory have: its words of 64 bits.
+/// The parameter of designs with a memory that holds its 64-bit words.
 const MEMORY_WORDS: &str = "MemoryWords";
-/// What decides about random choices of the memory.
+/// Seed of the memory's random choices.
 const MEMORY_SEED: u64 = 1;
-/// A memory of DDR4 behind its controller, seen from a design of 200 MHz.
+/// A DDR4 memory behind its controller, seen from a design at 200 MHz.
 const MEMORY: MemorySettings =
     MemorySettings { latency: 30, interval: 1, outstanding: 16, failing: 0, rows: Some(Rows::DDR4) };
 const WHOLE_WORD: u64 = 0xf;
-/// Registers that somebody else reads under pressure.
+/// Registers that are polled under pressure.
 const POLLED_REGISTERS: [u32; 5] =
     [registers::STATUS, registers::ERROR, registers::IN_FLIGHT, registers::EPOCH, registers::BUSY];
 
-/// A device simulated cycle by cycle, in reset until it is made.
+/// A device simulated cycle by cycle, starting from reset.
 ///
-/// What has been sent and not yet been taken stays queued before the device, as in the buffers of a
+/// Data that was sent but not yet accepted stays queued before the device, as in the buffers of a
 /// DMA engine, even if the exchange that sent it has failed.
 #[derive(Debug)]
 pub struct Simulated {
     bench: Bench,
-    /// The memory that the device reaches, if it has a port to one.
+    /// The device's external memory, if it has a port to one.
     memory: Option<AxiMemory>,
     /// Bytes of a beat of either stream.
     beat: usize,
     cycles: u64,
-    /// What decides about stalls, if there are any.
+    /// The random source of stalls, if there are any.
     pressure: Option<Random>,
-    /// Beats on their way to the device; the first is on offer if `offering`.
+    /// Beats queued for the device; the first is on offer if `offering`.
     upstream: VecDeque<Beat>,
     offering: bool,
-    /// Beats that have come from the device, which are taken while `taking`.
+    /// Beats received from the device, which are accepted while `taking`.
     downstream: VecDeque<Beat>,
     taking: bool,
     reading: Option<Access>,
@@ -53,23 +53,23 @@ struct Beat {
     last: bool,
 }
 
-/// A register access under way.
+/// A register access in progress.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     address: u64,
     data: u64,
     strobes: u64,
-    /// Whether the address and the data are on offer, and have been taken.
+    /// Whether the address and the data are on offer, and have been accepted.
     address_offered: bool,
     address_taken: bool,
     data_offered: bool,
     data_taken: bool,
-    /// The response, and what was read.
+    /// The response and the read data.
     answer: Option<(u64, u64)>,
 }
 
 impl Simulated {
-    /// A fresh device after its reset.
+    /// Creates a device after its reset.
     ///
     /// # Errors
     /// [`ErrorKind::Transport`] if the program was built without Verilator.
@@ -96,15 +96,17 @@ impl Simulated {
         Ok(device)
     }
 
-    /// A fresh device whose every channel stalls at random: both streams, and the five of the
-    /// registers, whose writes have their address and their data in any order, and which are read
-    /// while the streams flow. The seed decides all that.
+    /// Creates a device whose channels all stall at random: both streams, and the five register
+    /// channels.
     ///
-    /// Whether the device keeps AXI's rules meanwhile is for the monitors at its ports to see
-    /// (rtl/lib/monitors.svh), which end the simulation.
+    /// Register writes present address and data in any order, and registers are read while the
+    /// streams flow. The seed determines all of it.
+    ///
+    /// The monitors at the device's ports (rtl/lib/monitors.svh) check AXI's rules and end the
+    /// simulation on a violation.
     ///
     /// # Errors
-    /// As [`Simulated::new`].
+    /// Those of [`Simulated::new`].
     pub fn under_pressure(design: &'static Design, seed: u64) -> Result<Self, Error> {
         let mut device = Self { pressure: Some(Random::new(seed)), ..Self::new(design)? };
         if let Some(memory) = device.memory {
@@ -118,19 +120,18 @@ impl Simulated {
         self.cycles
     }
 
-    /// Pulls the device's reset, as a board's reset button does; what is queued before the device
-    /// stays.
+    /// Resets the device, as a board's reset button does. Data queued before the device stays.
     pub fn reset(&mut self) {
-        // The memory's port with it.
+        // The memory's port is reset too.
         self.bench.reset();
         for valid in ["s_axis_tvalid_i", "m_axis_tready_i", "axil_awvalid_i", "axil_wvalid_i", "axil_arvalid_i"] {
             self.bench.model.set(valid, false);
         }
-        // Long enough to have come through the synchroniser and settled before it is over.
+        // Long enough to pass the synchroniser and settle before the reset ends.
         self.bench.model.set("rst_ni", false);
         (0..6).for_each(|_| self.bench.model.clock());
         self.bench.model.reset();
-        // The reset comes out of its synchroniser later than it goes in.
+        // The synchroniser delays the end of the reset.
         (0..4).for_each(|_| self.bench.model.clock());
         (self.reading, self.writing) = (None, None);
         self.offering = false;
@@ -141,7 +142,7 @@ impl Simulated {
         self.beat
     }
 
-    /// The words of a memory inside the device that its build script names, such as
+    /// The words of a memory inside the device that the build script declares, such as
     /// `u_numbers.word_q`.
     ///
     /// # Panics
@@ -150,12 +151,12 @@ impl Simulated {
         (0..self.bench.model.memory_words(path)).map(|word| self.bench.model.peek(path, word)).collect()
     }
 
-    /// The content of the memory that the device reaches; nothing if it has no port to one.
+    /// The content of the external memory; empty if the device has no port to one.
     pub fn external(&self) -> &[u8] {
         self.memory.map_or(&[], |memory| self.bench.content(memory))
     }
 
-    /// The same, to be changed behind the device's back.
+    /// The mutable content of the external memory, for changes that the device does not see.
     pub fn external_mut(&mut self) -> &mut [u8] {
         match self.memory {
             Some(memory) => self.bench.content_mut(memory),
@@ -163,7 +164,7 @@ impl Simulated {
         }
     }
 
-    /// Lets the memory that the device reaches break the protocol from now on, or stop doing so.
+    /// Makes the external memory break the protocol from now on, or stop doing so.
     pub fn set_external_lie(&mut self, lie: Option<Lie>) {
         if let Some(memory) = self.memory {
             self.bench.set_memory_lie(memory, lie);
@@ -175,18 +176,18 @@ impl Simulated {
         self.bench.model.bit("irq_o")
     }
 
-    /// Writes a register of which not all bytes may be meant.
+    /// Writes the bytes of a register that `strobes` selects.
     ///
     /// # Errors
-    /// As [`Transport::write`].
+    /// Those of [`Transport::write`].
     pub fn write_strobed(&mut self, address: u32, value: u32, strobes: u8) -> Result<(), Error> {
         self.writing = Some(Access { strobes: strobes.into(), ..Access::new(address, value) });
         let (response, _) = self.finish(address, |device| &mut device.writing)?;
         if response == OKAY { Ok(()) } else { Err(ErrorKind::Refused { address }.into()) }
     }
 
-    /// Puts a packet of whole beats into the queue before the device, and lets some cycles pass.
-    /// Its end is only marked if it is `ended`.
+    /// Queues a packet of whole beats for the device, and lets cycles pass. Its end is marked only
+    /// if it is `ended`.
     pub fn queue(&mut self, packet: &[u8], ended: bool, cycles: u64) {
         self.send(packet, packet.len());
         if let (Some(beat), false) = (self.upstream.back_mut(), ended) {
@@ -200,15 +201,15 @@ impl Simulated {
         (0..cycles).for_each(|_| self.step());
     }
 
-    /// How many beats the device has not taken yet.
+    /// Number of beats that the device has not accepted yet.
     pub fn queued(&self) -> usize {
         self.upstream.len()
     }
 
-    /// Takes so many beats of what comes out, and gives their bytes.
+    /// Receives this many beats and returns their bytes.
     ///
     /// # Panics
-    /// If that takes more than so many cycles.
+    /// If that takes more than `cycles` cycles.
     pub fn take(&mut self, beats: usize, cycles: u64) -> Vec<u8> {
         let end = self.cycles + cycles;
         while self.downstream.len() < beats {
@@ -220,8 +221,8 @@ impl Simulated {
         self.downstream.drain(..).flat_map(|beat| beat.bytes).collect()
     }
 
-    /// Lets cycles pass in which what comes out is taken, and gives the packets that have come
-    /// since somebody took one last: all beats, also of the last packet if it has not ended.
+    /// Lets cycles pass in which output is accepted, and returns the packets received since the
+    /// last call: all beats, including those of an unfinished last packet.
     pub fn drain(&mut self, cycles: u64) -> Vec<Vec<u8>> {
         self.taking = true;
         (0..cycles).for_each(|_| self.step());
@@ -237,12 +238,12 @@ impl Simulated {
         packets
     }
 
-    /// Whether something that may be stalled goes on in this cycle.
+    /// Decides whether an action that can stall happens in this cycle.
     fn acts(&mut self) -> bool {
         self.pressure.as_mut().is_none_or(|random| random.below(3) == 0)
     }
 
-    /// A clock cycle of everything: both streams and the registers.
+    /// Steps both streams and the registers by a clock cycle.
     fn step(&mut self) {
         self.offer();
         let takes = self.taking && self.acts();
@@ -264,7 +265,7 @@ impl Simulated {
         }
     }
 
-    /// Offers the next beat, if there is one; one that was offered stays.
+    /// Offers the next beat, if there is one. An offered beat stays on offer.
     fn offer(&mut self) {
         if !self.offering && !self.upstream.is_empty() {
             self.offering = self.acts();
@@ -278,7 +279,7 @@ impl Simulated {
         }
     }
 
-    /// Offers what the register accesses under way have not got rid of yet.
+    /// Offers those parts of register accesses that have not been accepted yet.
     fn offer_accesses(&mut self) {
         let mut acts = || self.pressure.as_mut().is_none_or(|random| random.below(3) == 0);
         let (mut address_valid, mut data_valid, mut read_valid) = (false, false, false);
@@ -304,7 +305,7 @@ impl Simulated {
         self.bench.model.set("axil_rready_i", self.reading.is_some() && takes_data);
     }
 
-    /// Notes what the device takes of the register accesses in this cycle, and what it answers.
+    /// Records which parts of register accesses the device accepts in this cycle, and its answers.
     fn note_accesses(&mut self) {
         let model = &self.bench.model;
         if let Some(access) = &mut self.writing {
@@ -322,7 +323,7 @@ impl Simulated {
         }
     }
 
-    /// Steps until a register access has its answer, and gives that.
+    /// Steps until a register access is answered, and returns the answer.
     fn finish(&mut self, address: u32, access: impl Fn(&mut Self) -> &mut Option<Access>) -> Result<(u64, u64), Error> {
         for _ in 0..REGISTER_CYCLES {
             self.step();
@@ -331,12 +332,12 @@ impl Simulated {
                 return Ok(answer);
             }
         }
-        // What nobody answers is given up, and the bus with it.
+        // An access without an answer is given up, and the bus with it.
         *access(self) = None;
         Err(ErrorKind::Silent { address }.into())
     }
 
-    /// Under pressure, now and then reads a register while the streams flow.
+    /// Under pressure, occasionally reads a register while the streams flow.
     fn poll_register(&mut self) {
         let Some(random) = &mut self.pressure else { return };
         match &self.reading {
@@ -353,7 +354,7 @@ impl Simulated {
         }
     }
 
-    /// Ends a register read that is under way.
+    /// Finishes a register read in progress.
     fn finish_poll(&mut self) -> Result<(), Error> {
         match self.reading {
             Some(access) if access.answer.is_none() => {
@@ -366,7 +367,7 @@ impl Simulated {
         }
     }
 
-    /// Queues packets of so many bytes each.
+    /// Queues packets of `length` bytes each.
     fn send(&mut self, packets: &[u8], length: usize) {
         for packet in packets.chunks(length) {
             let beats = packet.len() / self.beat;
@@ -375,8 +376,8 @@ impl Simulated {
         }
     }
 
-    /// Steps until a beat has come, or for longer than allowed without one being taken. `quiet`
-    /// counts the cycles without progress.
+    /// Steps until a beat is received, or until no beat has been accepted for more than `allowed`
+    /// cycles. `quiet` counts the cycles without progress.
     fn next_beat(&mut self, quiet: &mut u64, allowed: u64) -> Option<Beat> {
         while self.downstream.is_empty() {
             let before = self.upstream.len();
@@ -424,7 +425,7 @@ impl Simulated {
             if self.cycles > end {
                 return stalled(self);
             }
-            // Of what is longer no more is kept than tells it from the echo.
+            // Of a longer packet, only enough is kept to distinguish it from the echo.
             packet.extend(beat.bytes);
             packet.truncate(marks.echo.len() + 1);
             if beat.last {

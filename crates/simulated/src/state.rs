@@ -1,4 +1,4 @@
-//! Which simulated devices there are.
+//! The available simulated devices.
 
 use hearith_device::{State, System};
 use hearith_verilated::Design;

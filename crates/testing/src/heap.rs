@@ -1,40 +1,39 @@
-//! Searching the heap for secrets: every block is kept when it is freed, and searched afterwards.
-//! And counting what is on it.
+//! Searches freed heap blocks for secrets, and counts live bytes on the heap.
 //!
-//! A test program makes [`Recorder`] its allocator. It keeps a copy of every block that is freed
-//! (or moved, where it grows) while [`freed_by`] runs something, and hands out zeroed memory, so
-//! that whatever the copies hold was put there by the code that is tested. [`Secrets`] are then
-//! looked for, at every byte.
+//! A test program makes [`Recorder`] its allocator. While [`freed_by`] runs something, it keeps a
+//! copy of every block that is freed (or moved when it grows). It returns zeroed memory, so the
+//! copies hold only data of the tested code. The copies are then searched for [`Secrets`] at every
+//! byte.
 //!
-//! Blocks are recorded whatever thread frees them, so such a program has a single test. One that
-//! has [`Counter`] for its allocator asks how many bytes are [`live`].
+//! Blocks freed by any thread are recorded, so such a program has a single test. A program with
+//! [`Counter`] as its allocator can query the number of [`live`] bytes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The allocator: the system's, with a copy of what is freed.
+/// The system's allocator, plus a copy of every freed block.
 #[derive(Debug)]
 pub struct Recorder;
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static FREED: Mutex<Copies> = Mutex::new(Copies { start: std::ptr::null_mut(), length: 0, room: 0 });
 
-/// Copies of freed blocks one after another, in memory of its own.
+/// Copies of freed blocks one after another, in separate memory.
 struct Copies {
     start: *mut u8,
     length: usize,
     room: usize,
 }
 
-// SAFETY: the memory belongs to the value alone.
+// SAFETY: this value alone owns the memory.
 unsafe impl Send for Copies {}
 
 impl Copies {
     const ALIGN: usize = 64;
 
-    /// Appends a block, and zeros so that no word reaches from one block into the next.
+    /// Appends a block, and zeros that keep words from spanning two blocks.
     ///
     /// # Safety
     /// `block` is valid for reading `size` bytes.
@@ -54,7 +53,7 @@ impl Copies {
                 (self.start, self.room) = (larger, room);
             }
         }
-        // SAFETY: there is room now.
+        // SAFETY: the capacity is sufficient now.
         unsafe { std::ptr::copy_nonoverlapping(block, self.start.add(self.length), size) };
         self.length = length;
     }
@@ -63,7 +62,7 @@ impl Copies {
         if self.length == 0 {
             return Vec::new();
         }
-        // SAFETY: so many bytes were written, or zeroed when they were allocated.
+        // SAFETY: this many bytes were written, or zeroed when they were allocated.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.length) };
         let copies = bytes.to_vec();
         bytes.fill(0);
@@ -72,26 +71,26 @@ impl Copies {
     }
 }
 
-// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which
+// SAFETY: everything is forwarded to the system's allocator. `realloc` is the provided one, which
 // allocates, copies and frees.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's obligations are ours.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if RECORDING.load(Ordering::SeqCst) {
             let mut freed = FREED.lock().unwrap();
-            // SAFETY: the block is whole until it is freed below.
+            // SAFETY: the block is valid until it is freed below.
             unsafe { freed.push(block, layout.size()) };
         }
-        // SAFETY: the caller's obligations are ours.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
-/// What was freed while `work` ran, and its result, which is still there.
+/// Runs `work` and returns its result, together with copies of the blocks freed meanwhile.
 pub fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     RECORDING.store(true, Ordering::SeqCst);
     let result = work();
@@ -99,40 +98,40 @@ pub fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     (result, FREED.lock().unwrap().take())
 }
 
-/// The system's allocator, counting.
+/// The system's allocator, with a count of live bytes.
 #[derive(Debug)]
 pub struct Counter;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that are taken and not freed, with [`Counter`] for an allocator.
+/// Allocated bytes that are not freed yet, with [`Counter`] as the allocator.
 pub fn live() -> usize {
     LIVE.load(Ordering::SeqCst)
 }
 
-// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which
+// SAFETY: everything is forwarded to the system's allocator. `realloc` is the provided one, which
 // allocates, copies and frees.
 unsafe impl GlobalAlloc for Counter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller's obligations are ours.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller's obligations are ours.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
-/// Byte strings to be found nowhere.
+/// Byte strings that must not occur in memory.
 #[derive(Debug)]
 pub struct Secrets {
-    /// What follows the first eight bytes of each, with the name of what it is part of, by these
-    /// eight bytes.
+    /// By the first eight bytes of each string: its other bytes, and the name of the secret that it
+    /// belongs to.
     parts: HashMap<u64, Vec<(Vec<u8>, String)>>,
-    /// A bit for the hash of every key: nearly all of memory is passed over without a look into the
+    /// A bit per hash of a key, so that nearly all of memory is skipped without a look-up in the
     /// map.
     hashes: Vec<bool>,
 }
@@ -148,7 +147,7 @@ impl Secrets {
         (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as usize
     }
 
-    /// Some bytes, eight or more.
+    /// Adds a byte string of at least eight bytes.
     ///
     /// # Panics
     /// If there are fewer.
@@ -159,15 +158,15 @@ impl Secrets {
         self.parts.entry(head).or_default().push((rest.to_vec(), name.to_owned()));
     }
 
-    /// A word, unless it is so small that chance brings it about.
+    /// Adds a word, unless it is so simple that it may occur by chance.
     pub fn word(&mut self, name: &str, word: u64) {
         if word.count_ones() > 8 && word.count_zeros() > 8 && word.leading_zeros() < 24 {
             self.part(name, &word.to_le_bytes());
         }
     }
 
-    /// A number, limbs least significant first, in every form: limbs of 64 bits in both orders of
-    /// bytes, and digits of 52 and of 48 bits, as vector engines hold it.
+    /// Adds a number, limbs least significant first, in every form: limbs of 64 bits in both byte
+    /// orders, and digits of 52 and 48 bits, as in vector engines.
     pub fn number(&mut self, name: &str, limbs: &[u64]) {
         for &limb in limbs {
             self.word(name, limb);
@@ -182,14 +181,14 @@ impl Secrets {
         }
     }
 
-    /// A text of at least sixteen characters.
+    /// Adds a text of at least sixteen characters.
     pub fn text(&mut self, name: &str, text: &str) {
         for piece in text.as_bytes().chunks_exact(16) {
             self.part(name, piece);
         }
     }
 
-    /// The names of all that is in there, each once, with how often.
+    /// The name of every secret found in `memory`, with its number of occurrences.
     pub fn within(&self, memory: &[u8]) -> Vec<(String, usize)> {
         let mut found: HashMap<&str, usize> = HashMap::new();
         for at in 0..memory.len().saturating_sub(7) {

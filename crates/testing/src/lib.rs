@@ -1,23 +1,27 @@
 //! Engines and tools that a machine may lack, and the list of those that it must have.
 //!
-//! A test that can do without something asks [`has`]. Whoever knows the machine lists in
-//! `HEARITH_REQUIRE` what must not be missing there (names with commas between them, such as
-//! `ifma,verilator,valgrind`): then [`has`] fails the test instead of leaving it out. Every name
-//! that a list may hold is in [`NAMES`]; any other is an error, so that no slip of the pen requires
-//! nothing.
+//! A test that can run without something asks [`has`]. The environment variable `HEARITH_REQUIRE`
+//! lists what a machine must have, separated by commas, such as `ifma,verilator,valgrind`. If a
+//! listed item is missing, [`has`] fails the test instead of skipping it. All valid names are in
+//! [`NAMES`]. Any other name is an error, so a typo cannot disable a requirement.
 
 pub mod heap;
 
-/// The environment variable with the list of what must be there.
+/// The environment variable with the list of required items.
 pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
-/// What a list may name: engines, tools, and what is in Python: the tops' second test bench
-/// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the
-/// package index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's
-/// client in another language; PostgreSQL, for the election's server, and one with the extension
-/// (`scripts/postgres.sh test`); Chromium, for its pages; and what tests of forks need: namespaces
-/// of processes, and the right to choose the next process's id (`/proc/sys/kernel/ns_last_pid`);
-/// buildah, for the service's image.
+/// The valid names of a list:
+///
+/// - engines and tools
+/// - what is in Python: the second test bench of the top modules (cocotb), and the requirements of
+///   the Python package's tests (python-paillier, its own suite from the package index, DuckDB, the
+///   built command line, Flower, Spark, notebooks)
+/// - Go, for the service's client in another language
+/// - PostgreSQL, for the election's server, and one with the extension (`scripts/postgres.sh test`)
+/// - Chromium, for the server's pages
+/// - requirements of tests of forks: process namespaces, and the right to choose the next process
+///   id (`/proc/sys/kernel/ns_last_pid`)
+/// - buildah, for the service's image
 pub const NAMES: [&str; 21] = [
     "serial",
     "avx2",
@@ -42,11 +46,11 @@ pub const NAMES: [&str; 21] = [
     "buildah",
 ];
 
-/// Whether a test can use what `name` stands for, `present` telling that it is there.
+/// Whether a test can use `name`. The caller passes in `present` whether it is available.
 ///
 /// # Panics
-/// If it is missing although `HEARITH_REQUIRE` lists it, if that lists a name outside of [`NAMES`],
-/// or if `name` is outside of them.
+/// If it is missing although `HEARITH_REQUIRE` lists it, if the list holds a name outside
+/// [`NAMES`], or if `name` is not among them.
 #[must_use]
 pub fn has(name: &str, present: bool) -> bool {
     let list = std::env::var(REQUIRE).unwrap_or_default();
@@ -97,7 +101,7 @@ mod tests {
         assert!(judge("", "quantum", true).unwrap_err().starts_with("\"quantum\" is none of"));
     }
 
-    /// Set in the process that the test starts.
+    /// Set in the child process that the test starts.
     const CHILD: &str = "HEARITH_TESTING_CHILD";
 
     #[test]

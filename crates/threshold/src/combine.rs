@@ -4,7 +4,7 @@ use crate::equation::{Claims, Statement};
 use crate::error::{Error, ErrorKind, check_key, check_lengths};
 use crate::lagrange::{coefficients, factorial};
 use crate::shares::{challenges, out_of_range};
-use crate::{Shares, Verification};
+use crate::{Shares, VerificationKeys};
 use hearith_arith::Modulus;
 use hearith_arith::natural::word::inverse_mod;
 use hearith_arith::natural::{add_assign, divide_word, is_one, mac_row};
@@ -12,24 +12,25 @@ use hearith_paillier::{Ciphertexts, Plaintexts};
 use hearith_proofs::Contexts;
 use zeroize::Zeroizing;
 
-/// Bits of twice a coefficient, whatever the trustees.
+/// Bits of twice a Lagrange coefficient, for any set of trustees.
 const COEFFICIENT_BITS: u32 = 97;
 
-/// What shares combined to.
+/// The result of combining shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Combined {
     /// The plaintexts.
     pub plaintexts: Plaintexts,
-    /// Shares that were wrong and left aside: for each trustee of them the first row at fault.
+    /// The errors of rejected shares, one for each trustee with an invalid share, with its first
+    /// invalid row.
     pub wrong: Vec<Error>,
 }
 
-impl Verification {
-    /// Checks one trustee's shares of the decryption of a batch.
+impl VerificationKeys {
+    /// Verifies one trustee's shares of the decryption of a batch.
     ///
     /// # Errors
     /// [`DoesNotHold`](ErrorKind::DoesNotHold) or [`OutOfRange`](ErrorKind::OutOfRange) for the
-    /// first row whose share is wrong; [`Lengths`](ErrorKind::Lengths),
+    /// first row with an invalid share; [`Lengths`](ErrorKind::Lengths),
     /// [`OtherKey`](ErrorKind::OtherKey), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee); a ciphertext
     /// that shares a factor with `n`; or if the random generator fails.
     pub fn verify(&self, contexts: &Contexts, ciphertexts: &Ciphertexts, shares: &Shares) -> Result<(), Error> {
@@ -41,14 +42,14 @@ impl Verification {
         }
     }
 
-    /// The plaintexts of a batch, from shares of at least [`Verification::needed`] trustees. All
-    /// shares are verified; wrong ones are left aside as long as there are enough without them.
-    /// Which right ones are combined makes no difference.
+    /// The plaintexts of a batch, from shares of at least [`VerificationKeys::needed`] trustees.
+    /// Verifies all shares and ignores invalid ones if enough valid ones remain. The result does
+    /// not depend on which valid shares are combined.
     ///
     /// # Errors
-    /// [`TooFew`](ErrorKind::TooFew), [`Twice`](ErrorKind::Twice); as [`Verification::verify`] for
-    /// the first trustee at fault, if too few are right; or
-    /// [`DoNotCombine`](ErrorKind::DoNotCombine).
+    /// [`TooFew`](ErrorKind::TooFew), [`Twice`](ErrorKind::Twice),
+    /// [`DoNotCombine`](ErrorKind::DoNotCombine), or, if too few shares are valid, the error of
+    /// [`VerificationKeys::verify`] for the first trustee with an invalid share.
     pub fn combine(
         &self,
         contexts: &Contexts,
@@ -71,8 +72,8 @@ impl Verification {
         }
     }
 
-    /// Right shares, and what is wrong with the others: all together, and one by one only if that
-    /// fails.
+    /// The valid shares, and the errors of the others. Verifies all shares together, and one by one
+    /// only if that fails.
     fn sorted<'a>(
         &self,
         contexts: &Contexts,
@@ -96,7 +97,7 @@ impl Verification {
         Ok((right, wrong))
     }
 
-    /// What shares of these ciphertexts claim something about.
+    /// The part of the claims that all shares of these ciphertexts have in common.
     fn statement(&self, contexts: &Contexts, ciphertexts: &Ciphertexts) -> Result<Statement<'_>, Error> {
         check_key(self.key().id(), ciphertexts.key_id())?;
         check_lengths(ciphertexts.len(), contexts.len())?;
@@ -106,7 +107,7 @@ impl Verification {
         Ok(Statement { shared: self.shared(), fourths: squared.mul(&squares, &squares).public() })
     }
 
-    /// What a trustee's shares claim.
+    /// The claims of a trustee's shares.
     fn claims<'a>(
         &self,
         contexts: &Contexts,
@@ -121,7 +122,7 @@ impl Verification {
         for batch in [numbers, a, b] {
             key.check_coprime(batch).map_err(out_of_range(trustee))?;
         }
-        let verification = self.of_trustees().range(trustee as usize - 1..trustee as usize);
+        let verification = self.trustee_keys().range(trustee as usize - 1..trustee as usize);
         let of_row = challenges(self.shared(), &verification, contexts, ciphertexts, trustee, [numbers, a, b]);
         Ok(Claims {
             verification,
@@ -132,7 +133,7 @@ impl Verification {
         })
     }
 
-    /// `prod c_i^(2 lambda_i) = (1 + n)^(4 D^2 m)`, and `m`.
+    /// Solves `prod c_i^(2 lambda_i) = (1 + n)^(4 D^2 m)` for `m`.
     ///
     /// Proved: `threshold_correct` in formal/coq/schemes.v.
     /// Proved: `threshold_shared` in formal/coq/lagrange.v.
@@ -155,8 +156,8 @@ impl Verification {
     }
 }
 
-/// The inverse modulo a public `n` of a word that has no factor in common with it:
-/// `(1 + n y) / word` for the `y` that makes it whole.
+/// The inverse of a word modulo a public `n` without a common factor: `(1 + n y) / word` for the
+/// `y` that makes it an integer.
 pub(crate) fn inverse(n: &Modulus, word: u64) -> Vec<u64> {
     let (_, rest) = divide_word(n.as_limbs(), word);
     let negative = inverse_mod(rest, word).expect("n has no factor below 2^16");

@@ -1,38 +1,38 @@
-//! The dealer: a private key becomes shares.
+//! The dealer, who splits a private key into shares.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{KeyShare, Origin, Shared, Verification};
+use crate::key::{KeyShare, Origin, Shared, VerificationKeys};
 use crate::lagrange::factorial;
 use hearith_arith::natural::{Secret, bit_length, difference, limbs_of, product_in, shifted_down};
 use hearith_arith::{Batch, Exponents, Modulus, random};
 use hearith_paillier::{ErrorKind as SchemeError, PrivateKey};
 
-/// More random bits than a modulus has, so that reducing them is uniform but for a bias of
+/// Additional random bits beyond the length of a modulus, which limit the bias of a reduction to
 /// `2^-128`.
 const EXTRA_BITS: u32 = 128;
 
-/// Shares a key of safe primes ([`PrivateKey::generate_safe`]) among `trustees`, so that any
-/// `needed` of them decrypt. The key itself decrypts still: whoever deals has to forget it.
+/// Shares a key of safe primes ([`PrivateKey::generate_safe`]) among `trustees`. Any `needed` of
+/// them can decrypt. The key itself can still decrypt, so the dealer must destroy it.
 ///
 /// # Errors
 /// [`BadThreshold`](ErrorKind::BadThreshold), [`NotSafePrimes`](ErrorKind::NotSafePrimes), or if
 /// the random generator fails.
-pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verification, Vec<KeyShare>), Error> {
+pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(VerificationKeys, Vec<KeyShare>), Error> {
     let key = private.public();
     let shared = Shared::new(key.clone(), needed, trustees, Origin::Dealt)?;
     if !private.has_safe_primes()? {
         return Err(ErrorKind::NotSafePrimes.into());
     }
     let shares = shares(private, needed, trustees)?;
-    let of_trustees = verification(&shared, &shares);
+    let trustee_keys = verification(&shared, &shares);
     let trustee =
-        |row: usize| KeyShare::new(shared.clone(), row as u32 + 1, of_trustees.range(row..row + 1), shares.row(row));
+        |row: usize| KeyShare::new(shared.clone(), row as u32 + 1, trustee_keys.range(row..row + 1), shares.row(row));
     let dealt = (0..trustees as usize).map(trustee).collect::<Result<_, _>>()?;
-    Ok((Verification::new(shared, of_trustees), dealt))
+    Ok((VerificationKeys::new(shared, trustee_keys), dealt))
 }
 
-/// `f(1) ... f(l)` modulo `n m`, `m = p' q'`, for `f(X) = d + a_1 X + ... + a_(w-1) X^(w-1)` of
-/// random coefficients: a row each.
+/// `f(1) ... f(l)` modulo `n m` with `m = p' q'`, one per row, for
+/// `f(X) = d + a_1 X + ... + a_(w-1) X^(w-1)` with random coefficients.
 fn shares(private: &PrivateKey, needed: u32, trustees: u32) -> Result<Batch, Error> {
     let root = private.public().root();
     let (order, d) = order_and_exponent(private, root);
@@ -48,9 +48,9 @@ fn shares(private: &PrivateKey, needed: u32, trustees: u32) -> Result<Batch, Err
     Ok(all.rows().rev().fold(Batch::zeros(trustees as usize, modulus.limbs()), horner))
 }
 
-/// `m = p' q'`, and the `d` below `n m` that is 0 modulo `m` and 1 modulo `n`: `m` times its
-/// inverse modulo `n`, which by Euler's theorem is `m^(2 m - 1)`, as the order of every unit
-/// divides `2 m`.
+/// `m = p' q'`, and the `d` below `n m` that is 0 modulo `m` and 1 modulo `n`. It is `m` times the
+/// inverse of `m` modulo `n`. By Euler's theorem this inverse is `m^(2 m - 1)`, since the order of
+/// every unit divides `2 m`.
 fn order_and_exponent(private: &PrivateKey, root: &Modulus) -> (Secret, Secret) {
     let [half_p, half_q] = private.primes().map(|prime| shifted_down(prime, 1));
     let order = product_in(&half_p, &half_q, root.limbs());
@@ -61,7 +61,7 @@ fn order_and_exponent(private: &PrivateKey, root: &Modulus) -> (Secret, Secret) 
     (order, d)
 }
 
-/// `v^(D s_i)`, a row each.
+/// `v^(D s_i)`, one per row.
 fn verification(shared: &Shared, shares: &Batch) -> Batch {
     let factorial = factorial(shared.trustees());
     let mut exponents = Batch::zeros(shares.len(), shares.limbs() + 1);
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_exponent_decrypts_and_any_so_many_shares_give_it() {
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
-            // Halves of 64 bits have one limb and 63 bits: leading zeros are none's business.
+            // Halves of 64 bits have one limb and 63 bits, which tests leading zeros.
             for bits in [128, 130, 256] {
                 let private =
                     PrivateKey::generate_safe(bits, Variant::Standard, KeyPolicy::AllowInsecure, engine).unwrap();
@@ -109,7 +109,7 @@ mod tests {
                         crate::lagrange::coefficients(5, &set).iter().zip(set).map(|(&l, i)| at(i) * l).sum();
                     assert_eq!((sum - Integer::from(&d * 120u32)) % &modulus, 0, "{set:?}");
                 }
-                // Two shares say nothing: another pair of them gives another line.
+                // Two shares do not determine the secret: another pair gives another line.
                 let line = |a: u32, b: u32| {
                     let slope = (at(b) - at(a)) * Integer::from(b - a).invert(&modulus).unwrap();
                     (at(a) - slope * a).modulo(&modulus)

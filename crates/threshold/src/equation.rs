@@ -7,17 +7,17 @@ use std::ops::Range;
 
 use crate::key::{Shared, joined};
 
-/// Limbs of a weight: 127 random bits above a zero.
+/// Limbs of a weight: 127 random bits above a zero bit.
 const WEIGHT_LIMBS: usize = 2;
 const WEIGHT_BITS: u32 = 128;
-/// Limbs of a sum of challenges times weights: one more than a product has.
+/// Limbs of a sum of products of challenges and weights: one more than a product.
 const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
-/// Rows from which buckets take fewer products than shared squarings.
+/// Number of rows from which buckets need fewer products than shared squarings.
 const BUCKETS_FROM: usize = 256;
-/// Groups of rows that share squarings side by side: the lanes of the widest engine.
+/// Number of row groups that share squarings in parallel: the lanes of the widest engine.
 const GROUPS: usize = 8;
 
-/// A trustee's claims, one a row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2`
+/// A trustee's claims, one per row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2`
 /// and up to a square root of 1.
 pub(crate) struct Claims<'a> {
     /// `v_i`.
@@ -32,14 +32,14 @@ pub(crate) struct Claims<'a> {
     pub(crate) responses: &'a Batch,
 }
 
-/// What the claims of all trustees are about: `c^4`, a row each.
+/// The common subject of all trustees' claims: `c^4`, one per row.
 pub(crate) struct Statement<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) fourths: Batch,
 }
 
 impl Statement<'_> {
-    /// The first row whose claims do not all hold, if there is one. A wrong one is taken for right
+    /// The first row with a claim that does not hold, if there is one. A false claim is accepted
     /// with a probability of `2^-127`.
     pub(crate) fn first_wrong(&self, claims: &[Claims<'_>]) -> Result<Option<usize>, getrandom::Error> {
         let (mut first, mut end) = (0, self.fourths.len());
@@ -58,15 +58,15 @@ impl Statement<'_> {
         self.hold(claims, 0..self.fourths.len())
     }
 
-    /// Whether all claims of a range of rows hold: with random weights `g` and `h` for each,
-    /// `prod (c^4)^(z g) v^(z h) = prod a^g b^h (c_i^2)^(e g) v_i^(e h)`.
+    /// Whether all claims of a range of rows hold. With random weights `g` and `h` for each claim,
+    /// checks `prod (c^4)^(z g) v^(z h) = prod a^g b^h (c_i^2)^(e g) v_i^(e h)`.
     ///
-    /// Weights are even, so that an equation holds up to the square roots of 1; squares modulo
-    /// `n^2` have an order without small prime factors, so that at most one weight in `2^127` lets
-    /// a wrong one pass (\[BGR98\]).
+    /// Weights are even, so equations hold up to square roots of 1. The order of squares modulo
+    /// `n^2` has no small prime factors, so at most one weight in `2^127` accepts a false claim
+    /// (\[BGR98\]).
     fn hold(&self, claims: &[Claims<'_>], rows: Range<usize>) -> Result<bool, getrandom::Error> {
         let limbs = limbs_of(self.shared.response_bits()) + WEIGHT_LIMBS + 1;
-        // A row each, and one for v.
+        // One row for each ciphertext, and one for v.
         let mut of_rows = Batch::zeros(rows.len() + 1, limbs).public();
         let (mut short, mut long) = (Side::default(), Side::default());
         for claims in claims {
@@ -106,7 +106,7 @@ impl Statement<'_> {
     }
 }
 
-/// Bases and exponents of one length, collected.
+/// Collected bases and exponents of one length.
 #[derive(Default)]
 struct Side {
     bases: Vec<Batch>,
@@ -133,7 +133,7 @@ fn weights(len: usize) -> Result<Batch, getrandom::Error> {
     Ok(weights)
 }
 
-/// `sum += number weight`; the sum is longer than both together.
+/// `sum += number weight`. The sum is longer than both factors together.
 fn add_product(sum: &mut [u64], number: &[u64], weight: &[u64]) {
     for (limb, &weight) in weight.iter().enumerate() {
         let (low, high) = sum[limb..].split_at_mut(number.len());

@@ -1,4 +1,5 @@
-//! The output of a dealer: the key to verify shares, and each trustee's share.
+//! The output of a dealer or a joint key generation: the keys that verify shares, and each
+//! trustee's share.
 
 use crate::distributed;
 use crate::error::{Error, ErrorKind};
@@ -12,12 +13,12 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use zeroize::Zeroizing;
 
-/// Bits by which a trustee's random number is longer than a share may be, and an answer with it: so
-/// much longer than what it hides, with a challenge of 256 bits and a factorial of 62, that it
-/// tells of it at most `2^-192`.
+/// The number of bits by which a trustee's random number, and therefore an answer, may exceed a
+/// share. The product that the random number hides includes a challenge of 256 bits and a factorial
+/// of 62, so an answer reveals at most `2^-192` of it.
 const HIDING_BITS: u32 = 512;
 
-/// How the shares of a key came to be. It decides how long they are.
+/// The origin of a key's shares, which determines their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A dealer split a private key of safe primes ([`deal`](crate::deal())).
@@ -26,7 +27,7 @@ pub enum Origin {
     Distributed,
 }
 
-/// A shared key as all its holders know it. Cloning is cheap.
+/// The public data of a shared key. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct Shared(Arc<Parts>);
 
@@ -41,8 +42,8 @@ struct Parts {
 }
 
 impl Shared {
-    /// Checks that `1 <= w <= l <= 20`, or what the trustees' own protocol asks for, and computes
-    /// `v`.
+    /// Checks that `1 <= w <= l <= 20`, or that the joint key generation supports `w` and `l`, and
+    /// computes `v`.
     pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32, origin: Origin) -> Result<Self, Error> {
         let is_good = match origin {
             Origin::Dealt => (1..=MAX_TRUSTEES).contains(&trustees) && (1..=trustees).contains(&needed),
@@ -55,7 +56,7 @@ impl Shared {
         Ok(Shared(Arc::new(Parts { key, needed, trustees, origin, generator, comb: OnceLock::new() })))
     }
 
-    /// Fails unless a number is `v`.
+    /// Fails unless a number equals `v`.
     pub(crate) fn check_base(&self, given: &Batch) -> Result<(), Error> {
         if given == self.generator() { Ok(()) } else { Err(ErrorKind::OtherBase.into()) }
     }
@@ -76,7 +77,7 @@ impl Shared {
         self.0.origin
     }
 
-    /// How long shares are.
+    /// The lengths of the shares' numbers.
     pub(crate) fn lengths(&self) -> Lengths {
         match self.origin() {
             Origin::Dealt => Lengths::dealt(self.key()),
@@ -88,7 +89,7 @@ impl Shared {
         &self.0.generator
     }
 
-    /// Fails unless this is the number of a trustee.
+    /// Fails unless the key has a trustee with this number.
     pub(crate) fn check_trustee(&self, trustee: u32) -> Result<(), Error> {
         match (1..=self.trustees()).contains(&trustee) {
             true => Ok(()),
@@ -96,14 +97,13 @@ impl Shared {
         }
     }
 
-    /// Bits of an answer. What hides the secret in it has one bit less, so that their sum has no
-    /// more.
+    /// Bits of an answer. The random number in it has one bit less, so the sum fits.
     pub(crate) fn response_bits(&self) -> u32 {
         self.lengths().response_bits()
     }
 
-    /// The powers of `v` to secret exponents of up to [`Shared::response_bits`]. The table is made
-    /// when it is first needed.
+    /// Powers of `v` with secret exponents of up to [`Shared::response_bits`] bits. The table is
+    /// computed on first use.
     pub(crate) fn generator_powers(&self, exponents: &Batch) -> Batch {
         let square = self.key().square();
         let comb = self.0.comb.get_or_init(|| FixedBase::new(square, self.generator().row(0), self.response_bits()));
@@ -111,18 +111,19 @@ impl Shared {
     }
 }
 
-/// How long the numbers of shares are.
+/// The lengths of a share's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
     key_bytes: usize,
     /// Bits of the longest share `s_i`.
     share_bits: u32,
-    /// Bits that a share could have, were it any number of its kind.
+    /// Bits that proofs hide: enough for any share of this origin.
     hidden_bits: u32,
 }
 
 impl Lengths {
-    /// Of a dealt key: shares are below `n p' q'`, which has two bits less than `n^2` may have.
+    /// Lengths for a dealt key. Shares are below `n p' q'`, which has two bits less than `n^2` may
+    /// have.
     pub(crate) fn dealt(key: &PublicKey) -> Self {
         let bits = 2 * key.bits();
         Lengths { key_bytes: key.ciphertext_bytes(), share_bits: bits - 2, hidden_bits: bits }
@@ -154,79 +155,79 @@ impl Lengths {
     }
 }
 
-/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee.
-/// Everybody may have it. That it belongs to one sharing of the key is checked where it is read.
+/// The keys that verify shares: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. They
+/// are public. Reading them checks that they belong to one sharing of the key.
 #[derive(Clone)]
-pub struct Verification {
+pub struct VerificationKeys {
     shared: Shared,
-    /// `v_i`, a row each.
-    of_trustees: Batch,
+    /// `v_i`, one per row.
+    trustee_keys: Batch,
 }
 
-impl Verification {
-    pub(crate) fn new(shared: Shared, of_trustees: Batch) -> Self {
-        Verification { shared, of_trustees: of_trustees.public() }
+impl VerificationKeys {
+    pub(crate) fn new(shared: Shared, trustee_keys: Batch) -> Self {
+        VerificationKeys { shared, trustee_keys: trustee_keys.public() }
     }
 
-    /// The same of numbers that come from outside.
-    pub(crate) fn checked(shared: Shared, of_trustees: Batch) -> Result<Self, Error> {
-        check_windows(&shared, &of_trustees)?;
-        Ok(Self::new(shared, of_trustees))
+    /// As `new`, for numbers from an untrusted source.
+    pub(crate) fn checked(shared: Shared, trustee_keys: Batch) -> Result<Self, Error> {
+        check_windows(&shared, &trustee_keys)?;
+        Ok(Self::new(shared, trustee_keys))
     }
 
-    /// What shares of a key are verified by: `v` and all `v_i`, big-endian, of as many bytes as a
-    /// ciphertext has. For formats other than [`Verification::from_json`]'s.
+    /// Reads verification keys from `v` and all `v_i`, big-endian, each with as many bytes as a
+    /// ciphertext. For formats other than that of [`VerificationKeys::from_json`].
     ///
     /// # Errors
-    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is not a unit modulo `n^2`,
+    /// [`BadThreshold`](ErrorKind::BadThreshold), a number that is not a unit modulo `n^2`,
     /// [`OtherBase`](ErrorKind::OtherBase), or [`NotDealt`](ErrorKind::NotDealt).
     pub fn from_be(
         key: PublicKey,
         needed: u32,
         base: &[u8],
-        of_trustees: &[Vec<u8>],
+        trustee_keys: &[Vec<u8>],
         origin: Origin,
     ) -> Result<Self, Error> {
-        if of_trustees.len() > MAX_TRUSTEES as usize {
+        if trustee_keys.len() > MAX_TRUSTEES as usize {
             return Err(ErrorKind::BadThreshold.into());
         }
         let v = checked_unit(&key, "v", base)?;
         let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
-        let units = of_trustees.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
-        let shared = Shared::new(key, needed, of_trustees.len() as u32, origin)?;
+        let units = trustee_keys.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
+        let shared = Shared::new(key, needed, trustee_keys.len() as u32, origin)?;
         shared.check_base(&v)?;
-        Verification::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
+        VerificationKeys::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
     }
 
-    /// The public key, to encrypt with.
+    /// The public encryption key.
     pub fn key(&self) -> &PublicKey {
         self.shared.key()
     }
 
-    /// How many trustees it takes to decrypt.
+    /// The number of trustees needed to decrypt.
     pub fn needed(&self) -> u32 {
         self.shared.needed()
     }
 
-    /// How many there are.
+    /// The number of trustees.
     pub fn trustees(&self) -> u32 {
         self.shared.trustees()
     }
 
-    /// How the shares of the key came to be.
+    /// The origin of the key's shares.
     pub fn origin(&self) -> Origin {
         self.shared.origin()
     }
 
-    /// `v`, big-endian, of as many bytes as a ciphertext has.
+    /// `v`, big-endian, with as many bytes as a ciphertext.
     pub fn base_be(&self) -> Vec<u8> {
         self.shared.generator().to_be_bytes(self.key().ciphertext_bytes())
     }
 
-    /// `v_1, v_2, ...` likewise.
-    pub fn of_trustees_be(&self) -> Vec<Vec<u8>> {
+    /// `v_1, v_2, ...`, each big-endian with as many bytes as a ciphertext.
+    pub fn trustee_keys_be(&self) -> Vec<Vec<u8>> {
         let width = self.key().ciphertext_bytes();
-        self.of_trustees.to_be_bytes(width).chunks_exact(width).map(<[u8]>::to_vec).collect()
+        self.trustee_keys.to_be_bytes(width).chunks_exact(width).map(<[u8]>::to_vec).collect()
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -234,29 +235,29 @@ impl Verification {
     }
 
     /// `v_1, v_2, ...`
-    pub(crate) fn of_trustees(&self) -> &Batch {
-        &self.of_trustees
+    pub(crate) fn trustee_keys(&self) -> &Batch {
+        &self.trustee_keys
     }
 }
 
-impl PartialEq for Verification {
+impl PartialEq for VerificationKeys {
     fn eq(&self, other: &Self) -> bool {
         (self.key(), self.needed(), self.origin()) == (other.key(), other.needed(), other.origin())
             && self.shared.generator() == other.shared.generator()
-            && self.of_trustees == other.of_trustees
+            && self.trustee_keys == other.trustee_keys
     }
 }
 
-impl Eq for Verification {}
+impl Eq for VerificationKeys {}
 
-impl fmt::Debug for Verification {
+impl fmt::Debug for VerificationKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Verification({} of {} of key {})", self.needed(), self.trustees(), self.key().id())
+        write!(f, "VerificationKeys({} of {} of key {})", self.needed(), self.trustees(), self.key().id())
     }
 }
 
-/// A trustee's share of a private key. `Debug` shows whose it is and nothing else; the secret is
-/// wiped when the last clone is dropped.
+/// A trustee's share of a private key. `Debug` shows only the trustee and the key's id. The secret
+/// is wiped when the last clone is dropped.
 #[derive(Clone)]
 pub struct KeyShare {
     shared: Shared,
@@ -266,7 +267,7 @@ pub struct KeyShare {
     secret: Arc<Locked<Secrets>>,
 }
 
-/// The numbers that a trustee keeps.
+/// The secret numbers of a trustee.
 struct Secrets {
     /// `s_i`.
     share: Secret,
@@ -281,10 +282,10 @@ impl Memory for Secrets {
 }
 
 impl KeyShare {
-    /// The share `s_i`, below `n p' q'` if it was dealt.
+    /// A key share with the number `s_i`, which is below `n p' q'` for a dealt key.
     ///
     /// # Errors
-    /// A trustee that there is not, or a secret that is not that of `v_i`.
+    /// An unknown trustee, or a secret that does not match `v_i`.
     pub(crate) fn new(shared: Shared, trustee: u32, verification: Batch, share: &[u64]) -> Result<Self, Error> {
         shared.check_trustee(trustee)?;
         let key = shared.key();
@@ -303,7 +304,7 @@ impl KeyShare {
         Ok(KeyShare { shared, trustee, verification: verification.public(), secret })
     }
 
-    /// The public key, to encrypt with.
+    /// The public encryption key.
     pub fn key(&self) -> &PublicKey {
         self.shared.key()
     }
@@ -313,25 +314,24 @@ impl KeyShare {
         self.trustee
     }
 
-    /// How many trustees it takes to decrypt.
+    /// The number of trustees needed to decrypt.
     pub fn needed(&self) -> u32 {
         self.shared.needed()
     }
 
-    /// How many there are.
+    /// The number of trustees.
     pub fn trustees(&self) -> u32 {
         self.shared.trustees()
     }
 
-    /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a
-    /// ciphertext has.
+    /// `v_i`, which verifies this trustee's shares: big-endian, with as many bytes as a ciphertext.
     pub fn verification_be(&self) -> Vec<u8> {
         self.verification.to_be_bytes(self.key().ciphertext_bytes())
     }
 
-    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes
-    /// more than the longest share has (of a dealt key: than a ciphertext has): what a device keeps
-    /// that decrypts on this trustee's behalf. It is the secret itself.
+    /// `D s_i`, the share times the factorial of the number of trustees, for a device that decrypts
+    /// on behalf of this trustee. It is secret. Big-endian, with 8 bytes more than the longest
+    /// share (for a dealt key: than a ciphertext).
     pub fn exponent_be(&self) -> Zeroizing<Vec<u8>> {
         let bytes = match self.origin() {
             Origin::Dealt => self.key().ciphertext_bytes(),
@@ -340,13 +340,12 @@ impl KeyShare {
         to_be(&self.secret.exponent, bytes + 8)
     }
 
-    /// Bits by which proofs hide shares of this key: an answer has 512 more. No share has more bits
-    /// than these.
+    /// Bits that proofs hide: an upper bound of the length of shares. An answer has 512 bits more.
     pub fn hidden_bits(&self) -> u32 {
         self.shared.lengths().hidden_bits
     }
 
-    /// How the shares of the key came to be.
+    /// The origin of the key's shares.
     pub fn origin(&self) -> Origin {
         self.shared.origin()
     }
@@ -382,20 +381,20 @@ impl fmt::Debug for KeyShare {
     }
 }
 
-/// Numbers modulo `n^2`, in the limbs that it takes: one less than both their parts have, for some
-/// lengths of `n`.
+/// Numbers modulo `n^2` in the limbs of `n^2`, which for some lengths of `n` are one fewer than
+/// those of both halves.
 pub(crate) fn joined(key: &PublicKey, pairs: &Pairs) -> Batch {
     key.square().join(pairs).resize(key.squared().limbs())
 }
 
-/// A number that shares are verified by: a unit modulo `n^2`, one row.
+/// Reads one verification number: a unit modulo `n^2`, as one row.
 pub(crate) fn checked_unit(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
     let unit = checked_units(key, member, be)?;
-    let wrong = ErrorKind::Member { member, problem: "has not the length of one number" };
+    let wrong = ErrorKind::Member { member, problem: "does not have the length of one number" };
     if unit.len() == 1 { Ok(unit) } else { Err(wrong.into()) }
 }
 
-/// The same of any number of rows.
+/// As [`checked_unit`], for any number of rows.
 pub(crate) fn checked_units(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
     let problem = |_| Error::from(ErrorKind::Member { member, problem: "is not a unit modulo n^2" });
     let number = key.ciphertexts_from_be(be).map_err(problem)?;

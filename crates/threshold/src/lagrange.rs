@@ -1,7 +1,7 @@
-//! Integers instead of Lagrange coefficients, because nobody can know the inverses of their
-//! denominators.
+//! Integer multiples of Lagrange coefficients, because the inverses of their denominators require
+//! the factors of `n`.
 
-/// Most trustees that share a key: what their factorial leaves of a word.
+/// Maximum number of trustees that share a key, limited by a factorial that fits in a word.
 pub const MAX_TRUSTEES: u32 = 20;
 
 /// `D = l!`, which makes every coefficient an integer.
@@ -9,11 +9,11 @@ pub(crate) fn factorial(trustees: u32) -> u64 {
     (1..=u64::from(trustees)).product()
 }
 
-/// For each trustee of a set `D` times what its share contributes to the value at 0:
-/// `D prod j / (j - i)` over all others `j`.
+/// For each trustee of a set, `D` times its Lagrange coefficient at 0: `D prod j / (j - i)` over
+/// all other trustees `j`.
 ///
 /// Below `2^96`: `D` has at most 62 bits, and the product is at most that of `j / |j - i|` over `j`
-/// from 1 to 20, below `2^34`.
+/// from 1 to 20, which is below `2^34`.
 ///
 /// Proved: `coefficients_correct` in formal/coq/lagrange.v.
 /// Proved: `shares_correct` in formal/coq/lagrange.v.
@@ -22,7 +22,8 @@ pub(crate) fn coefficients(trustees: u32, set: &[u32]) -> Vec<i128> {
     let coefficient = |&i: &u32| {
         let over: i128 = others(i).map(i128::from).product();
         let under: i128 = others(i).map(|j| i128::from(j) - i128::from(i)).product();
-        // Both below 20!; their product with D would not fit, so what they share goes first.
+        // Both are below 20!. Their product with D would overflow, so the common factor is removed
+        // first.
         let common = gcd(over, under);
         let (over, under) = (over / common, under / common);
         i128::from(factorial(trustees)) / under * over
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn no_set_of_trustees_has_longer_coefficients() {
-        // Of all factors j / |j - i| those above 1 alone.
+        // Of all factors j / |j - i|, only those above 1.
         let longest = (1..=20_u32).map(|i| {
             let others = (1..=20).filter(|&j| j != i).map(|j| f64::from(j) / f64::from(j.abs_diff(i)));
             others.filter(|&factor| factor > 1.0).map(f64::log2).sum::<f64>()

@@ -1,12 +1,13 @@
-//! Paillier keys shared among trustees: any `w` of `l` trustees decrypt together, and fewer learn
-//! nothing.
+//! Threshold decryption for Paillier keys: any `w` of `l` trustees decrypt together, and fewer
+//! learn nothing.
 //!
-//! - [`deal`]: a dealer splits a key of safe primes into [`KeyShare`]s, and makes the
-//!   [`Verification`] that goes with them;
-//! - [`KeyShare::decrypt`]: a trustee's [`Shares`] of the decryption of a batch, each with a proof;
-//! - [`Verification::verify`]: whether shares are right, singly or as many as there are;
-//! - [`Verification::combine`]: the plaintexts, from any `w` right shares of each; wrong ones are
-//!   named and left aside.
+//! - [`deal`]: a dealer splits a key of safe primes into [`KeyShare`]s and makes the matching
+//!   [`VerificationKeys`].
+//! - [`KeyShare::decrypt`]: makes a trustee's [`Shares`] of the decryption of a batch, each with a
+//!   proof.
+//! - [`VerificationKeys::verify`]: verifies one trustee's shares.
+//! - [`VerificationKeys::combine`]: computes the plaintexts from the valid shares of any `w`
+//!   trustees. It reports and ignores invalid shares.
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -32,27 +33,28 @@
 //! ```
 //!
 //! # How it works
-//! For safe primes `p = 2 p' + 1` and `q = 2 q' + 1`, a ciphertext to the power `d`, 0 modulo
-//! `p' q'` and 1 modulo `n`, is `(1 + n)^m` up to a sign, which squaring takes away. `d` is the
-//! value at 0 of a random polynomial modulo `n p' q'`, trustee `i`'s share its value at `i`
-//! \[Shamir79\]. Lagrange's coefficients have denominators, which nobody can invert without the
-//! factors of `n`; times `D = l!` they are integers \[Shoup00\], \[FPS00\], \[DJN10\].
+//! Let `p = 2 p' + 1` and `q = 2 q' + 1` be safe primes, and `d` a number that is 0 modulo `p' q'`
+//! and 1 modulo `n`. A ciphertext to the power `d` is `(1 + n)^m` up to a sign, which squaring
+//! removes. `d` is the value at 0 of a random polynomial modulo `n p' q'`, and the share of trustee
+//! `i` is its value at `i` \[Shamir79\]. Lagrange coefficients have denominators that cannot be
+//! inverted without the factors of `n`. Multiplied by `D = l!`, they are integers \[Shoup00\],
+//! \[FPS00\], \[DJN10\].
 //!
 //! # What a proof shows
-//! That `log c_i^2` to the base `c^4` is `log v_i` to the base `v`, in the squares modulo `n^2`:
-//! that the share is `c^(2 D s_i)` up to a square root of 1, which combining squares away. `v`
-//! follows from a hash of `n`, and all `v_i` are held together by `windows`: whatever the dealer
-//! did, shares that hold combine to the plaintext, if `n` has two prime factors, modulo the larger
-//! one.
+//! That the logarithm of `c_i^2` to the base `c^4` equals that of `v_i` to the base `v`, in the
+//! squares modulo `n^2`. So the share is `c^(2 D s_i)` up to a square root of 1, which combining
+//! removes by squaring. `v` follows from a hash of `n`, and the `windows` check ensures that all
+//! `v_i` are consistent. If `n` has two prime factors, shares that hold combine to the plaintext
+//! modulo the larger one, whatever the dealer did.
 //!
-//! # What is trusted
-//! The dealer, who sees the whole key and could keep it. Fewer than `w` trustees cannot decrypt;
-//! `w` can decrypt whatever they like.
+//! # Trust
+//! The dealer is trusted: it sees the whole key and could keep it. Fewer than `w` trustees cannot
+//! decrypt. Any `w` trustees can decrypt any ciphertext.
 //!
 //! # Secrets
-//! Dealing and decrypting are constant time in the key and its shares, which are wiped, locked in
-//! memory where the system allows, and never shown. Verifying and combining are not constant time,
-//! and see nothing that is not in the shares.
+//! Dealing and decrypting take constant time in the key and its shares. These are wiped, locked in
+//! memory where the system allows it, and never shown. Verifying and combining are not constant
+//! time and handle only the published shares.
 
 mod combine;
 mod deal;
@@ -70,11 +72,11 @@ pub use combine::Combined;
 pub use deal::deal;
 pub use error::{Error, ErrorKind};
 pub use hearith_proofs::Contexts;
-pub use key::{KeyShare, Origin, Verification};
+pub use key::{KeyShare, Origin, VerificationKeys};
 pub use lagrange::MAX_TRUSTEES;
 pub use shares::Shares;
 
-/// The examples of the README, compiled and run with the others.
+/// Compiles and runs the examples of the README together with the doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

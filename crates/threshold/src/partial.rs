@@ -1,4 +1,4 @@
-//! A trustee's work: shares of decryptions, and the proofs that they are right.
+//! A trustee's decryption: shares of plaintexts, and proofs that they are correct.
 
 use crate::KeyShare;
 use crate::error::{Error, check_key, check_lengths};
@@ -10,15 +10,15 @@ use hearith_paillier::Ciphertexts;
 use hearith_proofs::Contexts;
 
 impl KeyShare {
-    /// This trustee's shares of the decryption of a batch, each with a proof that holds in its
-    /// context only. Constant time in the secret.
+    /// Makes this trustee's shares of the decryption of a batch, each with a proof that holds only
+    /// in its context. Constant time in the secret.
     ///
-    /// A trustee who decrypts anything lets others choose what is decrypted: look where the
-    /// ciphertexts come from.
+    /// A trustee that decrypts on request lets others choose what is decrypted, so check the origin
+    /// of the ciphertexts first.
     ///
     /// # Errors
-    /// [`Lengths`](crate::ErrorKind::Lengths), ciphertexts of another key, one that shares a factor
-    /// with `n`, or if the random generator fails.
+    /// [`Lengths`](crate::ErrorKind::Lengths), ciphertexts of another key, a ciphertext that shares
+    /// a factor with `n`, or a failure of the random generator.
     pub fn decrypt(&self, contexts: &Contexts, ciphertexts: &Ciphertexts) -> Result<Shares, Error> {
         let (shared, key, rows) = (self.shared(), self.key(), ciphertexts.len());
         check_key(key.id(), ciphertexts.key_id())?;
@@ -27,7 +27,7 @@ impl KeyShare {
         let squares = key.squared().mul(ciphertexts.batch(), ciphertexts.batch());
         let fourths = key.squared().mul(&squares, &squares);
 
-        // (c^2)^(D s_i) and (c^4)^rho side by side, which fills the lanes sooner.
+        // (c^2)^(D s_i) and (c^4)^rho in one batch, which fills more lanes.
         let (bits, limbs) = (shared.response_bits(), limbs_of(shared.response_bits()));
         let rho = random::bits(rows, limbs, bits - 1)?;
         let exponents = Batch::concat(&[&Batch::repeat(&resized(self.exponent(), limbs), rows), &rho]);
@@ -51,7 +51,7 @@ impl KeyShare {
         rho
     }
 
-    /// Powers, which everybody will see.
+    /// Powers, which will be public.
     fn numbers(&self, batch: &Batch) -> Result<Ciphertexts, Error> {
         Ok(self.key().ciphertexts_from_be(&batch.to_be_bytes(self.key().ciphertext_bytes()))?)
     }

@@ -1,15 +1,15 @@
-//! A trustee's part of decryptions, with proofs.
+//! A trustee's shares of decryptions, with proofs.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::{Lengths, Shared};
-use crate::{KeyShare, Verification};
+use crate::{KeyShare, VerificationKeys};
 use hearith_arith::Batch;
 use hearith_arith::natural::{has_bits_from, limbs_of};
 use hearith_paillier::{Ciphertexts, KeyId, PublicKey};
 use hearith_proofs::Contexts;
 
-/// One trustee's shares of the decryption of a batch, one a row: `c_i = c^(2 D s_i)`, the
-/// commitments `a` and `b`, and the answer `z`. Everybody may have them.
+/// One trustee's shares of the decryption of a batch, one per row: `c_i = c^(2 D s_i)`, the
+/// commitments `a` and `b`, and the answer `z`. They are public.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shares {
     trustee: u32,
@@ -36,22 +36,22 @@ impl Shares {
         }
     }
 
-    /// The number of the trustee that they are said to be of, from 1.
+    /// The number of the claimed trustee, from 1.
     pub fn trustee(&self) -> u32 {
         self.trustee
     }
 
-    /// Id of the key that they decrypt for.
+    /// Id of the key of the decryption.
     pub fn key_id(&self) -> KeyId {
         self.numbers.key_id()
     }
 
-    /// How many there are.
+    /// The number of shares.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -71,13 +71,13 @@ impl Shares {
         &self.responses
     }
 
-    /// Bytes of a share of a decryption under a dealt key. For others there is
-    /// [`Verification::share_bytes`].
+    /// Length in bytes of a share of a decryption under a dealt key. For other keys use
+    /// [`VerificationKeys::share_bytes`].
     pub fn row_bytes(key: &PublicKey) -> usize {
         Lengths::dealt(key).row_bytes()
     }
 
-    /// All shares one after another: `c_i`, `a`, `b` and `z` each, big-endian.
+    /// All shares concatenated: `c_i`, `a`, `b` and `z` of each, big-endian.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         let [a, b] = &self.commitments;
         let number = |batch: &Ciphertexts| (batch.to_be_bytes(), batch.row_bytes());
@@ -87,8 +87,8 @@ impl Shares {
         (0..self.len()).flat_map(row).copied().collect()
     }
 
-    /// Shares of a dealt key that come from outside, said to be a trustee's. There is one way only
-    /// to write a share. For keys of any origin there is [`Verification::shares_from_be_bytes`].
+    /// Reads untrusted shares of a dealt key, claimed to be a trustee's. The encoding of a share is
+    /// unique. [`VerificationKeys::shares_from_be_bytes`] supports keys of any origin.
     ///
     /// # Errors
     /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with
@@ -117,30 +117,29 @@ impl Shares {
     }
 }
 
-impl Verification {
-    /// Bytes of a trustee's share of one decryption.
+impl VerificationKeys {
+    /// Length in bytes of a trustee's share of one decryption.
     pub fn share_bytes(&self) -> usize {
         self.shared().lengths().row_bytes()
     }
 
-    /// Shares that come from outside, said to be a trustee's. There is one way only to write a
-    /// share.
+    /// Reads untrusted shares, claimed to be a trustee's. The encoding of a share is unique.
     ///
     /// # Errors
-    /// As [`Shares::from_be_bytes`].
+    /// The errors of [`Shares::from_be_bytes`].
     pub fn shares_from_be_bytes(&self, trustee: u32, bytes: &[u8]) -> Result<Shares, Error> {
         Shares::read(self.key(), self.shared().lengths(), trustee, bytes)
     }
 }
 
 impl KeyShare {
-    /// Bytes of this trustee's share of one decryption.
+    /// Length in bytes of this trustee's share of one decryption.
     pub fn share_bytes(&self) -> usize {
         self.shared().lengths().row_bytes()
     }
 }
 
-/// A number of a share that the scheme does not take.
+/// Converts the scheme's error about a number of a share.
 pub(crate) fn out_of_range(trustee: u32) -> impl Fn(hearith_paillier::Error) -> Error {
     move |error| match error.row() {
         Some(row) => ErrorKind::OutOfRange.at_row(row).of(trustee),

@@ -1,11 +1,11 @@
-"""An independent implementation of key generation without a dealer, over Python's integers and GMP.
+"""An independent implementation of distributed key generation with Python integers and GMP.
 
     distributed.py SEED BITS NEEDED TRUSTEES CANDIDATES VARIANT
 
-computes a run of all trustees from their seeds, written from
-crates/threshold/src/distributed/README.md, verifies every equation of the page, and writes the hash
-of every message (without its signature), the numbers of the key and all shares. Those of
-`distributed.txt` are compared with what the crate sends and makes.
+computes a run of all trustees from their seeds and verifies every equation of its specification,
+crates/threshold/src/distributed/README.md. It writes the hash of every message (without its
+signature), the numbers of the key and all shares. A test of the crate compares its own messages and
+keys with those in `distributed.txt`.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ STAGES += ["result commitments", "results", "verification", "key agreement", "do
 
 
 def derive(label: str, *parts: bytes) -> bytes:
-    """The page's hash: parts after their lengths, the label first."""
+    """The specified hash: the label and all parts, each preceded by its length."""
     parts = (b"hearith-distributed 1 " + label.encode(), *parts)
     return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
 
 class Stream:
-    """The numbers that follow from a seed."""
+    """The stream of numbers derived from a seed."""
 
     def __init__(self, seed: bytes) -> None:
         self.seed, self.counter, self.rest = seed, 0, b""
@@ -50,7 +50,7 @@ class Stream:
 
 
 class Sizes:
-    """All lengths, from those of the key."""
+    """All lengths, derived from the parameters of the key."""
 
     def __init__(self, bits: int, needed: int, trustees: int, candidates: int, variant: str) -> None:
         self.bits, self.needed, self.trustees, self.candidates = bits, needed, trustees, candidates
@@ -67,7 +67,8 @@ class Sizes:
         self.result_bits = of_factorial + of_trustees + bits + self.rho_bits + 1
         self.field_bits = next(m for m in MERSENNE if m > bits)
         self.wide_bits = next(m for m in MERSENNE if m > self.result_bits)
-        # The sieve: primes while 4 times their product has at most a quarter of a prime's bits.
+        # The sieve: primes as long as 4 times their product has at most a quarter of a prime's
+        # bits.
         self.period, self.primes = 4, []
         for prime in SIEVE:
             if (self.period * prime).bit_length() <= self.prime_bits // 4:
@@ -77,7 +78,7 @@ class Sizes:
         self.base = -(-3 * 2 ** (self.prime_bits - 2) // self.period) * self.period
 
     def unit(self, modulus: int) -> int:
-        """The multiple of all else in the period that is 1 modulo a part of it."""
+        """The number that is 1 modulo one factor of the period and 0 modulo the others."""
         others = self.period // modulus
         return others * int(gmpy2.invert(others, modulus))
 
@@ -89,7 +90,7 @@ class Sizes:
         return b"".join(number.to_bytes(4, "big") for number in numbers) + self.variant.encode()
 
     def lagrange(self, chosen: list[int]) -> list[int]:
-        """D times the coefficients at 0."""
+        """D times the Lagrange coefficients at 0."""
         found = []
         for i in chosen:
             over = math.prod(j for j in chosen if j != i)
@@ -108,7 +109,7 @@ def value(polynomial: list[int], at: int) -> int:
 
 
 class Contribution:
-    """One trustee's part of one candidate."""
+    """One trustee's contribution to one candidate."""
 
     def __init__(self, sizes: Sizes, trustee: int, seed: bytes, coin: bytes) -> None:
         self.numbers, self.polynomials = [], []
@@ -125,7 +126,7 @@ class Contribution:
 
 
 def hashed(proof: str, n: int, bits: int, count: int) -> list[int]:
-    """Numbers modulo n that the hash of n gives (crates/proofs/README.md)."""
+    """Numbers modulo n derived from a hash of n (crates/proofs/README.md)."""
     width = -(-bits // 8) + 16
     numbers = []
     for index in range(count):
@@ -154,7 +155,7 @@ class Run:
         self.view, self.round, self.messages = session, 0, []
 
     def send(self, stage: str, broadcasts: list[bytes], private: list[list[bytes]] | None = None) -> None:
-        """A round: what each sends to all, and to each other."""
+        """Sends each trustee's broadcast and private messages of a round."""
         sizes = self.sizes
         for sender in sizes.everybody:
             for receiver in sizes.everybody:
@@ -179,7 +180,7 @@ class Run:
         self.send(opened, texts)
 
     def key(self) -> dict:
-        """The key's numbers."""
+        """Runs the protocol and returns the numbers of the key."""
         self.send("hello", [derive("master", master) for master in self.masters])
         batch = 0
         while (survivor := self.batch(batch)) is None:
@@ -240,7 +241,7 @@ class Run:
             assert n == p * q and n.bit_length() == sizes.bits
             assert all(x % 4 == 3 and all(x % prime > 1 for prime in sizes.primes) for x in (p, q))
 
-        # Boneh and Franklin's test to the base 4.
+        # Boneh and Franklin's test with base 4.
         tested = [index for index, n in enumerate(moduli) if not has_small_factor(n)]
 
         def answer(i: int, index: int) -> int:
@@ -273,7 +274,7 @@ class Run:
         assert gmpy2.is_prime(p, 40) and gmpy2.is_prime(q, 40)
         sums = [sum(value(polynomial, i) for part in parts for polynomial in part.polynomials) for i in everybody]
 
-        # 128 rounds, and windows in the exponents.
+        # 128 rounds of the test, and windows in the exponents.
         bases = [g for g in hashed("biprimality", n, sizes.bits, 4 * TESTS) if gmpy2.jacobi(g, n) == 1][:TESTS]
 
         def exponent(i: int) -> int:
@@ -350,11 +351,11 @@ class Run:
             pairs = zip(window, sizes.lagrange(window), strict=True)
             combined = math.prod(int(gmpy2.powmod(v_i[i - 1], power, squared)) for i, power in pairs) % squared
             assert combined == 1 + n * (2 * factorial**2 % n) % squared
-            # The integers themselves: D f(0).
+            # The same over the integers: D f(0).
             pairs = zip(window, sizes.lagrange(window), strict=True)
             assert sum(power * secrets[i - 1] for i, power in pairs) == factorial * whole
 
-        # What the shares are for: a ciphertext is decrypted by those of the last trustees.
+        # The shares of the last trustees decrypt a ciphertext.
         plaintext = 5650
         ciphertext = (1 + plaintext * n) * gmpy2.powmod(7, n, squared) % squared
         window = self.windows()[-1]
@@ -368,7 +369,7 @@ class Run:
         return {"n": n, "h": h, "v_i": v_i, "s": secrets}
 
     def proofs(self, n: int, theta: int, inverse: int, rhos: list[int], parts: list[Contribution]) -> list[bytes]:
-        """What each trustee shows so that all have the proofs that come with a key."""
+        """Each trustee's parts of the proofs about the key."""
         sizes, w = self.sizes, next(w for w in range(2, 1000) if gmpy2.jacobi(w, n) == -1)
         # N-th roots: y^(u - t R(0)).
         numbers = hashed("roots", n, sizes.bits, 11)

@@ -1,12 +1,12 @@
-//! No secret is left on the heap: every block that is freed while a key is dealt, written, read and
-//! used is searched for what must have been wiped.
+//! No secret remains on the heap. Every block freed while a key is dealt, written, read and used is
+//! searched for values that must have been wiped.
 //!
-//! Looked for are the whole exponent `d`, the order `p' q'`, each `s_i` and `D s_i`, and the `rho`
-//! that follows from an answer, in limbs of 64 bits, of 52 bits (as the vector engine holds them)
-//! and in big-endian bytes; of a file the text of `s`. The search is that of hearith-paillier's
-//! test of the same name, which says more. Not covered: the search for primes; what the dealer
-//! draws and nobody can compute from outside (coefficients, which Horner's rule takes in batches
-//! that are wiped as the shares' are).
+//! These are the exponent `d`, the order `p' q'`, each `s_i` and `D s_i`, and the `rho` that
+//! follows from an answer. The search looks for limbs of 64 bits, limbs of 52 bits (as in the
+//! vector engine) and big-endian bytes, and for the text of `s` in a file. The search is that of
+//! hearith-paillier's test of the same name, which describes it. Not covered: the search for
+//! primes, and the dealer's random coefficients, which cannot be computed from outside. Horner's
+//! rule processes them in batches, which are wiped like those of the shares.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use curve25519_dalek::MontgomeryPoint;
@@ -24,19 +24,18 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of copies that there is room for.
+/// Capacity for copies in bytes.
 const ROOM: usize = 1 << 28;
 
-/// The system's allocator, with a copy of what is freed while it records; memory is handed out
-/// zeroed.
+/// The system's allocator, which copies freed blocks while it records. Allocated memory is zeroed.
 struct Recorder {
     copies: UnsafeCell<*mut u8>,
     used: AtomicUsize,
     recording: AtomicBool,
 }
 
-// SAFETY: copies are written to places that `used` gives out once each, and read when nothing
-// records.
+// SAFETY: each copy has its own range, reserved through `used`, and copies are only read when
+// nothing records.
 unsafe impl Sync for Recorder {}
 
 #[global_allocator]
@@ -46,7 +45,7 @@ static RECORDER: Recorder = Recorder {
     recording: AtomicBool::new(false),
 };
 
-// SAFETY: blocks are the system's; a copy is taken while a block is whole.
+// SAFETY: blocks come from the system's allocator. A block is copied before it is freed.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's obligations are ours.
@@ -55,11 +54,11 @@ unsafe impl GlobalAlloc for Recorder {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if self.recording.load(Ordering::SeqCst) {
-            // Zeros stay between copies, so that no word reaches from one into the next.
+            // Zeros separate copies, so no word spans two of them.
             let at = self.used.fetch_add((layout.size() + 8).next_multiple_of(8), Ordering::SeqCst);
             assert!(at + layout.size() < ROOM, "no room for the copies");
-            // SAFETY: the place is this block's alone and within the room; the block is whole until
-            // it is freed below.
+            // SAFETY: the range belongs to this block alone and is within the buffer. The block is
+            // valid until it is freed below.
             unsafe { std::ptr::copy_nonoverlapping(block, (*self.copies.get()).add(at), layout.size()) };
         }
         // SAFETY: the caller's obligations are ours.
@@ -67,16 +66,16 @@ unsafe impl GlobalAlloc for Recorder {
     }
 }
 
-/// What was freed while `work` ran, and its result, which is still there.
+/// The blocks freed while `work` ran, and its result, which is still allocated.
 fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     let layout = Layout::from_size_align(ROOM, 64).unwrap();
-    // SAFETY: nothing records yet; the room is zeroed, and is given back below.
+    // SAFETY: nothing records yet. The buffer is zeroed and is freed below.
     unsafe { *RECORDER.copies.get() = System.alloc_zeroed(layout) };
     RECORDER.used.store(0, Ordering::SeqCst);
     RECORDER.recording.store(true, Ordering::SeqCst);
     let result = work();
     RECORDER.recording.store(false, Ordering::SeqCst);
-    // SAFETY: all that was given out lies within the room, and nothing records any more.
+    // SAFETY: all reserved ranges are within the buffer, and nothing records any more.
     let copies = unsafe {
         let start = *RECORDER.copies.get();
         let copies = std::slice::from_raw_parts(start, RECORDER.used.load(Ordering::SeqCst)).to_vec();
@@ -86,12 +85,12 @@ fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     (result, copies)
 }
 
-/// Words to be found nowhere, with the name of what they are part of.
+/// Words that must not occur, with the name of the secret that they belong to.
 #[derive(Default)]
 struct Secrets(HashMap<u64, String>);
 
 impl Secrets {
-    /// A word, unless it is so small that chance brings it about.
+    /// Adds a word, unless it is so simple that it could occur by chance.
     fn word(&mut self, name: &str, word: u64) {
         if word.count_ones() > 8 && word.count_zeros() > 8 && word.leading_zeros() < 24 {
             self.0.insert(word, name.to_owned());
@@ -116,7 +115,7 @@ impl Secrets {
         }
     }
 
-    /// The names of all that is in there, at whatever byte it begins.
+    /// The names of all secrets in memory, at any byte offset.
     fn within(&self, memory: &[u8]) -> Vec<&str> {
         let words = memory.windows(8).map(|window| u64::from_le_bytes(window.try_into().unwrap()));
         let mut found: Vec<&str> = words.filter_map(|word| self.0.get(&word).map(String::as_str)).collect();
@@ -126,7 +125,7 @@ impl Secrets {
     }
 }
 
-/// `s_i` of a trustee's file, as text and number.
+/// `s_i` in a trustee's file, as text and number.
 fn secret(share: &KeyShare) -> (String, Integer) {
     let text = share.to_json();
     let s = text.split("\"s\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
@@ -134,8 +133,8 @@ fn secret(share: &KeyShare) -> (String, Integer) {
     (s, number)
 }
 
-/// The challenge of the only row of shares, as crates/threshold/README.md has it, from the
-/// trustee's file.
+/// The challenge of the only row of shares, computed from the trustee's file as in
+/// crates/threshold/README.md.
 fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
     let text = share.to_json();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -158,10 +157,10 @@ fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
     Integer::from_digits(&transcript.challenge(), Order::Msf)
 }
 
-/// One test records at a time.
+/// Only one test records at a time.
 static RECORDING: Mutex<()> = Mutex::new(());
 
-/// Three trustees who generate a key from seeds.
+/// Three trustees generate a key from seeds.
 fn generate(engine: Engine, seeds: &[[u8; 32]; 3]) -> Vec<Finished> {
     let policy = KeyPolicy::AllowInsecure;
     let parameters = Parameters::new(128, 2, 3, Variant::Standard, policy, engine).unwrap();
@@ -212,7 +211,7 @@ fn correspondents(engine: Engine) -> (Parameters, [Identity; 3], [[u8; 32]; 3]) 
     (parameters.for_one_batch(), identities, keys)
 }
 
-/// Three trustees who generate a key by files, from seeds; and the name of their run.
+/// Three trustees generate a key by files from seeds. Also returns the name of the run.
 fn carry(engine: Engine, seeds: &[[u8; 32]; 3]) -> (Vec<Finished>, [u8; 32]) {
     let (parameters, identities, keys) = correspondents(engine);
     let settings = Correspondent::settings(&parameters, &keys);
@@ -239,7 +238,7 @@ fn carry(engine: Engine, seeds: &[[u8; 32]; 3]) -> (Vec<Finished>, [u8; 32]) {
     }
 }
 
-/// What each trustee sends each other about the last secrets that it draws, in the same run.
+/// The messages between trustees in the same run that carry the last secrets drawn.
 fn blindings(engine: Engine, masters: &[[u8; 32]; 3], session: [u8; 32]) -> Vec<Vec<u8>> {
     const STAGE: (usize, u8) = (6, 13);
     let (parameters, identities, keys) = correspondents(engine);
@@ -262,8 +261,8 @@ fn blindings(engine: Engine, masters: &[[u8; 32]; 3], session: [u8; 32]) -> Vec<
     }
 }
 
-/// The secrets of a run by files: seeds and what follows from them, what two trustees share, and
-/// what is sealed.
+/// The secrets of a run by files: seeds and values derived from them, shared secrets, and sealed
+/// content.
 fn secrets_of_files(engine: Engine, seeds: &[[u8; 32]; 3], session: [u8; 32]) -> Secrets {
     let mut secrets = Secrets::default();
     let mut put = |name: &str, bytes: &[u8]| secrets.number(name, &Integer::from_digits(bytes, Order::Lsf));
@@ -288,7 +287,7 @@ fn secrets_of_files(engine: Engine, seeds: &[[u8; 32]; 3], session: [u8; 32]) ->
     secrets
 }
 
-/// What a run by files has beyond that: see above.
+/// The additional secrets of a run by files, see above.
 #[test]
 fn generating_a_key_by_files_leaves_nothing_on_the_heap() {
     let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -307,8 +306,8 @@ fn generating_a_key_by_files_leaves_nothing_on_the_heap() {
     assert!(leaks.is_empty(), "{leaks:#?}");
 }
 
-/// Seeds, shares of the key and their multiples. Parts of other candidates are opened, and messages
-/// are their receivers'.
+/// Seeds, and shares of the key and their multiples. Parts of other candidates are revealed, and
+/// messages belong to their receivers.
 #[test]
 fn generating_a_key_leaves_nothing_on_the_heap() {
     let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,15 +1,15 @@
-"""Files of trustees without a network by another implementation, written from
-crates/threshold/src/distributed/README.md with GMP and `cryptography`.
+"""An independent implementation of the files that trustees without a network exchange, written
+from crates/threshold/src/distributed/README.md with GMP and `cryptography`.
 
     offline.py > offline.txt
 
-writes two things that the crate's tests compare:
+writes the expected results of the crate's tests:
 
-- a file: a message of trustee 1 to trustee 2, whose secrets of X25519 are 32 bytes of 1 and of 2,
-  in the exchange 5 of a run that is 32 bytes of 7;
+- a file with a message of trustee 1 to trustee 2 in exchange 5. Their X25519 secrets consist of 32
+  bytes of 1 and of 2, and the run's id of 32 bytes of 7;
 - a whole run, whose equations `distributed.py` verifies: the hash of every file, and the key.
 
-Every file is opened again as its receiver does.
+It opens every file again like its receiver.
 """
 
 import hashlib
@@ -23,13 +23,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from distributed import Run, Sizes, derive
 
 MESSAGE = b"a message"
-# Of the run: from it come the seeds of the trustees. Bits, trustees needed and in all, candidates.
+# The seed of the run, from which the trustees' seeds follow. Then bits, trustees needed, trustees
+# in total, and candidates.
 SEED = 1
 SIZES = Sizes(128, 2, 3, 60, "standard")
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
-    """32 bytes of RFC 5869 with SHA-256: one block."""
+    """HKDF with SHA-256 (RFC 5869): one block of 32 bytes."""
     extracted = hmac.digest(salt, secret, "sha256")
     return hmac.digest(extracted, info + b"\x01", "sha256")
 
@@ -49,7 +50,7 @@ def header(exchange: int, run: bytes, sender: int, receiver: int) -> bytes:
 
 
 def sealed(head: bytes, secrets: list[bytes], sender: int, receiver: int, message: bytes) -> bytes:
-    """The file of a message; `secrets` are those of X25519 of all trustees."""
+    """The file of a message. `secrets` are the X25519 secrets of all trustees."""
     own, other = secrets[sender - 1], secrets[receiver - 1]
     keys = public(own), public(other)
     salt = derive("offline salt", own, head, message)
@@ -60,7 +61,7 @@ def sealed(head: bytes, secrets: list[bytes], sender: int, receiver: int, messag
 
 
 def run_by_files() -> None:
-    """A run of all trustees: verifies it, and writes the hash of every file."""
+    """Verifies a run of all trustees and writes the hash of every file."""
     everybody = SIZES.everybody
     seeds = [bytes([SEED ^ trustee]) * 32 for trustee in everybody]
     signers = [Ed25519PrivateKey.from_private_bytes(bytes([trustee]) * 32) for trustee in everybody]

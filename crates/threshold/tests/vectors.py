@@ -1,10 +1,10 @@
-"""A shared key, shares of decryptions and their combination by another implementation, written from
-docs/explanation/threshold.md and the crate's README with nothing but Python's standard library.
+"""An independent implementation of threshold decryption, written from
+docs/explanation/threshold.md and the crate's README with only Python's standard library.
 
-Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares;
-`python3 vectors.py check < FILE` verifies and combines what is in a file of the same form, and
-prints the plaintexts. The primes are found from fixed starts: only what a dealer and trustees draw
-changes.
+Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares.
+`python3 vectors.py check < FILE` verifies and combines the shares in a file of the same form, and
+prints the plaintexts. The primes are derived from fixed starts, so only the random numbers of the
+dealer and the trustees change.
 """
 
 import base64
@@ -19,7 +19,7 @@ NEEDED, TRUSTEES = 3, 5
 
 
 def is_prime(number):
-    """Fermat's test to a few bases: for a key of tests alone."""
+    """Fermat's test with a few bases, which suffices for a test key."""
     return all(pow(base, number - 1, number) == 1 for base in (2, 3, 5, 7, 11, 13))
 
 

@@ -1,27 +1,26 @@
 //! Variables inside a model, read and written by their place in the hierarchy.
 //!
-//! The build script names those that can be reached (`Design::memory`); the design's source is not
-//! changed for it.
+//! The build script names the accessible variables (`Design::memory`). The design's source does not
+//! change for it.
 
 use std::ffi::CString;
 use std::ptr::NonNull;
 
 use crate::model::{Model, bit_length};
 
-/// A variable: a memory, or a register, which is one word.
+/// A variable: a memory, or a register, which has one word.
 struct Variable {
     storage: NonNull<u8>,
     /// Bits of a word.
     width: usize,
     words: usize,
-    /// Bytes from a word to the next.
+    /// Bytes from one word to the next.
     stride: usize,
 }
 
 impl Model {
-    /// How many words a memory has. It is called by the instances that lead to it from the top
-    /// module, which is left out, and its own name, with dots between them:
-    /// `gen_lane[0].u_table.words_q`.
+    /// The number of words of a memory. Its path consists of the instances from the top module
+    /// (exclusive) to it and its own name, separated by dots: `gen_lane[0].u_table.words_q`.
     ///
     /// # Panics
     /// If there is no such variable, or the build script does not name it (`Design::memory`).
@@ -33,7 +32,7 @@ impl Model {
     /// from the lowest index.
     ///
     /// # Panics
-    /// As [`Model::memory_words`], and if the memory has no such word.
+    /// Like [`Model::memory_words`], or if the memory has no such word.
     pub fn peek(&self, path: &str, word: usize) -> Vec<u64> {
         let variable = self.variable(path);
         let from = variable.word(path, word);
@@ -46,18 +45,18 @@ impl Model {
         limbs
     }
 
-    /// Writes a word, limbs least significant first, missing ones 0. What depends on it follows
-    /// when the model is evaluated, as with an input.
+    /// Writes a word, limbs least significant first; missing limbs are 0. Dependent signals follow
+    /// at the next evaluation of the model, as with an input.
     ///
     /// # Panics
-    /// As [`Model::peek`], and if the value is wider than the word.
+    /// Like [`Model::peek`], or if the value is wider than the word.
     pub fn poke(&mut self, path: &str, word: usize, limbs: &[u64]) {
         let variable = self.variable(path);
         let to = variable.word(path, word);
         assert!(bit_length(limbs) <= variable.width, "{path} has words of {} bits", variable.width);
         let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
         for byte in 0..variable.stride {
-            // SAFETY: as in `peek`; `self` is borrowed alone.
+            // SAFETY: as in `peek`; `self` is borrowed exclusively.
             unsafe { to.add(byte).write(bytes.next().unwrap_or(0)) };
         }
     }
@@ -69,12 +68,12 @@ impl Model {
         let mut storage = |instance: &str| {
             let instance = CString::new(instance).expect("a name has no zero byte");
             let (binding, own) = (self.binding(), self.instance());
-            // SAFETY: the function is this instance's; the names end in zero bytes, and the shape
-            // has three numbers.
+            // SAFETY: the function belongs to this instance; the names end in zero bytes, and the
+            // shape has three numbers.
             unsafe { (binding.variable)(own, instance.as_ptr(), name.as_ptr(), shape.as_mut_ptr()) }
         };
-        // Elements of generate loops have their brackets, or Verilator's words for them: that is
-        // its version's choice.
+        // The elements of generate loops keep their brackets or get Verilator's replacements,
+        // depending on its version.
         let found = NonNull::new(storage(instance))
             .or_else(|| NonNull::new(storage(&instance.replace('[', "__BRA__").replace(']', "__KET__"))));
         let design = self.design().name();
@@ -88,7 +87,7 @@ impl Variable {
     /// The storage of a word.
     fn word(&self, path: &str, word: usize) -> NonNull<u8> {
         assert!(word < self.words, "{path} has {} words, no number {word}", self.words);
-        // SAFETY: the storage holds so many words of this stride.
+        // SAFETY: the storage holds `words` words of this stride.
         unsafe { self.storage.add(word * self.stride) }
     }
 }

@@ -1,20 +1,20 @@
 //! A test bench: models of the streams and buses around a design.
 //!
-//! A [`Source`] offers queued items to the model, a [`Sink`] takes what the model offers; each
-//! under a [`Pressure`], always or at random. Every transfer is kept with the cycle in which it
-//! happened. The bench checks the stream contract of the model's outputs: once valid, an item
-//! stays, unchanged, until it is taken. Several streams may share a port: `valid_i[2]`,
-//! `data_i[23:16]`. On these stand
+//! A [`Source`] offers queued items to the model, and a [`Sink`] accepts the model's items. Each
+//! does so under a [`Pressure`]: always, or at random. The bench records every transfer with its
+//! cycle. It checks the stream contract of the model's outputs: once valid, an item stays unchanged
+//! until it is accepted. Several streams may share a port: `valid_i[2]`, `data_i[23:16]`. Built on
+//! these streams are
 //!
 //! - [`PacketSource`] and [`PacketSink`]: AXI4-Stream, bytes in packets;
 //! - [`AxiLite`]: an AXI4-Lite manager;
-//! - [`AxiMemory`]: a memory that the design reaches as an AXI4 manager.
+//! - [`AxiMemory`]: a memory for a design that is an AXI4 manager.
 //!
-//! Beside it stands [`SerialFlash`], a chip that is asked for its levels cycle by cycle.
+//! In addition, [`SerialFlash`] is a chip whose levels are computed cycle by cycle.
 //!
-//! A design that breaks a rule fails the test: the panic says which rule, where, and in which
-//! cycle. Every stream counts its cycles ([`Counts`]); models that count coverage leave these
-//! counts beside it.
+//! A design that breaks a rule fails the test: the panic names the rule, the place and the cycle.
+//! Every stream counts its cycles ([`Counts`]). Models that count coverage store these counts next
+//! to it.
 
 mod axi_lite;
 mod axi_memory;
@@ -45,7 +45,7 @@ use stream::{Counter, SinkState, SourceState};
 /// A model with its streams.
 #[derive(Debug)]
 pub struct Bench {
-    /// The model, for ports that are no streams.
+    /// The model, for ports that are not streams.
     pub model: Model,
     random: Random,
     cycle: u64,
@@ -73,7 +73,7 @@ impl Streams {
 }
 
 impl Bench {
-    /// A bench for a model, which is reset. The seed decides all random choices.
+    /// Creates a bench for a model, which is reset. The seed determines all random choices.
     pub fn new(mut model: Model, seed: u64) -> Self {
         model.reset();
         Self {
@@ -104,7 +104,7 @@ impl Bench {
         self.streams.source(source).pressure = pressure;
     }
 
-    /// Sets how eagerly items are taken.
+    /// Sets how eagerly items are accepted.
     pub fn set_sink_pressure(&mut self, sink: Sink, pressure: Pressure) {
         self.streams.sink(sink).pressure = pressure;
     }
@@ -114,43 +114,43 @@ impl Bench {
         self.streams.source(source).push(fields);
     }
 
-    /// Forgets what is queued, also the item on offer: what a client does that is reset with the
-    /// model's part.
+    /// Drops all queued items including the one on offer, like a client that is reset together with
+    /// a part of the model.
     pub fn forget(&mut self, source: Source) {
         self.streams.source(source).reset(&mut self.model);
     }
 
-    /// Lets the model withdraw what it offered in the last cycle: a part of it has been reset.
+    /// Lets the model withdraw its offer of the last cycle, after a reset of a part of it.
     pub fn excuse(&mut self, sink: Sink) {
         self.streams.sink(sink).waiting = None;
     }
 
-    /// The cycles in which the model took items.
+    /// The cycles in which the model accepted items.
     pub fn taken(&self, source: Source) -> &[u64] {
         &self.streams.sources[source.0].taken
     }
 
-    /// How many items wait to be taken by the model.
+    /// The number of items that the model has not accepted yet.
     pub fn queued(&self, source: Source) -> usize {
         self.streams.sources[source.0].queue.len()
     }
 
-    /// What the model has given.
+    /// The items received from the model.
     pub fn received(&self, sink: Sink) -> &[Transfer] {
         &self.streams.sinks[sink.0].received
     }
 
-    /// What has happened at a stream into the model.
+    /// The counts of a stream into the model.
     pub fn source_counts(&self, source: Source) -> Counts {
         self.streams.sources[source.0].counter.counts
     }
 
-    /// What has happened at a stream out of the model.
+    /// The counts of a stream out of the model.
     pub fn sink_counts(&self, sink: Sink) -> Counts {
         self.streams.sinks[sink.0].counter.counts
     }
 
-    /// The number of the cycle that comes next.
+    /// The number of the next cycle.
     pub fn cycle(&self) -> u64 {
         self.cycle
     }
@@ -160,19 +160,19 @@ impl Bench {
         &mut self.random
     }
 
-    /// One clock cycle.
+    /// Steps by one clock cycle.
     pub fn step(&mut self) {
         self.step_watching(|_| ());
     }
 
-    /// One clock cycle, with a look at the settled model before the edge.
+    /// Steps by one clock cycle, and shows the settled model to `watch` before the edge.
     pub fn step_watching(&mut self, mut watch: impl FnMut(&Model)) {
         self.settle();
         watch(&self.model);
         self.edge();
     }
 
-    /// The first half of a cycle: everything is on offer, and the model has settled.
+    /// The first half of a cycle: offers all items and lets the model settle.
     pub fn settle(&mut self) {
         for source in &mut self.streams.sources {
             source.offer(&mut self.model, &mut self.random);
@@ -183,7 +183,7 @@ impl Bench {
         self.model.settle();
     }
 
-    /// The second half: what passes is noted, and the clock ticks.
+    /// The second half of a cycle: records transfers and ticks the clock.
     pub fn edge(&mut self) {
         for source in &mut self.streams.sources {
             source.note(&self.model, self.cycle);
@@ -204,7 +204,7 @@ impl Bench {
         self.cycle += 1;
     }
 
-    /// Steps until the sink has received so many items in all, and gives them.
+    /// Steps until the sink has received `items` items in total, and returns them.
     ///
     /// # Panics
     /// If that takes more than `limit` cycles.
@@ -230,13 +230,13 @@ impl Bench {
         }
     }
 
-    /// Steps so many cycles.
+    /// Steps by this many cycles.
     pub fn idle(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
     }
 
-    /// Resets the model for two cycles and forgets what is queued and what was received. Memories
-    /// keep their content.
+    /// Resets the model for two cycles, and drops queued and received items. Memories keep their
+    /// content.
     pub fn reset(&mut self) {
         for source in &mut self.streams.sources {
             source.reset(&mut self.model);
@@ -248,7 +248,7 @@ impl Bench {
         self.model.reset();
     }
 
-    /// The counts of every stream, a line each: the top module, the stream's valid port, and the
+    /// The counts of every stream, one per line: the top module, the stream's valid port, and the
     /// counts.
     fn counts(&self) -> String {
         let sources = self.streams.sources.iter().map(|source| (&source.valid, &source.counter));
@@ -262,7 +262,7 @@ impl Bench {
 }
 
 impl Drop for Bench {
-    /// Leaves the counts beside the model's coverage (`HEARITH_RTL_COVERAGE` names the directory).
+    /// Stores the counts next to the model's coverage (`HEARITH_RTL_COVERAGE` names the directory).
     fn drop(&mut self) {
         let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
         let path = Path::new(&directory).join(self.model.file_name("streams"));

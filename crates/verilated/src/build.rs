@@ -101,8 +101,8 @@ impl Design {
         self
     }
 
-    /// Sets how hard the C++ compiler tries (1): more pays for long simulations.
-    /// `HEARITH_OPTIMISATION` says so for all designs instead.
+    /// Sets the C++ compiler's level of optimisation (1 by default). A higher one pays off for long
+    /// simulations. `HEARITH_OPTIMISATION` overrides it for all designs.
     #[must_use]
     pub fn optimisation(mut self, level: u32) -> Self {
         self.optimisation = level;
@@ -129,10 +129,10 @@ impl Design {
         self.name.to_uppercase()
     }
 
-    /// Whether `HEARITH_MODELS`, a list of names with commas between them, lets this design be
-    /// compiled; without it all are. An asterisk in a name stands for anything. Who works on one
-    /// design need not wait for the others, whose tests then fail for want of a model. With
-    /// `HEARITH_SHORT` those that only long tests simulate are left out.
+    /// Whether to compile this design: `HEARITH_MODELS`, names separated by commas, contains it or
+    /// is not set. The first asterisk in a name stands for any characters. Other designs are not
+    /// compiled, which saves time, but their tests fail for lack of a model. `HEARITH_SHORT` leaves
+    /// out designs that only long tests simulate.
     fn is_wanted(&self) -> bool {
         if self.long && env::var_os("HEARITH_SHORT").is_some() {
             return false;
@@ -263,11 +263,11 @@ impl Build {
     }
 }
 
-/// The level of optimisation of what runs only when a model begins.
+/// The level of optimisation of code that runs only when a model starts.
 const BEGINNING: u32 = 0;
 
-/// How long a model took: written to `models.tsv` in `OUT_DIR`, from which `scripts/slowest.py`
-/// makes its list.
+/// How long a model took to build: written to `models.tsv` in `OUT_DIR`, which
+/// `scripts/slowest.py` lists.
 struct Effort {
     verilated: Duration,
     compiled: Duration,
@@ -291,7 +291,7 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// What the finished model depends on beside its sources: see the module `cache`.
+    /// What the finished model depends on in addition to its sources: see the module `cache`.
     fn request(&self) -> String {
         let compiler = headers::compiler(self.verilator, self.design.level(), coverage()).get_compiler();
         let version = compiler.to_command().arg("--version").output();
@@ -325,8 +325,8 @@ impl Model<'_> {
         (entry, effort)
     }
 
-    /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to
-    /// the top's ports, and nothing names it.
+    /// The file `TOP_monitors.sv` next to the top module, if it exists: it binds assertions to the
+    /// top's ports, and no other file refers to it.
     fn monitors(&self) -> Option<PathBuf> {
         let name = format!("{}_monitors.sv", self.design.top);
         self.build.libraries.iter().map(|library| library.join(&name)).find(|path| path.exists())
@@ -358,7 +358,7 @@ impl Model<'_> {
         arguments
     }
 
-    /// What Verilator is told about modules and variables.
+    /// Verilator's settings for modules and variables.
     fn control(&self) -> String {
         let shared = self.design.shared.iter().map(|module| format!("no_inline -module \"{module}\"\n"));
         let memories = self.design.memories.iter();
@@ -435,8 +435,8 @@ fn toggles() -> bool {
     env::var_os("HEARITH_RTL_TOGGLES").is_some()
 }
 
-/// Whether models can write waveforms (`HEARITH_WAVES` is set): the directory is asked for again
-/// when they run.
+/// Whether models can write waveforms (`HEARITH_WAVES` is set). They read the directory from the
+/// variable again when they run.
 fn waves() -> bool {
     env::var_os("HEARITH_WAVES").is_some()
 }

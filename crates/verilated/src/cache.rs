@@ -1,11 +1,10 @@
-//! Finished models, kept outside of `target` by what they are made of, so that a second checkout,
-//! another branch or another set of features compiles none of them again.
+//! A cache of finished models outside `target`, keyed by their inputs. With it, a second checkout,
+//! another branch or another set of features does not compile them again.
 //!
-//! A request is everything that is known before Verilator runs: its version, its arguments, the C++
-//! compiler with its flags. Which sources a design consists of is known only afterwards, so a
-//! request's directory holds one entry for each state of the sources that it was made from, and an
-//! entry is good while every source has the same [`code`] and still is the first of its name in the
-//! libraries.
+//! A request consists of everything known before Verilator runs: its version, its arguments, and
+//! the C++ compiler with its flags. The sources of a design are known only afterwards. A request's
+//! directory therefore holds one entry per state of the sources. An entry is valid while every
+//! source has the same [`code`] and is still the first of its name in the libraries.
 
 use std::collections::HashMap;
 use std::env;
@@ -18,17 +17,17 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// The environment variable that names the cache's directory, or says `none`: then models are kept
-/// in `OUT_DIR`.
+/// The environment variable that names the cache's directory. With the value `none`, models are
+/// stored in `OUT_DIR`.
 pub(crate) const VARIABLE: &str = "HEARITH_MODEL_CACHE";
-/// How long an entry stays that no build asks for.
+/// How long an unused entry stays.
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The files of an entry: the sources with their hashes, the ports, the static library.
 const SOURCES: &str = "sources";
 const PORTS: &str = "ports";
 const LIBRARY: &str = "model.a";
 
-/// The cache's directory, and the hashes of sources that were read already.
+/// The cache's directory, and the hashes of sources already read.
 #[derive(Debug)]
 pub(crate) struct Cache {
     directory: PathBuf,
@@ -41,8 +40,8 @@ pub(crate) struct Cache {
 pub(crate) struct Entry(PathBuf);
 
 impl Cache {
-    /// The cache that the environment names, else the user's, else one in `out`; modules are looked
-    /// up in `libraries`, in their order.
+    /// Opens the cache that the environment names, or else the user's, or else one in `out`.
+    /// Modules are looked up in `libraries`, in order.
     pub(crate) fn open(out: &Path, libraries: &[PathBuf]) -> Self {
         println!("cargo::rerun-if-env-changed={VARIABLE}");
         let named = env::var_os(VARIABLE).filter(|name| !name.is_empty());
@@ -56,12 +55,12 @@ impl Cache {
         Self { directory, libraries: libraries.to_vec(), hashes: Mutex::default() }
     }
 
-    /// The model that was made for a request from the sources as they are now.
+    /// The model that was made for a request from the current state of the sources.
     pub(crate) fn find(&self, request: &str) -> Option<Entry> {
         let entries = fs::read_dir(self.directory.join(request)).ok()?;
         let mut entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let entry = entries.find(|entry| self.is_current(entry))?;
-        // What is used stays; a cache that cannot be written is still one to read.
+        // Marks the entry as used. A cache that cannot be written can still be read.
         let _ = File::options()
             .append(true)
             .open(entry.join(SOURCES))
@@ -79,7 +78,7 @@ impl Cache {
             })
     }
 
-    /// Whether the libraries before a source's own have no file of its name.
+    /// Whether no earlier library has a file with the source's name.
     fn is_first(&self, source: &Path) -> bool {
         let (Some(directory), Some(name)) = (source.parent(), source.file_name()) else { return false };
         let before = self.libraries.iter().take_while(|library| *library != directory);
@@ -97,7 +96,7 @@ impl Cache {
             .clone()
     }
 
-    /// Keeps a model that was made from `sources`. It appears complete, or not at all.
+    /// Stores a model that was made from `sources`. The entry appears complete or not at all.
     pub(crate) fn keep(&self, request: &str, sources: &[PathBuf], ports: &str, library: &Path) -> Entry {
         let mut listed = String::new();
         for source in sources {
@@ -126,7 +125,7 @@ impl Cache {
         Entry(entry)
     }
 
-    /// Removes what no build has used for a month, and what a build that was stopped left behind.
+    /// Removes entries that no build has used for a month, and remains of interrupted builds.
     pub(crate) fn prune(&self) {
         let folders =
             |path: &Path| fs::read_dir(path).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -138,20 +137,20 @@ impl Cache {
                     let _ = fs::remove_dir_all(&entry);
                 }
             }
-            // Only an empty directory goes.
+            // Removes the directory only if it is empty.
             let _ = fs::remove_dir(&request);
         }
     }
 }
 
 impl Entry {
-    /// The ports, as they were kept.
+    /// The stored ports.
     pub(crate) fn ports(&self) -> String {
         fs::read_to_string(self.0.join(PORTS)).expect("an entry is complete")
     }
 
-    /// Puts the static library where the linker looks: the same file where the file system can,
-    /// else a copy.
+    /// Puts the static library where the linker looks: as a hard link if the file system can, else
+    /// as a copy.
     pub(crate) fn link(&self, path: &Path) {
         let _ = fs::remove_file(path);
         let library = self.0.join(LIBRARY);
@@ -161,7 +160,8 @@ impl Entry {
     }
 }
 
-/// The SHA-256 of several texts, each with its length, so that no two lists are the same.
+/// The SHA-256 of several texts, each with its length, so that different lists have different
+/// inputs.
 pub(crate) fn digest<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for text in texts {
@@ -171,8 +171,8 @@ pub(crate) fn digest<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-/// A source without what changes no model: comments, but for those that Verilator reads, and the
-/// width of white space.
+/// A source without comments, except those that Verilator reads, and with white space normalised:
+/// changes in the rest do not change the model.
 fn code(source: &[u8]) -> Vec<u8> {
     let mut code = Vec::with_capacity(source.len());
     let mut rest = source;
@@ -200,7 +200,7 @@ fn code(source: &[u8]) -> Vec<u8> {
     code
 }
 
-/// How many bytes lie before `end`, which is looked for behind the first `from`.
+/// The number of bytes before `end`, which is searched from byte `from` on.
 fn until(text: &[u8], from: usize, end: &[u8]) -> usize {
     let found = text[from..].windows(end.len()).position(|window| window == end);
     found.map_or(text.len(), |at| from + at)
@@ -228,7 +228,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// A scratch directory with two libraries, gone when dropped.
+    /// A scratch directory with two libraries, deleted when dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -302,7 +302,7 @@ mod tests {
         {
             assert!(!same(source, other), "{other}");
         }
-        // A string is code, with all that looks like a comment in it.
+        // A string is code, even if parts of it look like comments.
         assert!(!same(r#"f("a // b");"#, r#"f("a // c");"#));
         assert!(!same(r#"f("\"/* b */");"#, r#"f("\"/* c */");"#));
         assert!(!same("f(\"a  b\");", "f(\"a b\");"));
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn lists_of_texts_have_hashes_of_their_own() {
-        // NIST's answer for "abc", with its length before it being another.
+        // NIST's value for "abc". The digest differs from it because of the length in front.
         assert_eq!(hexadecimal(&Sha256::digest("abc"))[..8], *"ba7816bf");
         assert_ne!(digest(["ab", "c"]), digest(["a", "bc"]));
         assert_eq!(digest(["ab", "c"]), digest(["ab", "c"]));

@@ -1,4 +1,4 @@
-//! A design that can be simulated: what its build script linked in.
+//! A design that can be simulated, as linked in by its build script.
 
 use std::error::Error;
 use std::ffi::{c_char, c_void};
@@ -27,7 +27,7 @@ pub struct Port {
     pub width: u32,
 }
 
-/// Which way a port goes.
+/// The direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Read by the model.
@@ -36,10 +36,10 @@ pub enum Direction {
     Output,
 }
 
-/// The functions of a linked model. Only generated code makes these.
+/// The functions of a linked model. Only generated code creates values of this type.
 #[derive(Debug)]
 pub struct Binding {
-    /// Makes a model.
+    /// Creates a model.
     pub new: unsafe extern "C" fn() -> *mut c_void,
     /// Destroys a model.
     pub delete: unsafe extern "C" fn(*mut c_void),
@@ -49,17 +49,17 @@ pub struct Binding {
     pub port: unsafe extern "C" fn(*mut c_void, u32) -> *mut u8,
     /// Writes the coverage counted so far to a file, if the model counts it.
     pub save_coverage: unsafe extern "C" fn(*mut c_void, *const c_char),
-    /// Begins to write waveforms into a file; false if the model cannot, or the file cannot be
-    /// made.
+    /// Starts to write waveforms to a file. Returns false if the model cannot, or if the file
+    /// cannot be created.
     pub record: unsafe extern "C" fn(*mut c_void, *const c_char) -> bool,
-    /// Adds the present values to the waveforms, at this time.
+    /// Adds the current values to the waveforms, at this time.
     pub dump: unsafe extern "C" fn(*mut c_void, u64),
-    /// The storage of a variable that the build script lets tests reach, by its instance and its
-    /// name, or null; and its shape: bits of a word, words, bytes from a word to the next.
+    /// The storage of a variable that the build script makes accessible, by its instance and name,
+    /// or null. Also returns its shape: bits of a word, words, bytes from one word to the next.
     pub variable: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, *mut u32) -> *mut u8,
 }
 
-/// The design was built without Verilator, or left out of what Verilator compiled.
+/// The design was built without Verilator, or was not among the designs that Verilator compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoVerilator {
     design: &'static str,
@@ -78,10 +78,10 @@ impl fmt::Display for NoVerilator {
 impl Error for NoVerilator {}
 
 impl Design {
-    /// A design, with its binding if it was compiled.
+    /// Creates a design, with its binding if it was compiled.
     ///
     /// # Safety
-    /// The functions must belong to one and the same Verilated model, whose ports are these, in
+    /// The functions must all belong to the same Verilated model, and its ports must be these, in
     /// this order.
     pub const unsafe fn new(
         name: &'static str,
@@ -108,10 +108,11 @@ impl Design {
         self.parameters
     }
 
-    /// A parameter that was set to a decimal number, or to one with its width (`64'd17`).
+    /// The value of a parameter that was set to a decimal number, with or without a width
+    /// (`64'd17`).
     ///
     /// # Panics
-    /// If it was not.
+    /// If the parameter is not set to such a number.
     pub fn parameter(&self, name: &str) -> u32 {
         let value = self.parameters.iter().find(|(parameter, _)| *parameter == name).map(|(_, value)| value);
         let digits = value.map(|value| value.split_once("'d").map_or(*value, |(_, digits)| digits));
@@ -128,7 +129,7 @@ impl Design {
         self.ports.iter().find(|port| port.name == name)
     }
 
-    /// The port of a bus that is called by the prefix and the name, with or without `_i` or `_o`
+    /// The port of a bus that is named by the prefix and the name, with or without `_i` or `_o`
     /// after it, if there is one.
     pub fn find_bus_port(&self, prefix: &str, name: &str) -> Option<&'static Port> {
         ["_i", "_o", ""].iter().find_map(|suffix| self.port(&format!("{prefix}{name}{suffix}")))
@@ -142,12 +143,13 @@ impl Design {
         self.find_bus_port(prefix, name).unwrap_or_else(|| panic!("{} has no port {prefix}{name}", self.name))
     }
 
-    /// Whether Verilator was there when the program was built.
+    /// Whether Verilator was available when the program was built.
     pub fn is_available(&self) -> bool {
         self.binding.is_some()
     }
 
-    /// A fresh model, all inputs 0, registers without reset random (the same every time).
+    /// Creates a model with all inputs 0. Registers without reset have random values, the same
+    /// every time.
     ///
     /// # Errors
     /// The program was built without Verilator.
@@ -156,7 +158,7 @@ impl Design {
         Ok(Model::new(self, binding))
     }
 
-    /// A fresh model, for tests.
+    /// Creates a model, for tests.
     ///
     /// # Panics
     /// If the program was built without Verilator.

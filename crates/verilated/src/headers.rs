@@ -29,8 +29,8 @@ static inline WDataOutP hearith_high_words(int bits, int lsb, WDataOutP number, 
 #define VL_CONSTHI_W_8X hearith_high_words
 ";
 
-/// How models are compiled at a level of optimisation, 0 to 3; what is compiled beforehand serves
-/// only what has the same flags.
+/// The compiler for models at a level of optimisation, 0 to 3. Precompiled headers can be used only
+/// with the same flags.
 pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc::Build {
     let include = verilator.include();
     let mut compiler = cc::Build::new();
@@ -43,15 +43,15 @@ pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc:
     compiler
 }
 
-/// Where the header that every model of a level begins with lies, in a directory of the build's
-/// own.
+/// The path in `directory` of the header that every model of a level includes first.
 pub(crate) fn header(verilator: &Verilator, directory: &Path, level: u32, coverage: bool) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     (verilator.version(), level, coverage, include_str!("headers.rs")).hash(&mut hasher);
     directory.join(format!("models_{:016x}.h", hasher.finish()))
 }
 
-/// Writes this header and compiles it. A compiler that does not do so reads it with each model.
+/// Writes this header and compiles it. A compiler without precompiled headers reads it with each
+/// model.
 pub(crate) fn precompile(verilator: &Verilator, directory: &Path, level: u32, coverage: bool) {
     let header = header(verilator, directory, level, coverage);
     let compiled = header.with_extension("h.gch");

@@ -16,27 +16,27 @@ use crate::design::{Binding, Design, Direction, Port};
 
 /// A model of a design: ports to set and get, evaluation.
 ///
-/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` some of its bits. A name that the
-/// design does not have, bits that the port does not have, the wrong direction, or a value that is
-/// too wide is a mistake of the caller and panics.
+/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` a range of its bits. An unknown
+/// port, a bit outside the port, the wrong direction, or a value that is too wide is a mistake of
+/// the caller and panics.
 pub struct Model {
     design: &'static Design,
     binding: &'static Binding,
     instance: NonNull<c_void>,
     /// The storage of each port.
     storage: Vec<NonNull<u8>>,
-    /// The parts that names meant so far: tests ask for the same ones in every cycle, so the hash
-    /// must be fast, and nobody chooses names to make it slow.
+    /// The parsed names. Tests use the same names in every cycle, so the hash must be fast. No
+    /// attacker chooses names that collide.
     parts: RefCell<HashMap<Box<str>, Part, FixedState>>,
-    /// The time of the next values in the file of waveforms, if there is one.
+    /// The time of the next values in the waveform file, if there is one.
     waves: Option<u64>,
 }
 
-// SAFETY: a Verilated model with a context of its own may be used from any one thread at a time,
-// and nothing here is shared.
+// SAFETY: a Verilated model with its own context may be used from any one thread at a time, and
+// nothing here is shared.
 unsafe impl Send for Model {}
 
-/// A port, or some of its bits.
+/// A port, or a range of its bits.
 #[derive(Clone, Copy)]
 struct Part {
     /// The port's number in the design.
@@ -44,13 +44,13 @@ struct Part {
     port: &'static Port,
     /// The lowest bit.
     low: u32,
-    /// How many bits.
+    /// Number of bits.
     width: u32,
 }
 
-/// What a port can be set to.
+/// A value for a port.
 pub trait Bits {
-    /// Limbs, least significant first; missing ones are 0.
+    /// Limbs, least significant first; missing limbs are 0.
     fn limbs(&self) -> &[u64];
 }
 
@@ -86,10 +86,10 @@ impl<const LIMBS: usize> Bits for [u64; LIMBS] {
 
 impl Model {
     pub(crate) fn new(design: &'static Design, binding: &'static Binding) -> Self {
-        // SAFETY: the binding is the design's (contract of `Design::new`).
+        // SAFETY: the binding belongs to the design (contract of `Design::new`).
         let instance = NonNull::new(unsafe { (binding.new)() }).expect("out of memory");
         let count = design.ports().len() as u32;
-        // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the
+        // SAFETY: as above; the numbers are those of the design's ports, which live as long as the
         // model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
         let storage = (0..count).map(port).collect();
@@ -105,7 +105,7 @@ impl Model {
         model
     }
 
-    /// The design that this is a model of.
+    /// The design of this model.
     pub fn design(&self) -> &'static Design {
         self.design
     }
@@ -115,7 +115,7 @@ impl Model {
         self.set_limbs(name, value.limbs());
     }
 
-    /// Sets an input to a number of 64-bit limbs, least significant first; missing ones are 0.
+    /// Sets an input to a number of 64-bit limbs, least significant first; missing limbs are 0.
     pub fn set_limbs(&mut self, name: &str, limbs: &[u64]) {
         let part = self.find(name);
         assert!(part.port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
@@ -167,7 +167,7 @@ impl Model {
         }
     }
 
-    /// How many bits a port, or the part of one that is named, has.
+    /// The width of a port, or of the named part of one, in bits.
     pub fn width(&self, name: &str) -> u32 {
         self.find(name).width
     }
@@ -179,21 +179,23 @@ impl Model {
 
     /// Lets the inputs take effect.
     pub fn eval(&mut self) {
-        // SAFETY: the instance is this binding's and lives until `drop`.
+        // SAFETY: the instance belongs to this binding and lives until `drop`.
         unsafe { (self.binding.eval)(self.instance.as_ptr()) }
         if let Some(time) = &mut self.waves {
-            // SAFETY: likewise; a file is open.
+            // SAFETY: as above; a file is open.
             unsafe { (self.binding.dump)(self.instance.as_ptr(), *time) };
             *time += 1;
         }
     }
 
-    /// Writes waveforms into a file in the FST format, from now on until the model is dropped:
-    /// every evaluation is a unit of time, so that a clock cycle has two. With `HEARITH_WAVES`
-    /// every model does so from its beginning.
+    /// Writes waveforms to a file in the FST format, from now on until the model is dropped.
     ///
-    /// False if it writes a file already, if the file cannot be made, or if the model was built to
-    /// write none: neither with `HEARITH_WAVES` nor by `Design::waves` in the build script.
+    /// Every evaluation is one unit of time, so a clock cycle has two. With `HEARITH_WAVES`, every
+    /// model does so from its creation.
+    ///
+    /// Returns false if the model already writes a file, if the file cannot be created, or if the
+    /// model was built without waveforms: neither with `HEARITH_WAVES` nor with `Design::waves` in
+    /// the build script.
     pub fn record(&mut self, path: &Path) -> bool {
         let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) else { return false };
         // SAFETY: as in `eval`; the path ends in a zero byte.
@@ -217,13 +219,15 @@ impl Model {
         self.eval();
     }
 
-    /// The first half of a cycle: inputs take effect, outputs that depend on them are valid.
+    /// The first half of a cycle: inputs take effect, and the outputs that depend on them become
+    /// valid.
     pub fn settle(&mut self) {
         self.set("clk_i", false);
         self.eval();
     }
 
-    /// Resets: `rst_ni` low for four cycles, of which a synchroniser in the design takes two.
+    /// Resets the model: `rst_ni` is low for four cycles, two of which a synchroniser in the design
+    /// uses up.
     pub fn reset(&mut self) {
         self.set("rst_ni", false);
         (0..4).for_each(|_| self.clock());
@@ -238,7 +242,7 @@ impl Model {
         self.instance.as_ptr()
     }
 
-    /// The port or part of a port that a name means.
+    /// The port or part of a port with this name, from the cache if possible.
     fn find(&self, name: &str) -> Part {
         if let Some(&part) = self.parts.borrow().get(name) {
             return part;
@@ -248,7 +252,7 @@ impl Model {
         part
     }
 
-    /// The same, from the name itself.
+    /// Parses a name.
     fn parse(&self, name: &str) -> Part {
         let (base, selection) = match name.split_once('[') {
             Some((base, rest)) => (base, Some(rest.trim_end_matches(']'))),
@@ -265,7 +269,7 @@ impl Model {
         }
     }
 
-    /// All limbs of the port that a part is of.
+    /// All limbs of a part's port.
     fn read(&self, part: &Part) -> Vec<u64> {
         let mut bytes = vec![0; 8 * part.port.width.div_ceil(64) as usize];
         let stored = storage_bytes(part.port.width).min(bytes.len());
@@ -274,7 +278,7 @@ impl Model {
         bytes.chunks_exact(8).map(|limb| limb.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte))).collect()
     }
 
-    /// Sets all limbs of the port that a part is of.
+    /// Sets all limbs of a part's port.
     fn write(&mut self, part: &Part, limbs: &[u64]) {
         let storage = self.storage[part.index].as_ptr();
         let stored = storage_bytes(part.port.width);
@@ -286,15 +290,14 @@ impl Model {
         }
     }
 
-    /// A name for a file about this model: of no other model in this process or another.
+    /// A file name for this model, unique across models and processes.
     pub(crate) fn file_name(&self, extension: &str) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         format!("{}-{}-{number}.{extension}", self.design.name(), std::process::id())
     }
 
-    /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE`
-    /// names.
+    /// Writes coverage, if the model counts it, to the directory that `HEARITH_RTL_COVERAGE` names.
     fn save_coverage(&self) {
         let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
         let path = Path::new(&directory).join(self.file_name("dat"));
@@ -308,7 +311,7 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         self.save_coverage();
-        // SAFETY: nobody uses the instance after this.
+        // SAFETY: the instance is not used after this.
         unsafe { (self.binding.delete)(self.instance.as_ptr()) }
     }
 }
@@ -319,7 +322,7 @@ impl fmt::Debug for Model {
     }
 }
 
-/// How many bytes Verilator keeps a port of this width in.
+/// Bytes in which Verilator stores a port of this width.
 fn storage_bytes(width: u32) -> usize {
     match width {
         0..=8 => 1,

@@ -1,4 +1,4 @@
-//! Where Verilator is.
+//! Finds Verilator.
 
 use std::env;
 use std::path::PathBuf;
@@ -13,9 +13,10 @@ pub struct Verilator {
 }
 
 impl Verilator {
-    /// Looks for the program named by the environment variable `VERILATOR`, or `verilator`. Tells
-    /// Cargo when to look again: when the variable changes, or when nothing was found and a
-    /// program is installed.
+    /// Looks for the program named by the environment variable `VERILATOR`, or `verilator`.
+    ///
+    /// Tells Cargo when to look again: when the variable changes, or, if nothing was found, when
+    /// such a program is installed.
     pub fn find() -> Option<Self> {
         println!("cargo::rerun-if-env-changed=VERILATOR");
         let program = env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
@@ -46,7 +47,7 @@ impl Verilator {
         Command::new(&self.program)
     }
 
-    /// Its version, as it prints it.
+    /// The version that it prints.
     #[allow(dead_code, reason = "this crate's own build script needs only the directory")]
     pub fn version(&self) -> &str {
         &self.version

@@ -1,8 +1,10 @@
 //! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits, and a vote
-//! for n of 2048: votes enter over a serial line, ballots cross the peripheral interface, and the
-//! totals come out right, over wires with noise, with resets and power failures at random.
-//! Ciphertexts, products and totals are compared with GMP, and what the boards make is put into the
-//! record of an election, which is verified as everybody would.
+//! for n of 2048.
+//!
+//! Votes enter over a serial line, and ballots cross the peripheral interface. The totals come out
+//! right despite noise on the wires, and resets and power failures at random. Ciphertexts, products
+//! and totals are compared with GMP. The boards' output is put into the record of an election,
+//! which is then verified like any other.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +24,7 @@ use hearith_election::{
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use hearith_simulated::ballot_machine::{EncryptorBoard, Feeder, NoiseFault, TallyBoard, ToTally};
 use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048, TALLY_BOARD, TALLY_BOARD_2048};
-use hearith_threshold::{KeyShare, Verification, deal};
+use hearith_threshold::{KeyShare, VerificationKeys, deal};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::{Integer, integer::IsPrime, integer::Order};
@@ -31,19 +33,19 @@ use zeroize::Zeroizing;
 const CANDIDATES: usize = 2;
 const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 
-/// Boards that fit together.
+/// A pair of boards for the same key size.
 struct Boards {
     encryptor: &'static Design,
     tally: &'static Design,
-    /// Cycles that either may take for a message.
+    /// Most cycles of either board for a message.
     patience: u64,
 }
 
 const SMALL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD, tally: &TALLY_BOARD, patience: 4_000_000 };
-/// For keys as they are used.
+/// For keys of real size.
 const REAL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD_2048, tally: &TALLY_BOARD_2048, patience: 12_000_000 };
 
-/// A key, for tests alone.
+/// A key for tests only.
 struct Key {
     private: PrivateKey,
     n: Integer,
@@ -56,12 +58,12 @@ struct Key {
 }
 
 impl Key {
-    /// Of primes that are 3 modulo 4, as the election asks for.
+    /// With primes that are 3 modulo 4, as the election requires.
     fn new(bits: u32) -> Self {
         Self::of_primes(bits, |prime| prime.mod_u(4) == 3)
     }
 
-    /// Of safe primes, as sharing asks for.
+    /// With safe primes, as sharing requires.
     fn safe(bits: u32) -> Self {
         Self::of_primes(bits, |prime| (prime.clone() >> 1_u32).is_probably_prime(30) != IsPrime::No)
     }
@@ -92,7 +94,7 @@ impl Key {
         self.n.significant_digits::<u8>()
     }
 
-    /// What boards are given whose products go by digits of so many bits.
+    /// The expected inputs of boards with digits of `digit` bits.
     fn ports(&self, digit: u32) -> HashMap<&'static str, Integer> {
         let (m, n) = (&self.square, &self.n);
         // R > 8 n^2.
@@ -127,7 +129,7 @@ impl Key {
         (self.n.clone() * u32::from(mark) + 1_u32) * power % &self.square
     }
 
-    /// The plaintext of what the tally board gave.
+    /// The plaintext of a power from the tally board.
     fn plaintext(&self, power: &Integer) -> Integer {
         assert_eq!(power.clone() % &self.n, 1);
         (power.clone() - 1_u32) / &self.n
@@ -143,7 +145,7 @@ fn big_endian(number: &Integer, width: usize) -> Bytes {
     Bytes([vec![0; width - digits.len()], digits].concat())
 }
 
-/// A way to vote that the machine knows, for two candidates.
+/// A voting method that the machine supports, for two candidates.
 #[derive(Clone)]
 struct Way {
     method: Method,
@@ -157,11 +159,11 @@ const fn way(method: Method, most: usize, least: usize) -> Way {
 const ONE: Way = way(Method::Choose(Limit::Exactly(1)), 1, 1);
 const ANY: Way = way(Method::Approval, 2, 0);
 const ONE_OR_NONE: Way = way(Method::Choose(Limit::AtMost(1)), 1, 0);
-/// Of one candidate, who has to be chosen.
+/// With one candidate, who must be chosen.
 const UNOPPOSED: Way = Way { method: Method::Choose(Limit::Exactly(1)), rules: Rules { marks: 1, most: 1, least: 1 } };
 
 impl Way {
-    /// Whom voters choose.
+    /// A random valid choice.
     fn choices(&self, random: &mut Random) -> &'static [u32] {
         let allowed = [&[0][..], &[1], &[], &[0, 1]].into_iter();
         let allowed: Vec<_> = allowed.filter(|one| (self.rules.least..=self.rules.most).contains(&one.len())).collect();
@@ -175,7 +177,7 @@ fn selection(sealed: Sealed) -> Selection {
     Selection { marks: sealed.marks.into_iter().map(mark).collect(), sum: sealed.sum.map(Bytes) }
 }
 
-/// The election that the machine is set up for, as its organiser runs it.
+/// The election that the machine is set up for, on the organiser's side.
 struct Office {
     organiser: Signer,
     keeper: Signer,
@@ -187,10 +189,10 @@ struct Office {
 }
 
 impl Office {
-    fn new(key: &Key, shared: Option<&Verification>, ways: &[Way], voters: usize) -> Self {
+    fn new(key: &Key, shared: Option<&VerificationKeys>, ways: &[Way], voters: usize) -> Self {
         let signer = || Signer::generate().unwrap();
         let (organiser, keeper) = (signer(), signer());
-        let trustees: Vec<Signer> = (0..shared.map_or(0, Verification::trustees)).map(|_| signer()).collect();
+        let trustees: Vec<Signer> = (0..shared.map_or(0, VerificationKeys::trustees)).map(|_| signer()).collect();
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
         let contest = |(number, way): (usize, &Way)| {
             Contest::new(format!("contest {number}"), candidates[..way.rules.marks].to_vec(), way.method.clone())
@@ -223,7 +225,7 @@ impl Office {
         self.state.election()
     }
 
-    /// A voter as the machine writes it into the proofs.
+    /// A voter's name in the machine's proofs.
     fn name(voter: usize) -> String {
         format!("{voter:08x}")
     }
@@ -243,13 +245,13 @@ impl Office {
         Ballot { contests, election: self.election().id(), voter: Self::name(voter) }
     }
 
-    /// A voter's ballot or challenge.
+    /// Enters a voter's ballot or challenge.
     fn enter_for(&mut self, voter: usize, body: Body) {
         let notice = Notice::signed(body, &self.voters[voter]);
         self.enter(notice);
     }
 
-    /// The record as it is published.
+    /// The published record.
     fn record(&self) -> Record {
         let head = self.board.head("2026-11-23T04:00:00Z", &self.keeper).to_line();
         let text = |lines: &[String]| lines.iter().flat_map(|line| [line, "\n"].concat().into_bytes()).collect();
@@ -265,7 +267,7 @@ impl Files for Record {
     }
 }
 
-/// Both boards, their terminals, the memory, the wires between.
+/// Both boards, their terminals, the memory, and the wires between them.
 struct Machine {
     key: Key,
     ways: Vec<Way>,
@@ -273,7 +275,7 @@ struct Machine {
     encryptor: EncryptorBoard,
     tally: TallyBoard,
     cycle: u64,
-    /// The encryptor board is not connected to the other, which rests.
+    /// True while the encryptor board is disconnected from the tally board, which rests.
     alone: bool,
 }
 
@@ -301,7 +303,7 @@ impl Machine {
                 machine.tally.bench.model.set_limbs(port, &value.to_digits(Order::Lsf));
             }
         }
-        // What the driver computed.
+        // The driver must have computed the same values.
         for (port, value) in machine.key.ports(boards.encryptor.parameter("Digit")) {
             if has(&machine.encryptor.bench, port) {
                 let given = machine.encryptor.bench.model.get(port);
@@ -311,12 +313,12 @@ impl Machine {
         machine
     }
 
-    /// Sets the part of all bits of all wires that is wrong.
+    /// Sets the fraction of wrong bits on all wires.
     fn set_rate(&mut self, rate: f64) {
         self.encryptor.wires.iter_mut().chain(&mut self.tally.wires).for_each(|wire| wire.set_rate(rate));
     }
 
-    /// Tells the encryptor board which election it is for.
+    /// Sets the encryptor board up for an election.
     fn tell(&mut self, election: [u8; 32]) {
         let contests: Vec<Rules> = self.ways.iter().map(|way| way.rules).collect();
         let setup = Setup { key: self.key.private.public(), election, contests: &contests };
@@ -334,14 +336,15 @@ impl Machine {
         self.step_tally(ballots);
     }
 
-    /// A cycle of the tally board, and of the office's end of its line.
+    /// Steps the tally board and the office's end of its line by a cycle.
     fn step_tally(&mut self, ballots: ToTally) {
         self.tally.step(ballots);
         self.cycle += 1;
     }
 
-    /// Makes the tally board a trustee's, who has another board than the trustee before.
-    fn appoint(&mut self, trustee: &KeyShare, shared: &Verification, election: &[u8; 32]) {
+    /// Sets the tally board up for a trustee. The reset makes it a different board from the
+    /// previous trustee's.
+    fn appoint(&mut self, trustee: &KeyShare, shared: &VerificationKeys, election: &[u8; 32]) {
         let setup = TallySetup {
             key: self.key.private.public(),
             election: *election,
@@ -357,7 +360,7 @@ impl Machine {
         self.tally.reset();
     }
 
-    /// A vote in a contest.
+    /// A voting session in a contest.
     fn booth(&self, id: u32, voter: u32, contest: u16) -> VotingSession {
         let rules = self.ways.get(usize::from(contest)).unwrap_or(&ANY).rules;
         let form =
@@ -365,8 +368,8 @@ impl Machine {
         VotingSession::new(form, id, voter, contest)
     }
 
-    /// The board's answer to a vote or a decision, once it is whole, within so many cycles for each
-    /// of its messages.
+    /// The board's complete answer to a vote or a decision, within `limit` cycles for each of its
+    /// messages.
     fn answer(&mut self, booth: &mut VotingSession, limit: u64) -> Option<Answer> {
         let mut left = limit;
         while left > 0 {
@@ -404,8 +407,7 @@ impl Machine {
         panic!("the encryptor board says nothing");
     }
 
-    /// What the board says to a vote that it must not take; what it says to others before it is let
-    /// pass.
+    /// The board's refusal of an invalid vote. Earlier messages about other votes are skipped.
     fn refusal(&mut self, mut booth: VotingSession, choices: &[u32]) -> Refusal {
         loop {
             match self.vote(&mut booth, choices) {
@@ -423,7 +425,7 @@ impl Machine {
         }
     }
 
-    /// What the tally board says.
+    /// The tally board's answer.
     fn office(&mut self, words: &[u32]) -> Vec<u32> {
         self.tally.terminal.say(words);
         for _ in 0..self.patience {
@@ -435,7 +437,7 @@ impl Machine {
         panic!("the tally board says nothing");
     }
 
-    /// Waits until so many ballots are counted.
+    /// Waits until `ballots` ballots are counted.
     fn wait_for(&mut self, ballots: u32) {
         for _ in 0..60 {
             if self.office(&[0]) == [0, ballots] {
@@ -446,8 +448,8 @@ impl Machine {
         panic!("{:?} and not {ballots} ballots were counted", self.office(&[0]));
     }
 
-    /// What the office is told of a mark: its product, the product raised to the key's exponent, or
-    /// the opening.
+    /// The tally board's value for a mark: its product, the product raised to the key's exponent,
+    /// or the opening.
     fn told(&mut self, order: u32, contest: usize, mark: usize) -> Integer {
         let question = [order, contest as u32, mark as u32];
         let answer = self.office(&question);
@@ -455,13 +457,13 @@ impl Machine {
         number(&answer[3..])
     }
 
-    /// The total of a mark, decrypted.
+    /// The decrypted total of a mark.
     fn total(&mut self, contest: usize, mark: usize) -> Integer {
         let power = self.told(2, contest, mark);
         self.key.plaintext(&power)
     }
 
-    /// The election that this machine is set up for.
+    /// Sets up an election for this machine.
     fn set_up(&mut self, voters: usize) -> Office {
         let office = Office::new(&self.key, None, &self.ways, voters);
         self.tell(office.election().id().0);
@@ -469,7 +471,7 @@ impl Machine {
     }
 }
 
-/// The office's line to the tally board, while nothing comes from the encryptor board.
+/// The office's line to the tally board while the encryptor board sends nothing.
 struct OfficeLine(Rc<RefCell<Machine>>);
 
 impl Line for OfficeLine {
@@ -494,8 +496,7 @@ impl Line for OfficeLine {
     }
 }
 
-/// A ballot that is opened is what the receipt said, encrypts what the voter chose, and goes into
-/// the record as challenged.
+/// An opened ballot matches its receipt, encrypts the voter's choice, and is entered as challenged.
 fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
     let mut booth = machine.booth(12, voter as u32, 0);
     let sealed = machine.seal(&mut booth, &[1]);
@@ -525,8 +526,8 @@ fn declined<T>(answer: Result<T, Error>) -> Decline {
     }
 }
 
-/// The tally's decryption by three trustees of five, each with a board of their own: an election by
-/// approval, whose record holds.
+/// Three trustees of five, each with its own board, decrypt a tally: an election by approval, whose
+/// record verifies.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn boards_of_three_trustees_of_five_decrypt_a_tally() {
@@ -556,7 +557,8 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     for trustee in [&trustees[0], &trustees[2], &trustees[4]] {
         machine.borrow_mut().appoint(trustee, &shared, &election.0);
         machine.borrow_mut().wait_for(2);
-        // Another's share is not kept, nor is part of one, and a reset has left none.
+        // Another trustee's share is rejected, and so is an incomplete one. A reset has cleared the
+        // share.
         assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
         assert_eq!(declined(tally.load(&trustees[1].exponent_be())), Decline::WrongShare);
         assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
@@ -575,7 +577,7 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
         }
         tally.forget().unwrap();
         assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
-        // Its proofs are verified.
+        // This verifies its proofs.
         let share = Share { election, shares: Bytes(shares), trustee: trustee.trustee() };
         let signer = &office.trustees[trustee.trustee() as usize - 1];
         let notice = Notice::signed(Body::Share(share), signer);
@@ -585,8 +587,8 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
         assert_eq!(machine.borrow_mut().office(words), [3, 1]);
     }
-    // Without noise there is no proof: where it fails while the first numbers are drawn, which go,
-    // and afterwards.
+    // Without noise there is no proof: neither if the source fails while the first numbers are
+    // drawn, which are wiped, nor afterwards.
     tally.load(&trustees[4].exponent_be()).unwrap();
     machine.borrow_mut().tally.terminal.say(&[5, 0, 0]);
     let draws = |machine: &Machine| machine.tally.bench.model.peek("u_share.rho_q", 0).iter().any(|&limb| limb != 0);
@@ -603,7 +605,7 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     record_holds(&mut office, &[vec![2, 1]]);
 }
 
-/// A tally board that gets its ballots from no encryptor board.
+/// A tally board that gets its ballots from a feeder instead of an encryptor board.
 struct Counting {
     board: TallyBoard,
     feeder: Feeder,
@@ -611,7 +613,7 @@ struct Counting {
 }
 
 impl Counting {
-    /// What it answers.
+    /// The board's answer.
     fn ask(&mut self, words: &[u32]) -> Vec<u32> {
         self.board.terminal.say(words);
         for _ in 0..1_000_000 {
@@ -627,8 +629,8 @@ impl Counting {
     }
 }
 
-/// What is no ballot, or has no place, is dropped, and a ballot that comes again counts once: until
-/// the table is full.
+/// Messages that are no ballots or have no slot are dropped, and a repeated ballot counts once,
+/// until the table is full.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_tally_board_drops_what_it_cannot_count() {
@@ -671,11 +673,11 @@ fn a_tally_board_drops_what_it_cannot_count() {
             assert_eq!((&answer[..3], number(&answer[3..])), (&[1, contest, mark as u32][..], product));
         }
     }
-    // Ballots have no share of a key.
+    // The ballots' line carries no share of a key.
     assert_eq!(counting.ask(&[5, 0, 0]), [3, 4]);
 }
 
-/// Turns over a bit of one unit's exponent, in the next power in which that has this limb.
+/// Flips a bit of one unit's exponent, in the next power whose exponent has this limb.
 fn turn_over(machine: &mut Machine, limb: usize) {
     let path = "u_prover.u_twin.u_second.exponent_q";
     let limit = machine.cycle + 100_000;
@@ -697,15 +699,15 @@ fn units_that_differ_encrypt_nothing() {
     machine.encryptor.terminal.say(&vote.vote(&[0]));
     turn_over(&mut machine, 1);
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
-    // The next vote is encrypted as any other.
+    // The next vote is encrypted normally.
     machine.encryptor.terminal.say(&vote.vote(&[0]));
     let part = (0..200_000).find_map(|_| {
         machine.step();
         machine.encryptor.terminal.hear()
     });
     assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
-    // Units differ in a power of its proof, while nothing comes from the terminal: the mark's
-    // opening goes at once, and the refusal comes when that part was taken.
+    // The units differ in a power of the mark's proof, while the wire from the terminal is cut. The
+    // mark's opening is wiped at once, and the refusal follows when that part was accepted.
     let wire = machine.encryptor.wires[0].clone();
     machine.encryptor.wires[0].cut();
     turn_over(&mut machine, 3);
@@ -721,9 +723,9 @@ fn units_that_differ_encrypt_nothing() {
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
 }
 
-/// A contest of fewer marks than the board has: those that it does not have are no part of its sum.
-/// The terminal is slow to take a part of the first proof, and has it while the board says it
-/// again: the next one waits for that.
+/// A contest with fewer marks than the board. The missing marks are not part of its sum. The
+/// terminal is slow to accept a part of the first proof, and accepts it while the board is
+/// repeating it. The next part waits for that.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_contest_may_have_fewer_marks_than_the_board() {
@@ -736,8 +738,7 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     let mut booth = machine.booth(2, 0, 0);
     assert_eq!(machine.vote_begins(&mut booth, &[0]), Answer::Part);
     machine.encryptor.terminal.set_pressure(Pressure::Stalled);
-    // The proof takes longer than the time after which a message is said again: it is said, and
-    // again.
+    // The proof takes longer than the time after which a message is repeated: it is sent twice.
     let timeout = u64::from(SMALL.encryptor.parameter("Timeout"));
     for _ in 0..2 {
         let mut quiet = 0;
@@ -756,7 +757,7 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     let mut products = Products::new(office.election());
     let ballot = office.ballot(0, vec![selection(sealed)]);
     products.add(&[(&ballot, 1)]).unwrap();
-    // Its proofs are verified.
+    // This verifies its proofs.
     office.enter_for(0, Body::Ballot(ballot));
     machine.wait_for(1);
     let tally = close(&mut machine, &mut office, products);
@@ -765,16 +766,16 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     record_holds(&mut office, &[vec![1]]);
 }
 
-/// What befalls a machine: the part of all bits that is wrong, one of several at a time, and
-/// resets, within so many cycles each.
+/// The faults of a machine: wrong bits at one of several rates at a time, and resets, each within
+/// `every` cycles.
 #[derive(Clone, Copy)]
 struct Trouble {
     rates: &'static [f64],
     every: u64,
 }
 
-/// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at
-/// any time: a terminal that gets no answer begins again.
+/// Casts a vote up to its storage in the log, while the boards are reset or lose power at any time.
+/// A terminal without an answer starts over.
 fn persist(
     machine: &mut Machine,
     random: &mut Random,
@@ -792,9 +793,9 @@ fn persist(
                 machine.encryptor.terminal.say(&booth.cast());
             }
             Some(Answer::Stored) => return (cast.expect("it was cast"), resets),
-            // It was stored, and the answer lost.
+            // The vote was stored, and the answer was lost.
             Some(Answer::Refused(Refusal::RepeatedVote)) => return (cast.expect("it was cast"), resets),
-            // A decision about a ballot that was lost is no vote; the vote comes behind it.
+            // A decision about a lost ballot counts as an invalid vote; the vote follows it.
             Some(Answer::Refused(_) | Answer::Lost) => machine.encryptor.terminal.say(&booth.vote(choices)),
             Some(_) => (),
             None => {
@@ -803,7 +804,7 @@ fn persist(
                     0 => machine.tally.reset(),
                     power => machine.encryptor.reset(power == 1),
                 }
-                // The terminal's end as well, so that it begins with its vote again.
+                // The terminal is reset too, so that it starts over with its vote.
                 machine.encryptor.terminal.reset();
                 machine.encryptor.terminal.say(&booth.vote(choices));
             }
@@ -811,7 +812,7 @@ fn persist(
     }
 }
 
-/// The election is closed. What the tally board says is what everybody computes from the ballots.
+/// Closes the election. The tally board's products must equal those computed from the ballots.
 fn close(machine: &mut Machine, office: &mut Office, products: Products) -> hearith_election::Tally {
     office.publish(Body::Close(ElectionRef { election: office.election().id() }));
     let tally = products.to_tally(office.state.counted());
@@ -825,7 +826,7 @@ fn close(machine: &mut Machine, office: &mut Office, products: Products) -> hear
     tally
 }
 
-/// The result, and that the record holds, and says that these votes were cast.
+/// Publishes the result. The record must verify, with these votes.
 fn record_holds(office: &mut Office, votes: &[Vec<u64>]) {
     let outcome = office.state.outcome().unwrap();
     assert_eq!(outcome.contests, votes);
@@ -835,8 +836,8 @@ fn record_holds(office: &mut Office, votes: &[Vec<u64>]) {
     assert_eq!(report.result().map(|result| &result.contests[..]), Some(votes));
 }
 
-/// An election over noisy wires, with resets, whose number it gives: what the terminals have of it,
-/// and the tally board, makes a record that holds.
+/// Runs an election over noisy wires with resets, and returns the number of resets. The terminals'
+/// data and the tally board's must make a valid record.
 fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) -> u32 {
     let (ways, voters) = (machine.ways.clone(), office.voters.len());
     let mut random = Random::new(seed);
@@ -863,7 +864,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
     assert_eq!(machine.refusal(again, &[0]), Refusal::RepeatedVote);
     let ballots = (voters * ways.len()) as u32;
     machine.wait_for(ballots);
-    // The tally board loses everything, and gets it again.
+    // The tally board loses everything, and receives it again.
     machine.tally.reset();
     machine.wait_for(ballots);
     assert_eq!(machine.office(&[2, 3, 0]), [3, 2]);
@@ -886,7 +887,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
     resets
 }
 
-/// A record of the log that is no longer whole does not come to the tally board again.
+/// A damaged record of the log is not sent to the tally board again.
 fn loses_what_is_spoilt(machine: &mut Machine, ballots: u32) {
     let content = &mut machine.encryptor.flash.content;
     let last = content.chunks(256).rposition(|page| page[0] != 0xff || page[3] != 0xff).expect("a record");
@@ -897,8 +898,8 @@ fn loses_what_is_spoilt(machine: &mut Machine, ballots: u32) {
     assert_eq!(machine.office(&[0]), [0, ballots - 1]);
 }
 
-/// A source that is stuck: the machine drops the ballot that is under way, refuses to encrypt
-/// another one, and says so.
+/// With a stuck noise source, the machine drops the ballot in progress, refuses to encrypt another,
+/// and reports it.
 fn refuses_without_noise(machine: &mut Machine, voter: u32) {
     let mut late = machine.booth(90_000, voter, 0);
     loop {
@@ -927,8 +928,8 @@ fn an_election_survives_resets_and_noise_and_its_record_holds() {
 fn votes_are_refused_challenged_and_counted() {
     let mut machine = Machine::new(&SMALL, 1, 1e-5, &[ONE_OR_NONE]);
     let mut office = machine.set_up(2);
-    // A voter that there is not, a candidate that there is not, one twice, too many, a contest that
-    // there is not.
+    // An unknown voter, an unknown candidate, two choices where one is allowed, a contest that is
+    // not set up, an unknown contest.
     let wrong: [(u32, u16, &[u32], Refusal); 5] = [
         (1000, 0, &[0], Refusal::UnknownVoter),
         (1, 0, &[2], Refusal::OutOfRange),
@@ -945,8 +946,8 @@ fn votes_are_refused_challenged_and_counted() {
     holds(machine, office, Trouble { rates: &[1e-5], every: 2_000_000 }, 3);
 }
 
-/// A ballot that is neither cast nor challenged, and one that the memory does not keep, are
-/// refused, and not counted.
+/// A ballot that is neither cast nor challenged, and one that the memory does not keep, are refused
+/// and not counted.
 fn dropped(machine: &mut Machine) {
     let mut booth = machine.booth(9, 1, 0);
     for (keeps, refusal) in [(true, Refusal::BadForm), (false, Refusal::NotStored)] {
@@ -962,7 +963,7 @@ fn dropped(machine: &mut Machine) {
 #[test]
 #[ignore = "a long test: half an hour of simulation, of boards for a key of 2048 bits"]
 fn a_vote_at_real_size_is_proved_stored_and_counted() {
-    // A model so wide keeps megabytes of its numbers on the stack.
+    // Such a wide model keeps megabytes of numbers on the stack.
     let vote = std::thread::Builder::new().stack_size(1 << 28).spawn(votes_at_real_size).unwrap();
     vote.join().unwrap();
 }
@@ -971,18 +972,18 @@ fn votes_at_real_size() {
     let mut machine = Machine::new(&REAL, 5, 0.0, &[ONE]);
     let mut office = machine.set_up(1);
     let mut booth = machine.booth(1, 0, 0);
-    // The tally board has nothing to do before there is a ballot.
+    // The tally board has nothing to do before the first ballot.
     machine.alone = true;
     let sealed = machine.seal(&mut booth, &[1]);
     println!("a ballot of two marks, with its proofs, takes {} cycles", machine.cycle);
     let mut products = Products::new(office.election());
     let ballot = office.ballot(0, vec![selection(sealed)]);
     products.add(&[(&ballot, 1)]).unwrap();
-    // Its proofs are verified.
+    // This verifies its proofs.
     office.enter_for(0, Body::Ballot(ballot));
     let cast = booth.cast();
     assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
-    // It is in several pages of the memory, and there after the power failed.
+    // The ballot occupies several pages of the memory, and survives a power failure.
     assert_eq!(machine.encryptor.flash.programs, 5);
     machine.encryptor.reset(true);
     machine.encryptor.terminal.reset();
@@ -998,8 +999,8 @@ fn votes_at_real_size() {
 #[test]
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
-    // At one of a hundred a part of a ballot never comes through, at one of a thousand one of ten
-    // does. Where there are few votes, resets come sooner.
+    // At a rate of 1 in 100, no part of a ballot ever arrives; at 1 in 1000, one in ten does. Cases
+    // with few votes have more frequent resets.
     let cases: [(u64, Trouble, &[Way], usize); 5] = [
         (8, Trouble { rates: &[1e-6], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),
         (9, Trouble { rates: &[1e-4], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),

@@ -1,6 +1,6 @@
-//! Numbers as streams of blocks against GMP: all numbers at tiny widths, corners and random ones of
-//! any length, the paper's 4096 bits; every cycle counted, back-pressure at every port, and that no
-//! number shows in the cycles.
+//! Numbers as streams of blocks against GMP: all numbers at tiny widths, edge cases and random
+//! numbers of any length, and the paper's 4096 bits. Every cycle is counted, every port is tested
+//! under back-pressure, and cycles do not depend on the numbers.
 
 use crate::golden::{below, limbs, number, odd, power};
 use crate::idle::{self, Operation};
@@ -10,26 +10,26 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::Integer;
 
-/// A number in so many blocks.
+/// A number and its length in blocks.
 type Blocks = (Integer, usize);
 
-/// A module whose ports carry numbers in blocks of so many bits.
+/// A module whose ports carry numbers in blocks of `bits` bits.
 #[derive(Clone, Copy)]
 struct Module {
     design: &'static Design,
     bits: u32,
-    /// The prefixes of the ports that numbers enter by.
+    /// The prefixes of its input ports.
     ports: &'static [&'static str],
-    /// A port beside the result's blocks that says something with the last one.
+    /// An additional output that is valid with the result's last block.
     beside: Option<&'static str>,
 }
 
-/// What came out, and when; and when the blocks of each port went in.
+/// The results with their cycles, and the cycles in which each port accepted blocks.
 #[derive(Debug, Default)]
 struct Passage {
     results: Vec<Given>,
     taken: Vec<Vec<u64>>,
-    /// Cycles in which multipliers' operands were read.
+    /// Cycles in which the multipliers' operands were read.
     busy: u64,
 }
 
@@ -42,12 +42,12 @@ struct Given {
     last: u64,
 }
 
-/// Nobody waits; somebody waits: each port in turn, and all.
+/// Pressures: none; on each port in turn; and on all.
 const EAGER: Pressure = Pressure::None;
 
 impl Module {
-    /// Sends numbers in by each port, under its pressure, and takes so many results under the last
-    /// one's.
+    /// Sends numbers to each port under its pressure, and receives `count` results under the last
+    /// pressure.
     fn pass(&self, inputs: &[(&str, u64)], numbers: &[Vec<Blocks>], count: usize, sides: &[Pressure]) -> Passage {
         let mut bench = Bench::new(self.design.model(), 3);
         for (port, value) in inputs {
@@ -71,7 +71,7 @@ impl Module {
         let sink = bench.sink("out_valid_o", "out_ready_i", &fields);
         bench.set_sink_pressure(sink, sides[self.ports.len()]);
         let watched = self.design.port("mul_o").is_some();
-        // Where nobody waits, numbers come when the constants are there.
+        // Without pressure, numbers are sent after the constants.
         if self.ports[0] == "set" && sides.iter().all(|side| *side == EAGER) {
             sources[1..].iter().for_each(|&source| bench.set_source_pressure(source, Pressure::Stalled));
             bench.run_until(100_000, |bench| bench.queued(sources[0]) == 0);
@@ -111,7 +111,7 @@ impl Module {
         passage
     }
 
-    /// The results with nobody waiting; they are the same, whoever waits.
+    /// The results without pressure. They must be the same under any pressure.
     fn results(&self, inputs: &[(&str, u64)], numbers: &[Vec<Blocks>], count: usize) -> Passage {
         let mut sides = vec![EAGER; self.ports.len() + 1];
         let passage = self.pass(inputs, numbers, count, &sides);
@@ -137,7 +137,7 @@ fn every(bits: u32, lengths: &[usize]) -> Vec<Blocks> {
     lengths.iter().flat_map(of).collect()
 }
 
-/// Zero, ones, one, the top bit, and random numbers of so many blocks.
+/// Zero, all ones, one, the top bit, and random numbers of `blocks` blocks.
 fn some(random: &mut Random, bits: u32, blocks: usize, count: usize) -> Vec<Integer> {
     let width = bits * blocks as u32;
     let mut numbers = vec![Integer::new(), power(width) - 1u32, Integer::from(1), power(width - 1)];
@@ -189,7 +189,7 @@ fn sums_and_differences() {
     let mut random = Random::new(1);
     let mut lists: Vec<Blocks> = [1, 4, 7].iter().flat_map(|&n| in_blocks(some(&mut random, 32, n, 3), n)).collect();
     check_sums(&two(&rtl::BLOCK_ADD_32, 32, Some("out_carry_o")), false, &pairs(&lists, &lists));
-    // The paper's 4096 bits in some 128 cycles.
+    // The paper's 4096 bits take some 128 cycles.
     lists = in_blocks(some(&mut random, 32, 128, 0), 128);
     let passage = two(&rtl::BLOCK_ADD_32, 32, None).results(&[], &pairs(&lists[..1], &lists[1..2]), 1);
     assert_eq!(passage.results[0].last - passage.taken[0][0] + 1, 129);
@@ -298,7 +298,7 @@ fn a_constant_comes_again_and_again() {
                 let block = u64::from(number >> (8 * at) & 255);
                 bench.push(source, &[&[block], &[u64::from(at + 1 == blocks)]]);
             }
-            // A second number is not taken.
+            // A second number is not accepted.
             bench.push(source, &[&[77], &[1]]);
             let given = bench.run(sink, 5 * kept, 1000).to_vec();
             for (at, block) in given.iter().enumerate() {
@@ -315,8 +315,8 @@ fn a_constant_comes_again_and_again() {
     }
 }
 
-/// Sums of some numbers of any length, the sum's own and beyond, begun anew after each that is
-/// given.
+/// Sums of several numbers of any length, up to the sum's own and longer. A new sum begins after
+/// each output.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn running_sums() {
@@ -333,7 +333,7 @@ fn running_sums() {
         for item in 0..800 {
             let give = random.below(3) == 0;
             let blocks = 1 + random.below(5);
-            // Often small, so that not every sum runs over.
+            // Often small, so that not every sum overflows.
             let value = random.below(1 << (4 * blocks)) >> (if item % 3 == 0 { 0 } else { (4 * blocks).min(9) - 1 });
             for at in 0..blocks {
                 bench.push(source, &[&[value >> (4 * at) & 15], &[u64::from(at + 1 == blocks)], &[u64::from(give)]]);
@@ -367,14 +367,14 @@ fn running_sums() {
     }
 }
 
-/// The product of two numbers of which only so many blocks count.
+/// The product of two numbers truncated to `blocks` blocks.
 fn product(bits: u32, blocks: u32, a: &Integer, b: &Integer) -> Integer {
     let [a, b] = [a, b].map(|x| x.clone().keep_bits(bits * blocks));
     a * b
 }
 
-/// Products of numbers of any length, and at full length the first block after `latency` cycles,
-/// the last one and the next operands after `columns` more.
+/// Products of numbers of any length. At full length, the first block follows after `latency`
+/// cycles, and the last block and the next operands after `columns` more.
 fn check_products(
     module: &Module,
     [blocks, kept]: [u32; 2],
@@ -408,7 +408,7 @@ fn check_products(
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_of_all_small_numbers() {
     let shape = |blocks, lanes| Shape { blocks, lanes };
-    // Full ones come first: they are timed.
+    // Operands of full length come first, since they are timed.
     let all = every(2, &[3]);
     let columns = shape(3, 1).columns(Products::All);
     let full = pairs(&all, &all);
@@ -443,7 +443,8 @@ fn products_of_all_small_numbers() {
     check_products(&two(&rtl::BLOCK_MUL_LOW_8, 8, None), [8, 8], &pairs(&numbers, &numbers), [6, shape(8, 2).lower()]);
 }
 
-/// The paper's 4096 bits: grade-school by one multiplier and by four, Karatsuba, squares.
+/// The paper's 4096 bits: schoolbook multiplication with one and with four multipliers, Karatsuba,
+/// squares.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_products() {
@@ -486,7 +487,7 @@ impl Modulus {
         in_blocks([self.n.clone(), self.r.clone() - inverse], self.blocks)
     }
 
-    /// And `R^2`, `R`.
+    /// In addition `R^2` and `R`.
     fn set_power(&self) -> Vec<Blocks> {
         let one = Integer::from(&self.r % &self.n);
         let square = self.r.clone().square() % &self.n;
@@ -544,12 +545,12 @@ fn wide_reductions() {
     }
 }
 
-/// The divider's constants for numbers of `width` bits: the multiplier, whether it is added once
-/// more, and the shift.
+/// The divider's constants for numbers of `width` bits: the multiplier, whether the number is added
+/// once more, and the shift.
 fn magic(d: &Integer, width: u32) -> (Integer, bool, u32) {
     let shift = width + d.significant_bits() - 1;
     let (m, rest) = power(shift).div_rem(d.clone());
-    // Rounded up the multiplier is d - rest too large.
+    // Rounding up makes the multiplier too large by d - rest.
     let up = Integer::from(d - &rest) << width <= power(shift);
     (if up && rest != 0 { m + 1u32 } else { m }, !up && rest != 0, shift)
 }
@@ -569,7 +570,7 @@ fn check_quotients(design: &'static Design, bits: u32, d: &Integer, width: u32, 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn quotients() {
-    // Numbers below d^2 by some d of eight bits, and any of eight bits by any d.
+    // Numbers below d^2 for some d of eight bits, and all numbers of eight bits for any d.
     for d in [129_u32, 171, 181, 200, 239, 254, 255].map(Integer::from) {
         let square = d.clone().square();
         let near =
@@ -596,8 +597,8 @@ fn wide_quotients() {
     }
 }
 
-/// `x^e f mod N` for all `x` and `f`, one after the other; the passage of the first exponent,
-/// nobody waiting.
+/// `x^e f mod N` for all `x` and `f` in turn. Returns the passage of the first exponent without
+/// pressure.
 fn check_powers(
     design: &'static Design,
     bits: u32,
@@ -638,8 +639,7 @@ fn powers_of_small_numbers() {
     }
 }
 
-/// Exponents of 32 and 64 bits modulo numbers of 4096: as many cycles for each of them, whatever
-/// the bits.
+/// Exponents of 32 and 64 bits modulo numbers of 4096: cycles depend on the length only.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_powers() {
@@ -654,7 +654,7 @@ fn wide_powers() {
     assert!(Shape::of_4096_bits(4).power(2048) <= 25_989_120 && Shape::of_4096_bits(1).power(2048) <= 102_273_024);
 }
 
-/// The paper's 4096 bits over 2048.
+/// The paper's case: 4096 bits with an exponent of 2048.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 #[cfg_attr(verilator, ignore = "nine million cycles of a wide design: minutes; `make test-full` runs it")]
@@ -668,8 +668,8 @@ fn wide_power_with_an_exponent_of_2048_bits() {
     assert_eq!(cycles, Shape::of_4096_bits(4).power(2048));
 }
 
-/// Ciphertexts, in the same cycles and by as many products whatever vote and randomness: of a key
-/// of 256 bits, and of the shortest that there is, a block.
+/// Encryptions take the same cycles and products for any vote and randomness: with a key of 256
+/// bits, and with the shortest key, of one block.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn encryptions() {
@@ -699,7 +699,7 @@ fn check_encryptions(design: &'static Design, shape: Shape) {
     }
     assert!(seen.iter().all(|one| *one == seen[0]), "{seen:?}");
     assert_eq!(seen[0].0, shape.power(bits.into()) - blocks as u64);
-    // One after the other, with all ports waiting: a vote of one block too.
+    // One after the other, with all ports under pressure, including a vote of one block.
     let inputs = [
         set,
         vec![(randoms[2].clone(), half), (randoms[3].clone(), half)],
@@ -714,7 +714,7 @@ fn check_encryptions(design: &'static Design, shape: Shape) {
     }
 }
 
-/// The items of a stream of one number in blocks.
+/// The stream items of a number in blocks.
 fn items(number: &Integer, blocks: usize, bits: u32) -> Vec<Vec<Integer>> {
     let block = |at: usize| Integer::from(number >> (at as u32 * bits)).keep_bits(bits);
     (0..blocks).map(|at| vec![block(at), u32::from(at + 1 == blocks).into()]).collect()
@@ -768,7 +768,7 @@ fn carries_change_between_numbers() {
     }
 }
 
-/// A shift and what goes down with it come with M, and may change until it does.
+/// A shift and its accompanying input belong to M, and may change until M arrives.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn divisors_come_after_a_reset() {

@@ -1,5 +1,5 @@
-//! Rows of block products against GMP: all that a row can be at tiny sizes, corner and random
-//! blocks for the paper's moduli; every cycle counted.
+//! Rows of block products against GMP: all cases at tiny sizes, edge cases and random blocks for
+//! the paper's moduli. Every cycle is counted.
 
 use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
@@ -7,24 +7,24 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::Integer;
 
-/// What goes into a row: for each of its blocks what the fields are, and the number that is added.
+/// The input of a row: the fields of each of its blocks, and the number that is added.
 struct Row {
     blocks: Vec<Vec<Integer>>,
     addend: Integer,
     expected: Integer,
 }
 
-/// A design that gives rows in words.
+/// A design that returns rows in words.
 struct Rows {
     design: &'static Design,
     fields: &'static [&'static str],
-    /// Words of half a block, and their bits.
+    /// Words of half a block, and bits of a word.
     half: usize,
     width: u32,
 }
 
 impl Rows {
-    /// The rows' results, and in which cycle each word was given.
+    /// The rows' results, and the cycles in which blocks were accepted and words returned.
     fn pass(&self, rows: &[Row], seed: u64, sides: [Pressure; 3]) -> (Vec<Integer>, Vec<u64>, Vec<u64>) {
         let mut bench = Bench::new(self.design.model(), seed);
         let fields: Vec<&str> = ["first_i", "last_i"].iter().chain(self.fields).copied().collect();
@@ -69,8 +69,8 @@ impl Rows {
         (row.blocks.len() + 1) * self.half
     }
 
-    /// Checks rows at full speed, the first word `latency` cycles after the first block and none of
-    /// the next ones later than it must be, and under pressure from all sides.
+    /// Checks rows at full speed and under pressure from all sides. At full speed, the first word
+    /// follows `latency` cycles after the first block, and further words without a gap.
     fn check(&self, rows: &[Row], latency: u64) {
         let (results, taken, given) = self.pass(rows, 1, [Pressure::None; 3]);
         for (row, result) in rows.iter().zip(&results) {
@@ -85,7 +85,7 @@ impl Rows {
     }
 }
 
-/// Rows of blocks given in words that overlap: all ones, zeros and random, one to four blocks.
+/// Rows of blocks in overlapping words: all ones, zeros and random words, one to four blocks.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn rows_of_words() {
@@ -99,7 +99,7 @@ fn rows_of_words() {
                     0 => bound.clone() - 1u32,
                     _ => below(&mut random, &bound),
                 };
-                // The row's top word would overflow with ones above.
+                // All ones would overflow the row's top word.
                 let top = power(bits * (2 * half - 1)) - 1u32;
                 let blocks: Vec<Integer> =
                     (0..count).map(|at| if at + 1 == count { block(kind) & &top } else { block(kind) }).collect();
@@ -143,8 +143,7 @@ fn products(design: &'static Design, latency: u64, count: usize) {
                 _ => below(&mut random, &power(bits)),
             };
             let (x, y) = (some(block, kind), some(block * blocks, kind / 4));
-            // x y plus what is as long as y never has more bits than both together; plus less than
-            // x at the top.
+            // x y plus a number as long as y never has more bits than both together.
             let addend = some(block * blocks, kind / 2);
             let expected = Integer::from(&x * &y) + &addend;
             let part = |at| Integer::from(&y >> (at * block)) & &most;
@@ -157,12 +156,12 @@ fn products(design: &'static Design, latency: u64, count: usize) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn rows_of_small_blocks() {
-    // Two butterflies of 2 + 2 cycles a rank, a product of 4 + 3, one level of sums, a register.
+    // Two transforms with 2 + 2 cycles per rank, a product of 4 + 3, one level of sums, a register.
     products(&rtl::BLOCKS_8_4, 2 * 3 * 4 + 7 + 1 + 1, 200);
 }
 
-/// That of 2^32 + 1 as the paper's Table 3 has it; those of 64 bits, whose models would take long
-/// to compile, with fewer and longer digits.
+/// Modulo 2^32 + 1 as in the paper's Table 3. Moduli of 64 bits, whose models would take long to
+/// compile, have fewer and longer digits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_rows_of_the_papers_moduli() {

@@ -1,13 +1,15 @@
-//! What lies between a board's buses and a top: TKEEP, the wrapper, and the examples' self-test.
+//! The modules between a board's buses and a top module: TKEEP, the wrapper, and the examples'
+//! self-test.
 
 use hearith_rtl::{PACKET_TKEEP_FILTER_32X3, PACKET_TKEEP_FILTER_64X1, PACKET_TKEEP_FILTER_128X2, SELF_TEST};
 use hearith_verilated::bench::{Bench, Pressure};
 use hearith_verilated::{Design, Model};
 
-/// A beat: its data, which bytes are there, whether it is the last.
+/// A beat: its data, its valid bytes, and whether it is the last.
 type Beat = (Vec<u64>, u64, bool);
 
-/// A packet of some length whose header promises so many items, with so many beats that lack bytes.
+/// A packet of `length` beats, whose header promises `count` items. `partial` of its beats lack
+/// bytes.
 fn packet(bench: &mut Bench, width: usize, count: u64, length: usize, partial: usize) -> Vec<Beat> {
     let whole = if width == 512 { u64::MAX } else { (1 << (width / 8)) - 1 };
     let mut beats: Vec<Beat> = (0..length).map(|at| (bench.random().bits(width), whole, at + 1 == length)).collect();
@@ -23,8 +25,8 @@ fn packet(bench: &mut Bench, width: usize, count: u64, length: usize, partial: u
     beats
 }
 
-/// Packets pass unchanged, but for those in which bytes are missing: none of them has the length
-/// that its header says.
+/// Packets pass unchanged if no bytes are missing. Otherwise their length differs from the one that
+/// their header states.
 fn keeps(design: &'static Design, width: usize, beats: usize) {
     let pressures = [Pressure::None, Pressure::Random(180), Pressure::Random(40)];
     for (round, (before, after)) in (0..).zip(pressures.into_iter().flat_map(|one| pressures.map(|other| (one, other))))
@@ -73,8 +75,8 @@ fn packets_with_missing_bytes_get_the_wrong_length() {
     keeps(&PACKET_TKEEP_FILTER_128X2, 128, 2);
 }
 
-/// Runs the self-test with a fault in one step, or none (127): whether it passed, and at which step
-/// it stopped.
+/// Runs the self-test with a fault in one step, or none (127). Returns whether it passed, and the
+/// step at which it stopped.
 fn self_test(fault: u64) -> (bool, u64) {
     let mut model: Model = SELF_TEST.model();
     model.set("fault_i", fault);
@@ -113,9 +115,9 @@ fn the_self_test_sees_what_is_wrong() {
     let mut constants = 0;
     for (at, &(operation, address)) in (0..).zip(&steps) {
         match operation {
-            // What is read or answered is compared there and then.
+            // Read values and answers are compared at once.
             READ | EXPECT => assert_eq!(self_test(at), (false, at)),
-            // A word of the key is noticed by the next check sum.
+            // A wrong word of the key is noticed by the next checksum.
             WRITE if address >= 0x1_0000 => {
                 let (passed, stopped) = self_test(at);
                 assert!(!passed && (at + 1..at + 5).contains(&stopped), "step {at} stopped at {stopped}");

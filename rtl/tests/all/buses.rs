@@ -1,5 +1,5 @@
-//! The bench's own models of buses: they pass what keeps the rules, whatever the pressure, and
-//! catch what breaks one.
+//! The bench's own models of buses: they accept correct behaviour under any pressure, and catch
+//! every violation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ use hearith_verilated::bench::{
 
 const PRESSURES: [Pressure; 4] = [Pressure::None, Pressure::Random(150), Pressure::Random(40), Pressure::AfterValid];
 
-/// What the bench says of a design that breaks a rule.
+/// The bench's panic message for a design that breaks a rule.
 fn complaint(broken: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(broken)).expect_err("a broken rule is caught");
     panic.downcast_ref::<String>().cloned().unwrap_or_else(|| (*panic.downcast::<&str>().unwrap()).to_string())
@@ -45,7 +45,7 @@ fn its_five_channels_stall_on_their_own() {
     for (round, pressure) in (0..).zip(PRESSURES) {
         let (mut bench, bus) = words(round, 0);
         bench.set_axi_lite_pressure(bus, pressure);
-        // Addresses long before their data, or after.
+        // Addresses arrive long before or long after their data.
         match round % 2 {
             0 => bench.set_source_pressure(bus.write_address, Pressure::Random(20)),
             _ => bench.set_source_pressure(bus.write_data, Pressure::Random(20)),
@@ -103,14 +103,14 @@ fn it_catches_a_broken_subordinate() {
     assert!(broken(2).contains("axil_bvalid_o was withdrawn"), "{}", broken(2));
     assert!(broken(3).contains("the item at axil_rvalid_o changed"), "{}", broken(3));
     assert!(broken(4).contains("answers a read whose address was not taken"), "{}", broken(4));
-    // With ready at random, one is seen that comes and goes with it only where ready falls again.
+    // With ready at random, an offer that depends on ready shows only when ready falls again.
     let (mut bench, bus) = words(9, 5);
     bench.set_sink_pressure(bus.read_data, Pressure::AfterValid);
     assert_eq!(bench.read(bus, 0), Err(BusError::Silent(1000)));
     assert!(broken(6).contains("no EXOKAY"), "{}", broken(6));
     let (mut bench, bus) = words(9, 7);
     assert_eq!(bench.read(bus, 0), Err(BusError::Silent(1000)));
-    // After a reset it is as new.
+    // After a reset it works again.
     bench.model.set("fault_i", 0_u64);
     bench.reset();
     assert_eq!(bench.write(bus, 0, 3).and_then(|()| bench.read(bus, 0)), Ok(3));
@@ -139,7 +139,7 @@ fn packets_pass_whole() {
         let received = bench.run_packets(sink, packets.len(), 10_000);
         assert!(received.iter().map(|packet| &packet.bytes).eq(&packets));
         assert!(received.windows(2).all(|pair| pair[0].last < pair[1].first));
-        // What the cycles were: every one of a kind, if there was pressure.
+        // Every kind of cycle occurs if there was pressure.
         let (counts, beats) =
             (bench.sink_counts(sink.sink()), packets.iter().map(|packet| packet.len().div_ceil(4) as u64));
         assert_eq!(counts.transfers, beats.clone().sum::<u64>());
@@ -191,7 +191,7 @@ fn copier(seed: u64, settings: MemorySettings) -> (Bench, AxiMemory) {
     (bench, memory)
 }
 
-/// Copies a burst, and gives whether the design saw an error, and how many cycles it took.
+/// Copies a burst. Returns whether the design saw an error, and the number of cycles.
 fn copy(bench: &mut Bench, from: u64, to: u64, beats: u64, size: u64, kind: u64) -> (bool, u64) {
     for (port, value) in [("from_i", from), ("to_i", to), ("beats_i", beats - 1), ("size_i", size), ("kind_i", kind)] {
         bench.model.set(port, value);
@@ -213,7 +213,7 @@ fn a_memory_carries_out_bursts() {
         let mut random = Random::new(round);
         let mut beats_in_all = 0;
         for _ in 0..40 {
-            // Where a burst begins within a beat of the bus, both begin.
+            // Both bursts begin at the same offset within a beat of the bus.
             let (size, beats) = (random.below(4), 1 + random.below(16));
             let offset = random.below(8);
             let place = |random: &mut Random| 8 * random.below(0x1000 / 8 - 32) + offset;
@@ -245,7 +245,7 @@ fn bursts_wrap_at_their_length_and_do_so_whole() {
         assert_eq!(before[from..][..8], content[to..][..8]);
     }
     assert_eq!((&content[..0x120], &content[0x140..]), (&before[..0x120], &before[0x140..]));
-    // Of 256 beats.
+    // A burst of 256 beats.
     assert!(!copy(&mut bench, BASE + 0x800, BASE + 0x2000, 256, 3, INCR).0);
     assert_eq!(bench.content(memory)[0x2000..0x2800], before[0x800..0x1000]);
 }
@@ -255,15 +255,15 @@ fn bursts_wrap_at_their_length_and_do_so_whole() {
 fn latency_and_bandwidth_are_what_was_set() {
     let time = |settings| copy(&mut copier(2, settings).0, BASE, BASE + 0x1000, 64, 3, INCR).1;
     let base = time(MemorySettings::default());
-    // A cycle for each beat each way, and the hand-overs.
+    // A cycle per beat in each direction, plus the hand-overs.
     assert!((128..140).contains(&base), "{base}");
-    // The design looks for the response to its write a cycle late: one of two cycles of latency is
-    // not seen.
+    // The design looks for its write response one cycle late, so one of two cycles of latency does
+    // not show.
     for latency in [2, 10, 100] {
         assert_eq!(time(MemorySettings { latency, ..Default::default() }), base + 2 * (latency - 1) - 1);
     }
     for interval in [2, 3, 8] {
-        // 63 intervals each way.
+        // 63 intervals in each direction.
         assert_eq!(time(MemorySettings { interval, ..Default::default() }), base + 126 * (interval - 1));
     }
 }
@@ -274,12 +274,12 @@ fn errors_come_by_address_and_at_random() {
     let (mut bench, memory) = copier(3, MemorySettings::default());
     bench.set_memory_fault(memory, BASE + 0x1010..BASE + 0x1011, Response::SubordinateError);
     let before = bench.content(memory).to_vec();
-    // Written: the one beat with the address stays as it was.
+    // On a write, the one beat with that address stays unchanged.
     assert!(copy(&mut bench, BASE, BASE + 0x1000, 4, 3, INCR).0);
     let content = bench.content(memory);
     assert_eq!((&content[0x1000..0x1010], &content[0x1018..0x1020]), (&before[..0x10], &before[0x18..0x20]));
     assert_eq!(content[0x1010..0x1018], before[0x1010..0x1018]);
-    // Read, and beyond the end.
+    // On a read, and beyond the end.
     assert!(copy(&mut bench, BASE + 0x1000, BASE, 4, 3, INCR).0);
     assert!(copy(&mut bench, BASE - 0x20, BASE, 4, 3, INCR).0);
     assert!(copy(&mut bench, BASE, BASE + 0x4000, 4, 3, INCR).0);
@@ -288,7 +288,7 @@ fn errors_come_by_address_and_at_random() {
 
     let (mut bench, memory) = copier(4, MemorySettings { failing: 64, ..Default::default() });
     let failures = (0..200).filter(|_| copy(&mut bench, BASE, BASE + 0x800, 2, 3, INCR).0).count();
-    // 7 of 16 copies: 87.5, with a deviation of 7.
+    // 7 of 16 copies fail: 87.5 expected, with a deviation of 7.
     assert!((60..115).contains(&failures), "{failures}");
     assert!(bench.memory_counts(memory).failed >= failures as u64);
 }

@@ -1,5 +1,5 @@
-//! The challenges of the boards' proofs (`rtl/election`), for keys of 256 and of 2048 bits, beside
-//! the transcripts that the READMEs of `crates/proofs` and `crates/threshold` describe.
+//! The challenges of the boards' proofs (`rtl/election`), for keys of 256 and 2048 bits, compared
+//! with the transcripts that the READMEs of `crates/proofs` and `crates/threshold` describe.
 
 use hearith_rtl::{PROOF_CHALLENGE_512, PROOF_CHALLENGE_4096, SHARE_CHALLENGE_4096};
 use hearith_verilated::Design;
@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 const VOTER: u32 = 0x00c0_ffee;
 /// Contest and mark.
 const PLACE: [u32; 2] = [3, 8];
-/// w, l, i of a trustee.
+/// The parameters w, l, i of a trustee.
 const COUNTERS: [u32; 3] = [3, 5, 4];
 
-/// A number of just so many bits, with zeros in its middle.
+/// A number of exactly `bits` bits, with zeros in the middle.
 fn number(random: &mut Random, bits: u32) -> Integer {
     let limbs: Vec<u64> = (0..bits / 64).map(|at| if at % 5 == 3 { 0 } else { random.next() }).collect();
     let mut number = Integer::from_digits(&limbs, Order::Lsf);
@@ -26,17 +26,17 @@ fn big_endian(number: &Integer, bits: u32) -> Vec<u8> {
     [vec![0; bits as usize / 8 - digits.len()], digits].concat()
 }
 
-/// SHA-256 over parts, each after its length.
+/// SHA-256 over parts, each preceded by its length.
 fn transcript(parts: &[Vec<u8>]) -> Integer {
     let add = |hash: Sha256, part: &Vec<u8>| hash.chain_update((part.len() as u64).to_be_bytes()).chain_update(part);
     Integer::from_digits(&parts.iter().fold(Sha256::new(), add).finalize(), Order::Msf)
 }
 
-/// The challenge that a design comes to from its inputs.
+/// The design's challenge for its inputs.
 fn challenge(design: &'static Design, inputs: &[(&str, Integer)]) -> Integer {
     let mut bench = Bench::new(design.model(), 1);
     bench.reset();
-    // Before anything is asked for, inputs may change in every cycle.
+    // Inputs may change in every cycle before a challenge is requested.
     let mut random = Random::new(4);
     for _ in 0..5 {
         for (port, _) in inputs {
@@ -56,7 +56,7 @@ fn challenge(design: &'static Design, inputs: &[(&str, Integer)]) -> Integer {
     panic!("no challenge");
 }
 
-/// All three proofs for n^2 of so many bits.
+/// All three proofs for n^2 of `bits` bits.
 fn proofs(design: &'static Design, bits: u32) {
     let mut random = Random::new(bits.into());
     for proof in 0..3_u32 {

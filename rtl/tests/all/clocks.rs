@@ -1,5 +1,5 @@
-//! Blocks between two clocks: every item and every event once, in order, whatever the clocks' ratio
-//! and phase.
+//! Blocks between two clock domains: every item and every event crosses once, in order, for any
+//! ratio and phase of the clocks.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use hearith_rtl::{PULSE_SYNC, STREAM_CDC_4, STREAM_CDC_8, STREAM_CDC_16};
 use hearith_verilated::bench::Random;
 use hearith_verilated::{Design, Model};
 
-/// Two clocks that rise at their own times.
+/// Two clocks with independent rising edges.
 struct Clocks {
     names: [&'static str; 2],
     /// In units of time.
@@ -15,8 +15,7 @@ struct Clocks {
     next: [u64; 2],
 }
 
-/// Periods of the clock of the source and that of the taker; and a prime near 100, so that every
-/// phase comes up.
+/// Periods of the source's and the receiver's clock. A prime near 100 makes every phase occur.
 const PERIODS: [[u64; 2]; 7] = [[100, 100], [97, 100], [100, 97], [100, 31], [31, 100], [100, 913], [913, 100]];
 
 impl Clocks {
@@ -24,13 +23,13 @@ impl Clocks {
         Self { names, periods, next: [0, phase] }
     }
 
-    /// Whose edge comes next; both at once if they fall together.
+    /// The clocks whose edge comes next; both if they coincide.
     fn rising(&self) -> [bool; 2] {
         let now = self.next[0].min(self.next[1]);
         self.next.map(|next| next == now)
     }
 
-    /// That edge.
+    /// Applies the next edge.
     fn rise(&mut self, model: &mut Model) {
         let rising = self.rising();
         for clock in [0, 1] {
@@ -45,13 +44,13 @@ impl Clocks {
     }
 }
 
-/// Acts in so many of 256 cycles.
+/// True in `share` of 256 cycles, at random.
 fn acts(random: &mut Random, share: u64) -> bool {
     random.below(256) < share
 }
 
-/// Sends `items` and gives the times at which they came out; the stream contract is checked at the
-/// exit.
+/// Sends `items`, and returns the times at which they were received. Checks the stream contract at
+/// the output.
 fn cross(model: &mut Model, clocks: &mut Clocks, random: &mut Random, items: &[u64], shares: [u64; 2]) -> Vec<u64> {
     let (mut sent, mut offering, mut ready) = (0, false, false);
     let (mut received, mut times) = (Vec::new(), Vec::new());
@@ -62,7 +61,8 @@ fn cross(model: &mut Model, clocks: &mut Clocks, random: &mut Random, items: &[u
         }
         let [source, taker] = clocks.rising();
         let now = clocks.next[0].min(clocks.next[1]);
-        // What each side does was decided after its last edge; a look before this one.
+        // Each side's action was decided after its last edge. The model is sampled before this
+        // edge.
         let valid = model.bit("out_valid_o");
         let data = model.get_u64("out_data_o");
         if taker {
@@ -102,9 +102,9 @@ fn reset(model: &mut Model, clocks: &mut Clocks, names: &[&str]) {
     while clocks.next[0].min(clocks.next[1]) < end {
         clocks.rise(model);
     }
-    // Each side obeys the other's reset, once it has seen it.
+    // Each side obeys the other's reset once it has seen it.
     assert!(!model.bit("in_ready_o") && !model.bit("out_valid_o"));
-    // At an edge of its own clock, as a reset that was brought onto it would.
+    // The reset ends at an edge of its own clock, as if synchronised to it.
     for name in names {
         let clock = usize::from(name.starts_with("out"));
         while !clocks.rising()[clock] {
@@ -123,11 +123,11 @@ fn crosses(design: &'static Design) {
             let mut model = design.model();
             let mut clocks = Clocks::new(["in_clk_i", "out_clk_i"], periods, random.below(100));
             reset(&mut model, &mut clocks, &["in_rst_ni", "out_rst_ni"]);
-            // Again after a reset of either side alone, in the middle of everything.
+            // Repeats after a reset of only one side, with items in transit.
             for names in [&["in_rst_ni"], &["out_rst_ni"], &["in_rst_ni"]] {
                 let items: Vec<u64> = (0..150).map(|_| random.below(1 << 16)).collect();
                 cross(&mut model, &mut clocks, &mut random, &items, shares);
-                // Some stay inside.
+                // Leaves some items inside.
                 model.set("in_valid_i", true);
                 (0..40).for_each(|_| clocks.rise(&mut model));
                 model.set("in_valid_i", false);
@@ -148,7 +148,7 @@ fn streams_cross_from_clock_to_clock() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_deep_crossing_passes_an_item_a_cycle() {
-    // Two stages and eight places, three and sixteen: 2 Stages + 4 or more.
+    // Two stages with eight entries, and three with sixteen: at least 2 Stages + 4.
     for (design, stages) in [(&STREAM_CDC_8, 2), (&STREAM_CDC_16, 3)] {
         let (mut model, mut random) = (design.model(), Random::new(4));
         let mut clocks = Clocks::new(["in_clk_i", "out_clk_i"], [100, 100], 40);
@@ -160,8 +160,8 @@ fn a_deep_crossing_passes_an_item_a_cycle() {
         let start = clocks.next[0];
         let times = cross(&mut model, &mut clocks, &mut random, &items, [256, 256]);
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] == 100), "{times:?}");
-        // Decided at `start`, taken an edge later, on offer after Stages + 1 or + 2 edges of the
-        // other clock.
+        // Decided at `start`, accepted an edge later, offered after Stages + 1 or Stages + 2 edges
+        // of the other clock.
         let latency = (times[0] - start - 100) / 100;
         assert!((stages + 1..=stages + 2).contains(&latency), "{latency}");
     }
@@ -180,21 +180,21 @@ fn every_event_crosses_once() {
             model.set("src_rst_ni", true);
             model.set("dst_rst_ni", true);
             model.eval();
-            // When events were taken and not seen at the other side yet.
+            // The times at which events were accepted that the other side has not seen yet.
             let (mut under_way, mut sent, mut last) = (VecDeque::new(), 0, 0);
             while sent < 200 || !under_way.is_empty() {
                 let [source, taker] = clocks.rising();
                 let now = clocks.next[0].min(clocks.next[1]);
                 if taker && model.bit("pulse_o") {
                     let taken: u64 = under_way.pop_front().expect("an event that was sent");
-                    // Two or three flip-flops of the other clock, and the cycle in which it is
-                    // seen.
+                    // Two or three flip-flops of the other clock, plus the cycle in which the event
+                    // is seen.
                     let edges = (now - taken).div_ceil(periods[1]);
                     assert!((3..=5).contains(&edges), "{edges} edges");
                     last = now;
                 }
                 if source && model.bit("pulse_i") && model.bit("ready_o") {
-                    // The one before may still show.
+                    // The previous event may still be visible.
                     assert!(under_way.len() <= 1);
                     under_way.push_back(now);
                     sent += 1;
@@ -207,7 +207,7 @@ fn every_event_crosses_once() {
                 }
                 assert!(now < last + 400 * periods[0].max(periods[1]), "no event comes any more");
             }
-            // And none that was not sent.
+            // No further event may occur.
             for _ in 0..40 {
                 clocks.rise(&mut model);
                 assert!(!model.bit("pulse_o"));

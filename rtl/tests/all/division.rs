@@ -15,7 +15,7 @@ fn check_exact(design: &'static Design, q_bits: u32, divisor: &Integer, items: &
     let results = core.timed(&constants, items, latency, latency + 1);
     let modulus = power(q_bits);
     for (item, result) in items.iter().zip(&results) {
-        // (x - 1) / d modulo a power of two: the exact quotient where there is one.
+        // (x - 1) / d modulo a power of two: the exact quotient if there is one.
         let difference = Integer::from(&item[0] - 1u32);
         let inverse = divisor.clone().invert(&modulus).expect("an odd divisor");
         assert_eq!(result[0], (Integer::from(&difference * &inverse)).modulo(&modulus));
@@ -23,7 +23,8 @@ fn check_exact(design: &'static Design, q_bits: u32, divisor: &Integer, items: &
             let quotient = difference / divisor;
             assert!(quotient >= modulus || result[0] == quotient);
         } else if difference >= 0 && difference < modulus {
-            // With as many bits as the dividend has, the quotient's own tell that there is a rest.
+            // If the quotient has as many bits as the dividend, its value shows that there is a
+            // remainder.
             assert!(Integer::from(&result[0] * divisor) >= modulus, "{difference} by {divisor}");
         }
     }
@@ -85,8 +86,8 @@ fn wide_restoring_divisions() {
     let mut random = Random::new(2);
     for divisor in [power(512) - 1u32, power(511), odd(&mut random, 512), odd(&mut random, 200), power(160)] {
         let bound: Integer = divisor.clone() << 564;
-        // The last also where limbs of the dividend equal those of the divisor, so that borrows run
-        // through.
+        // In the last two, limbs of the dividend equal those of the divisor, so that borrows
+        // propagate.
         let items: Vec<Vec<Integer>> = [Integer::new(), bound.clone() - 1u32, divisor.clone(), divisor.clone() - 1u32]
             .into_iter()
             .chain((0..5).map(|_| below(&mut random, &bound)))

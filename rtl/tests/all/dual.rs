@@ -1,5 +1,5 @@
 //! Dual lanes against GMP: halves of Paillier decryptions, for several primes and for ciphertexts
-//! at the ends of their range; time and number of products the same for all.
+//! at the limits of their range. Time and number of products are the same for all.
 
 use crate::golden::{limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -21,9 +21,9 @@ struct Lane {
     unit: Integer,
     /// `2^H R`, `R^3`, `R^2` as low and high parts.
     constants: [(Integer, Integer); 3],
-    /// From the first digit of an item to its result.
+    /// Cycles from the first digit of an item to its result.
     latency: u64,
-    /// From result to result of a lane.
+    /// Cycles between results of a lane.
     interval: u64,
 }
 
@@ -32,7 +32,7 @@ impl Lane {
         Self::with(prime, (prime.clone() - 1u32, n / 2), n, w, d)
     }
 
-    /// With an exponent of so many bits.
+    /// With an exponent of `bits` bits.
     fn with(prime: &Integer, (exponent, bits): (Integer, u32), n: u32, w: u32, d: u32) -> Self {
         let half = n / 2;
         let windows = bits.div_ceil(4);
@@ -81,8 +81,8 @@ impl Lane {
         ]
     }
 
-    /// A ciphertext as the lanes take it: quarters, the highest first, each from its lowest digit
-    /// on.
+    /// A ciphertext in the lanes' input format: quarters, the highest first, each from its lowest
+    /// digit on.
     fn digits(&self, ciphertext: &Integer) -> Vec<Vec<u64>> {
         let (half, w) = (self.half, self.w);
         let quarter = |index: u32| Integer::from(ciphertext >> (half * index)).keep_bits(half);
@@ -92,7 +92,7 @@ impl Lane {
         (0..4).rev().map(quarter).flat_map(digits).collect()
     }
 
-    /// A bench with the constants and the two streams, and all ciphertexts to come.
+    /// A bench with the constants, the two streams, and all ciphertexts queued.
     fn bench(&self, design: &'static Design, ciphertexts: &[Integer]) -> (Bench, Source, Sink) {
         let mut bench = Bench::new(design.model(), 3);
         let source = bench.source("in_valid_i", "in_ready_o", &["digit_i", "last_i"]);
@@ -117,7 +117,7 @@ impl Lane {
     }
 }
 
-/// A prime of so many bits.
+/// A prime of exactly `bits` bits.
 fn prime(random: &mut Random, bits: u32) -> Integer {
     loop {
         let prime = odd(random, bits).next_prime();
@@ -133,7 +133,7 @@ fn check(design: &'static Design, lanes: usize, lane: &Lane, random: &mut Random
     let items: Vec<Integer> = corners
         .into_iter()
         .chain((0..count).map(|_| number(&random.bits(bits as usize))))
-        // A ciphertext has no factor in common with p.
+        // A ciphertext is coprime to p.
         .map(|value| if value.is_divisible(&lane.prime) { value - 1u32 } else { value })
         .collect();
     check_items(design, lanes, lane, items, pressed);
@@ -145,7 +145,7 @@ fn check_items(design: &'static Design, lanes: usize, lane: &Lane, items: Vec<In
     bench.idle(5);
     let given = bench.received(sink);
     assert_eq!(given.len(), items.len());
-    // The first digit is asked for two jobs after the start.
+    // The first digit is requested two jobs after the start.
     let digits = lane.digits(&items[0]).len();
     let first_digits = bench.taken(source).iter().step_by(digits);
     for (first, result) in first_digits.zip(given) {
@@ -182,7 +182,7 @@ fn halves_of_decryptions() {
         let pressed = prime.significant_bits() == 20;
         let lane = Lane::new(&prime, 40, 4, 2);
         check(&DUAL_LANE_40, 1, &lane, &mut random, 40, pressed);
-        // Words of 6, 7, 7 bits beside digits of 4, three lanes.
+        // Words of 6, 7, 7 bits with digits of 4, and three lanes.
         let lane = Lane::new(&prime, 40, 4, 3);
         check(&DUAL_LANE_40_WORDS, 3, &lane, &mut random, 40, pressed);
     }
@@ -196,7 +196,7 @@ fn halves_of_decryptions() {
 }
 
 /// Exponents of every number of windows: powers that are 1 modulo the prime, and others, which are
-/// said to be foreign.
+/// reported as foreign.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_and_foreign_ciphertexts() {
@@ -206,8 +206,8 @@ fn short_exponents_and_foreign_ciphertexts() {
     for (exponent, bits) in [(2, 2), (6, 4), (10, 8), (70, 8), (2310, 12), (6270, 16), (43_890, 16), (6, 20)] {
         let lane = Lane::with(&prime, (Integer::from(exponent), bits), 40, 4, 2);
         let root = |ciphertext: Integer| {
-            // An element whose order modulo the prime divides the exponent, times an element of the
-            // order of the prime.
+            // An element whose order modulo the prime divides the exponent, times an element whose
+            // order is the prime.
             let square = prime.clone() * &prime;
             let cofactor = Integer::from(43_890 / exponent) * &prime;
             let unit = ciphertext.pow_mod(&cofactor, &square).expect("not negative");

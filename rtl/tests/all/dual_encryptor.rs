@@ -1,5 +1,5 @@
-//! Encryptions in dual numbers against GMP, two votes at a time: by r^n and by a comb, under
-//! back-pressure; the cycle in which each product begins, which neither votes nor randomness move.
+//! Encryptions in dual numbers against GMP, two votes at a time, by r^n and by a comb, under
+//! back-pressure. The cycle in which each product begins depends on neither votes nor randomness.
 
 use crate::golden::{below, number, odd, power};
 use hearith_golden::block_streams::Dual;
@@ -16,7 +16,7 @@ const EXPONENT: u32 = 40;
 const COLUMNS: u32 = EXPONENT.div_ceil(TEETH);
 const SHAPE: Dual = Dual { bits: N as u64, delay: D as u64, fold: 2 };
 
-/// A key's numbers as blocks, one vector a number.
+/// A key's numbers as blocks, one vector per number.
 struct Key {
     n: Integer,
     square: Integer,
@@ -49,7 +49,7 @@ impl Key {
         Self { n: n.clone(), square, scaled, r: power(W * digits), digits, numbers }
     }
 
-    /// A dual number, a block a digit of both parts.
+    /// A dual number in blocks, each of which holds a digit of both parts.
     fn dual(&self, value: &Integer) -> Vec<u64> {
         let whole = self.scaled.clone().square();
         let (high, low) = (value % whole).div_rem(self.scaled.clone());
@@ -76,8 +76,8 @@ impl Key {
     }
 }
 
-/// The ciphertexts of votes with their randomness, and the cycles after the first number in which
-/// products began and the last block came.
+/// The ciphertexts of votes with their randomness, and the cycles, counted from the first number,
+/// in which products began and the last block arrived.
 fn encrypt(
     design: &'static Design,
     key: &Key,
@@ -127,8 +127,8 @@ fn encrypt(
     (ciphertexts.collect(), cycles)
 }
 
-/// Checks pairs of votes, at full speed and under pressure; when products of the first pair began,
-/// and its last block came.
+/// Checks pairs of votes at full speed and under pressure. Returns the cycles in which the first
+/// pair's products began and its last block arrived.
 fn check(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], base: Option<&Integer>) -> Vec<u64> {
     let expected: Vec<Integer> = votes
         .iter()
@@ -152,8 +152,8 @@ fn check(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], base:
     cycles
 }
 
-/// Both votes' products follow each other without a gap: so many rounds, from the one that begins
-/// as number `opening`, of so many squares and a product.
+/// The products of both votes follow each other without a gap: from product number `opening` on,
+/// `rounds` rounds of `squares` squares and a product.
 fn check_rounds(cycles: &[u64], opening: usize, rounds: usize, squares: usize) {
     let operations = 2 * (squares + 1);
     let begins = &cycles[opening..=opening + rounds * operations];
@@ -163,7 +163,7 @@ fn check_rounds(cycles: &[u64], opening: usize, rounds: usize, squares: usize) {
         assert_eq!(pair[1] - pair[0], expected, "operation {at}");
     }
     assert_eq!(begins[begins.len() - 1] - begins[0], SHAPE.rounds(rounds as u64, squares as u64));
-    // After them come two ways out, and the last block.
+    // Two conversions out and the last block follow.
     assert_eq!(cycles.len(), opening + rounds * operations + 3);
 }
 
@@ -177,7 +177,7 @@ fn windows_of_the_public_exponent() {
         let mut votes = ends.to_vec();
         votes.extend((0..4).map(|_| (below(&mut random, &n), below(&mut random, &n))));
         let cycles = check(&DUAL_ENCRYPTOR_64, &key, &votes, None);
-        // The way in, R^3 and entries 2 to 15 come before.
+        // The conversion in, R^3 and entries 2 to 15 come before.
         let opening = cycles[..2 * 16].windows(2).map(|pair| pair[1] - pair[0]);
         assert!(opening.into_iter().all(|cycles| cycles == SHAPE.product()));
         check_rounds(&cycles, 2 * 16, N as usize / 4 - 1, 4);

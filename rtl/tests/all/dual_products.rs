@@ -1,6 +1,7 @@
-//! Products of dual numbers against GMP: operands at the ends of their range and random ones for
-//! many moduli, the way in and the way out, powers; the co-processor's multiplier, which has the
-//! way out in it; cycles, back-pressure, and that no number shows in them.
+//! Products of dual numbers against GMP: operands at the limits of their range and random ones for
+//! many moduli, conversions in and out, and powers; also the co-processor's multiplier, which
+//! includes the conversion out. Tests count cycles, apply back-pressure, and check that cycles do
+//! not depend on the numbers.
 
 use crate::golden::{below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -25,7 +26,7 @@ struct Row {
 /// A dual number: `low + high M'`.
 type Dual = [Integer; 2];
 
-/// What a core is to do with two operands.
+/// An operation of a core.
 #[derive(Clone)]
 enum Work {
     Product(Dual, Dual),
@@ -53,7 +54,7 @@ impl Row {
         }
     }
 
-    /// A number as a dual one whose parts are not negative.
+    /// Converts a number to a dual number with parts that are not negative.
     fn dual(&self, value: &Integer) -> Dual {
         let square = self.scaled.clone() * &self.scaled;
         let (high, low) = Integer::from(value % &square).div_rem(self.scaled.clone());
@@ -64,7 +65,7 @@ impl Row {
         Integer::from(high * &self.scaled) + low
     }
 
-    /// A dual number as the core takes it, in two's complement.
+    /// A dual number in the core's input format, in two's complement.
     fn pack(&self, parts: &Dual) -> Integer {
         let [low, high] = parts.each_ref().map(|part| part.clone().keep_bits(self.part));
         low | high << self.part
@@ -80,7 +81,7 @@ impl Row {
         low.clone().abs() <= most(65) && high.clone().abs() <= most(140)
     }
 
-    /// What is at an end of the range, and some random ones.
+    /// Operands at the limits of the range, and some random ones.
     fn operands(&self, random: &mut Random, count: usize) -> Vec<Dual> {
         let part = |random: &mut Random, hundredths: u32| {
             let most = self.scaled.clone() * hundredths / 100u32;
@@ -94,7 +95,8 @@ impl Row {
         (0..count).map(|_| [part(random, 65), part(random, 140)]).collect()
     }
 
-    /// The fields of an item: whether it enters, whether it is a square, and the operands.
+    /// The fields of an item: whether it is a conversion in, whether it is a square, and the
+    /// operands.
     fn item(&self, work: &Work) -> Vec<Integer> {
         let (enter, square, a, b) = match work {
             Work::Product(a, b) => (0, 0, self.pack(a), self.pack(b)),
@@ -104,8 +106,8 @@ impl Row {
         vec![enter.into(), square.into(), a, b]
     }
 
-    /// Sends work through the core; for each what was given, when its operands were taken and when
-    /// it was given.
+    /// Sends operations through the core. Returns for each the result, and the cycles in which its
+    /// operands were accepted and its result returned.
     fn run(&self, design: &'static Design, works: &[Work], pressures: [Pressure; 2]) -> Vec<(Dual, u64, u64)> {
         let mut bench = Bench::new(design.model(), 5);
         let source = bench.source("in_valid_i", "in_ready_o", &["enter_i", "square_i", "a_i", "b_i"]);
@@ -144,7 +146,7 @@ impl Row {
         given
     }
 
-    /// The plain number of `X u / R`, `u` times a number in two parts.
+    /// The ordinary number of `X u / R`, where `u` times a number is given in two parts.
     fn leave(&self, [low, high]: &Dual) -> Integer {
         assert!(low.is_divisible(&self.unit));
         let v = Integer::from(low / &self.unit);
@@ -152,8 +154,8 @@ impl Row {
         (v + Integer::from(high * &self.modulus)).modulo(&square)
     }
 
-    /// `x^e (1 + m n) mod n^2` by squares and products, one after the other: `(u, m)` on the way
-    /// out is `u (1 + m n)`.
+    /// `x^e (1 + m n) mod n^2` by squares and products in turn. The conversion out of `(u, m)` is
+    /// `u (1 + m n)`.
     fn power(&self, design: &'static Design, x: &Integer, exponent: u32, message: &Integer) -> Integer {
         let one = |work: Work| self.run(design, &[work], [Pressure::None; 2]).remove(0).0;
         let cube = self.dual(&Integer::from(&self.r * &self.r).square().div_exact(&self.r));
@@ -176,7 +178,7 @@ impl Row {
     }
 }
 
-/// Products, squares and numbers on the way in, mixed.
+/// Products, squares and conversions in, mixed.
 fn works(row: &Row, random: &mut Random, count: usize) -> Vec<Work> {
     let ends = [Integer::new(), power(2 * row.h) - 1u32, power(row.h) - 1u32];
     let mut works: Vec<Work> = ends.into_iter().map(Work::Enter).collect();
@@ -235,7 +237,7 @@ fn wide_products_take_three_jobs_and_squares_two() {
     check_jobs([(&DUAL_MUL_512, 512, [18, 2])]);
 }
 
-/// Latency of products and squares, alone and one after the other; one an interval.
+/// Latency of products and squares, alone and in sequence, at one per interval.
 fn check_jobs<const ROWS: usize>(rows: [(&'static Design, u32, [u32; 2]); ROWS]) {
     let mut random = Random::new(3);
     for (design, bits, shape) in rows {
@@ -246,7 +248,7 @@ fn check_jobs<const ROWS: usize>(rows: [(&'static Design, u32, [u32; 2]); ROWS])
         for (works, jobs) in [(products, 3), (squares, 2)] {
             let given = row.check(design, &works);
             for (index, (_, taken, cycle)) in given.iter().enumerate() {
-                // The first is taken at once, the others when the job before their own begins.
+                // The first is accepted at once, the others when the job before their own begins.
                 assert_eq!(cycle - taken, (jobs + 2) * row.job + 6 - 2 * row.d, "{} number {index}", design.name());
             }
             for pair in given.windows(2).skip(1) {
@@ -256,8 +258,8 @@ fn check_jobs<const ROWS: usize>(rows: [(&'static Design, u32, [u32; 2]); ROWS])
     }
 }
 
-/// With half the multipliers every cycle is two: the same results, squares every four jobs' cycles,
-/// products every six.
+/// With half the multipliers, every cycle becomes two: the results are the same, squares take four
+/// jobs' cycles, products six.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn folded_products_take_twice_as_long() {
@@ -293,8 +295,8 @@ fn numbers_do_not_show_in_the_activity() {
     assert!(operands.windows(2).all(|pair| activity(&pair[0], &pair[1]) == reference));
 }
 
-/// A multiplier of the co-processor: products, squares and numbers on their way in or out, with
-/// operands at the ends of their range, overtake each other.
+/// A multiplier of the co-processor: products, squares and conversions in and out, with operands at
+/// the limits of their range, overtake each other.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn plain_numbers_come_out_of_the_coprocessors_multiplier() {
@@ -314,7 +316,7 @@ fn plain_numbers_come_out_of_the_coprocessors_multiplier() {
         {
             bench.model.set(port, limbs(constant));
         }
-        // Of each tag whether it leaves, and what R times its result is modulo n^2 or M'^2.
+        // For each tag, whether it is converted out, and R times its result modulo n^2 or M'^2.
         let mut expected = Vec::new();
         for a in row.operands(&mut random, 128) {
             let value = row.value(&a);

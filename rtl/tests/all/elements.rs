@@ -1,5 +1,5 @@
-//! The elements of a DGHV key, made from its seed: AES against its standard's known answers and
-//! another implementation, words against the definition of `hearith-dghv`.
+//! The elements of a DGHV key, generated from its seed: AES against its standard's known answers
+//! and another implementation, words against the definition of `hearith-dghv`.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -13,7 +13,7 @@ fn ciphers() -> [(&'static Design, u64); 4] {
     [(&AES_CTR_1, 1), (&AES_CTR_2, 2), (&AES_CTR_5, 5), (&AES_CTR_10, 10)]
 }
 
-/// Bytes as limbs, the first at the low end.
+/// Bytes as limbs, in little-endian order.
 fn limbs(bytes: &[u8; 16]) -> [u64; 2] {
     let number = u128::from_le_bytes(*bytes);
     [number as u64, (number >> 64) as u64]
@@ -24,7 +24,7 @@ fn number(number: u128) -> [u64; 2] {
     [number as u64, (number >> 64) as u64]
 }
 
-/// A block of the stream of a seed, as limbs.
+/// A block of a seed's stream, as limbs.
 fn block(seed: &[u8; 16], number: u128) -> [u64; 2] {
     let mut block = number.to_be_bytes().into();
     Aes128::new(seed.into()).encrypt_block(&mut block);
@@ -40,7 +40,7 @@ fn load(bench: &mut Bench, [valid, value]: [&str; 2], key: &[u8; 16]) {
 }
 
 /// The standard's example (FIPS 197, appendix B), and the first blocks of SP 800-38A's for counter
-/// mode (F.5.1), less their plaintexts.
+/// mode (F.5.1), without their plaintexts.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn known_answers() {
@@ -62,7 +62,8 @@ fn known_answers() {
     }
 }
 
-/// Random keys and numbers under every pressure; without any, a block every 10 / Rounds cycles.
+/// Random keys and numbers under every pressure. Without pressure, a block takes 10 / Rounds
+/// cycles.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn blocks_are_those_of_another_implementation() {
@@ -98,7 +99,7 @@ fn rows(seed: &[u8; 16], index: u32, rows: std::ops::Range<u64>) -> impl Iterato
     blocks.flat_map(|number| block(seed, number)).collect::<Vec<_>>().into_iter()
 }
 
-/// Reset, a wipe and another seed drop what is under way, and without a seed nothing comes.
+/// A reset, a wipe or another seed drops everything in progress. Without a seed there is no output.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_wiped_seed_is_gone() {
@@ -133,7 +134,7 @@ fn a_wiped_seed_is_gone() {
     }
 }
 
-/// Rows of several elements, from any row on; without stalls a word a cycle.
+/// Rows of several elements, from any row on. Without stalls, a word per cycle.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn rows_are_those_of_the_streams() {

@@ -1,5 +1,5 @@
 //! The encryptor over the integers against GMP: products, reductions, encryptions of both schemes
-//! as `hearith-dghv` computes them, bad input, and what is left behind.
+//! as `hearith-dghv` computes them, invalid input, and data left behind.
 
 use crate::golden::{below, power};
 use crate::words::{
@@ -28,18 +28,18 @@ struct Lengths {
 const TINY: Lengths = Lengths { modulus: 405, elements: 4, coefficient: 14, correction: 37, noise: 20 };
 const SMALL: Lengths = Lengths { modulus: 2005, elements: 5, coefficient: 60, correction: 1031, noise: 168 };
 
-/// What lies in memory for a command, and what it must leave there.
+/// The memory's content before a command, and the expected content after it.
 struct Case {
     command: Command,
-    /// The number, and the quotient behind it, if there is one.
+    /// The number, and the quotient after it, if there is one.
     expected: Integer,
     quotient: Option<Integer>,
-    /// Everything that is put there: a place, its words, the number.
+    /// All initial numbers: address, words, number.
     parts: Vec<(usize, usize, Integer)>,
     words: usize,
 }
 
-/// Puts numbers one after another.
+/// Allocates numbers one after another.
 struct Layout {
     width: u32,
     next: usize,
@@ -62,7 +62,7 @@ impl Layout {
         operand
     }
 
-    /// Numbers of so many words each, without gaps.
+    /// Allocates numbers of `words` words each, without gaps.
     fn put_all(&mut self, words: usize, numbers: &[Integer]) -> Operand {
         let all =
             numbers.iter().rev().fold(Integer::new(), |sum, number| (sum << (words as u32 * self.width)) + number);
@@ -71,7 +71,7 @@ impl Layout {
     }
 }
 
-/// A modulus of so many bits: the least, the greatest, or any.
+/// A modulus of `bits` bits: the smallest, the largest, or a random one.
 fn modulus(random: &mut Random, bits: u32) -> Integer {
     match random.below(4) {
         0 => power(bits - 1),
@@ -80,7 +80,7 @@ fn modulus(random: &mut Random, bits: u32) -> Integer {
     }
 }
 
-/// Words of the reciprocal, and the number: super_reduce's formulas.
+/// Words of the reciprocal, and the reciprocal, by super_reduce's formulas.
 fn reciprocal(modulus: &Integer, excess: u32, d: u32) -> (usize, Integer) {
     let phi = modulus.significant_bits();
     let minus_beta = if phi % d < 3 { phi % d + d } else { phi % d };
@@ -89,7 +89,7 @@ fn reciprocal(modulus: &Integer, excess: u32, d: u32) -> (usize, Integer) {
     (size as usize, power(phi + alpha) / modulus)
 }
 
-/// Words of scratch that a reduction takes.
+/// Words of scratch that a reduction needs.
 fn reduction_scratch(size: usize, words: usize) -> usize {
     2 * size + words + 1
 }
@@ -123,7 +123,7 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
     } else {
         coefficients.iter().zip(&keys).fold(Integer::new(), |sum, (b, a)| sum + Integer::from(b * a))
     };
-    // m + 2 R with R from -2^noise on.
+    // m + 2 R, where R is at least -2^noise.
     let shift = power(noise + 1);
     let raised = number(random, noise + 2);
     let mut sum = sum * 2u32 + &raised - &shift;
@@ -131,7 +131,7 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
         sum += &a_0;
     }
     let (quotient, expected) = sum.div_rem_euc(a_0.clone());
-    // Of the sum before its reduction, doubled.
+    // Bits of the doubled sum before its reduction, beyond those of the modulus.
     let longer = elements.ilog2() + 2;
     let excess = if quadratic { bits + coefficient + 2 * longer } else { coefficient + longer };
     let (size, mu) = reciprocal(&a_0, excess, width);
@@ -152,7 +152,7 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
     Case { command, expected, quotient: Some(quotient), parts: layout.parts, words: layout.next }
 }
 
-/// A reduction of a number of so many bits more than the modulus at most.
+/// A reduction of a number of up to `excess` bits more than the modulus.
 fn reduction(random: &mut Random, width: u32, bits: u32, excess: u32, kind: u64) -> Case {
     let mut layout = Layout { width, next: 1, parts: Vec::new() };
     let a_0 = modulus(random, bits);
@@ -197,12 +197,12 @@ fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usiz
 struct Device {
     encryptor: Encryptor,
     width: u32,
-    /// Of a design whose words have 64 bits.
+    /// The model of a design with 64-bit words.
     model: Model,
     random: Random,
 }
 
-/// The golden model of a design of blocks of 128 points.
+/// The reference model of a design with blocks of 128 points.
 fn model(design: &Design) -> Model {
     let long = design.parameters().iter().any(|(name, _)| *name == "LongWords").then(|| {
         let [least, low, columns, base] =
@@ -234,8 +234,8 @@ impl Device {
         self.model.reduction(&lengths, x as u64)
     }
 
-    /// The case with a scratch, which lies behind all else, that has just room for matrices as
-    /// well.
+    /// The case with a scratch, placed after everything else, that is just large enough for the
+    /// matrices as well.
     fn with_matrices(&self, mut case: Case) -> Case {
         let matrices = Model::matrices(&self.reduction(&case)) as usize;
         let (words, size) = (case.parts[0].1, case.parts[1].1);
@@ -251,7 +251,7 @@ impl Device {
         case
     }
 
-    /// Lays a case out in memory; what else is there is noise.
+    /// Writes a case to memory; the rest of the memory is random.
     fn lay(&mut self, case: &Case) {
         let memory = &mut self.encryptor.memory;
         assert!(case.words < memory.words.len(), "{} words", case.words);
@@ -262,7 +262,7 @@ impl Device {
         }
     }
 
-    /// Words of the result, without a quotient.
+    /// Words of the result without the quotient.
     fn result(&self, case: &Case) -> usize {
         let command = &case.command;
         if command.operation == MULTIPLY {
@@ -272,7 +272,7 @@ impl Device {
         }
     }
 
-    /// Words of the quotient behind it.
+    /// Words of the quotient after it.
     fn quotient(&self, case: &Case) -> usize {
         case.quotient.as_ref().map_or(0, |_| reciprocal(&case.parts[0].2, case.command.excess, self.width).0)
     }
@@ -281,7 +281,7 @@ impl Device {
         &self.encryptor.memory.words[case.command.scratch.at..][..case.command.scratch.words]
     }
 
-    /// Carries a case out; its cycles.
+    /// Carries out a case, and returns its cycles.
     fn check(&mut self, case: &Case) -> u64 {
         self.lay(case);
         let before = self.encryptor.memory.words.clone();
@@ -294,7 +294,7 @@ impl Device {
         assert_eq!(found, case.quotient.clone().unwrap_or_default(), "{:?}", case.command);
         let words = words + quotient;
         assert!(self.scratch(case).iter().all(|&word| word == 0), "the scratch is wiped");
-        // Nothing else is touched.
+        // Nothing else is written.
         let own = |at: usize| {
             (case.command.z..case.command.z + words).contains(&at)
                 || (case.command.scratch.at..case.command.scratch.at + case.command.scratch.words).contains(&at)
@@ -304,14 +304,14 @@ impl Device {
         cycles
     }
 
-    /// Carries out what must be refused: an error, and no number.
+    /// Carries out an invalid command: it must cause an error and no result.
     fn refused(&mut self, case: &Case, ending: Ending) {
         self.lay(case);
         self.refused_as_it_lies(case, ending);
     }
 
     fn refused_as_it_lies(&mut self, case: &Case, ending: Ending) {
-        // With the first word of the quotient.
+        // Includes the first word of the quotient.
         let words = self.result(case) + 1;
         let before = self.encryptor.memory.words[case.command.z..][..words].to_vec();
         assert_eq!(self.encryptor.carry_out(&case.command, 40_000_000).0, ending, "{:?}", case.command);
@@ -332,7 +332,7 @@ fn products_and_reductions() {
         for (x, y) in [(1, 1), (1, 5), (6, 7), (9, 2)] {
             device.check(&multiplication(&mut random, 8, x, y));
         }
-        // All places of the modulus' top bit in a word.
+        // All positions of the modulus's top bit in a word.
         for bits in 40..=56 {
             for (kind, excess) in (0..8).map(|kind| (kind, [0, 3, 17, bits][kind as usize % 4])) {
                 device.check(&reduction(&mut random, 8, bits, excess, kind));
@@ -355,7 +355,7 @@ fn encryptions_equal_their_definition() {
     }
 }
 
-/// The time says nothing about the numbers.
+/// The time does not depend on the numbers.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_depend_on_lengths_alone() {
@@ -364,7 +364,7 @@ fn cycles_depend_on_lengths_alone() {
     let mut case = |quadratic| encryption(&mut random, 8, TINY, quadratic);
     for quadratic in [false, true] {
         let cases = [(); 6].map(|()| case(quadratic));
-        // From rest, so that blocks begin when they come.
+        // From rest, so that blocks begin as soon as they arrive.
         let cycles = cases.map(|case| {
             device.encryptor.bench.idle(64);
             device.check(&case)
@@ -395,7 +395,7 @@ fn bad_input_gives_an_error_and_no_number() {
         let mut case = kind(&mut random);
         case.parts[1].2 = Integer::new();
         device.refused(&case, Ending::BadModulus);
-        // Coefficients that are too long: the sum is, then.
+        // Coefficients that are too long make the sum too long.
         let mut case = kind(&mut random);
         case.command.excess -= 8;
         let (size, mu) = reciprocal(&case.parts[0].2, case.command.excess, width);
@@ -403,7 +403,7 @@ fn bad_input_gives_an_error_and_no_number() {
         let words = case.parts[2].1;
         case.parts[2].2 = power(words as u32 * width) - 1u32;
         device.refused(&case, Ending::BadOperand);
-        // A sum below zero, coefficients of zero and no noise, is a modulus short,
+        // A negative sum, with coefficients of zero and no noise, needs one modulus added,
         let mut case = kind(&mut random);
         case.parts[2].2 = Integer::new();
         let (at, words, noise) = case.parts[4].clone();
@@ -413,7 +413,7 @@ fn bad_input_gives_an_error_and_no_number() {
         case.expected = &case.parts[0].2 - shift;
         case.quotient = Some(Integer::new());
         device.check(&case);
-        // but not two: more is taken off than the modulus.
+        // but not two: the shift exceeds the modulus.
         let mut case = kind(&mut random);
         case.parts[2].2 = Integer::new();
         let words = case.parts[0].1 + 1;
@@ -421,11 +421,11 @@ fn bad_input_gives_an_error_and_no_number() {
         case.parts.push((case.words + 1, 2 * words, power(case.command.bits + 1) << (words as u32 * width)));
         case.words += 2 * words + 2;
         device.refused(&case, Ending::Negative);
-        // No room.
+        // The scratch is too small.
         let mut case = kind(&mut random);
         case.command.scratch.words -= 1;
         device.refused(&case, Ending::BadSizes);
-        // Lengths that make no sense.
+        // Invalid lengths.
         let case = kind(&mut random);
         let segment = case.command.bits.div_ceil(8).div_ceil(8) as usize;
         let wrong: [fn(&mut Command); 6] = [
@@ -445,11 +445,11 @@ fn bad_input_gives_an_error_and_no_number() {
         let mut command = case.command;
         command.x.words = segment;
         assert_eq!(device.encryptor.carry_out(&command, 100_000).0, Ending::BadSizes, "{command:?}");
-        // And it goes on working.
+        // The device still works.
         device.check(&kind(&mut random));
     }
-    // A key whose elements are below zero, with corrections that are longer than they are: of the
-    // one kind, or of the other.
+    // A key with negative elements, because its corrections are longer than they are: those of one
+    // kind, or of the other.
     for (quadratic, kind) in [(false, 0), (true, 0), (true, 1)] {
         let lengths = Lengths { correction: TINY.modulus + width, ..TINY };
         let mut case = encryption(&mut random, width, lengths, quadratic);
@@ -478,7 +478,7 @@ fn bad_input_gives_an_error_and_no_number() {
     assert_eq!(device.encryptor.carry_out(&Command::default(), 10_000).0, Ending::BadSizes);
 }
 
-/// Memories and registers inside, by their instances.
+/// Internal memories and registers, by their instances.
 const MEMORIES: [&str; 7] = [
     "u_product.u_operands.u_x.word_q",
     "u_product.u_operands.u_y.word_q",
@@ -489,7 +489,7 @@ const MEMORIES: [&str; 7] = [
     "u_product.u_product.u_multiplier.u_point.u_product.b_q",
 ];
 
-/// And those of the transforms; not the other factor's, which is `w^0` at rest.
+/// The same for the transforms, except the other factor's register, which is `w^0` at rest.
 const TRANSFORMS: [&str; 7] = [
     "gen_long.u_long.u_product.gen_tile[0].u_tile.word_q",
     "gen_long.u_long.u_product.gen_tile[1].u_tile.word_q",
@@ -501,7 +501,7 @@ const TRANSFORMS: [&str; 7] = [
 ];
 
 impl Device {
-    /// How many words of each of these memories are not zero.
+    /// Number of words in each of these memories that are not zero.
     fn left_in<const N: usize>(&self, names: [&str; N]) -> [usize; N] {
         let model = &self.encryptor.bench.model;
         let words = |name: &str| {
@@ -510,8 +510,8 @@ impl Device {
         names.map(words)
     }
 
-    /// Steps so many cycles, and notes the most words that it has seen in each memory of
-    /// transforms.
+    /// Steps by `cycles` cycles, and updates the largest number of nonzero words in each memory of
+    /// the transforms.
     fn go_on(&mut self, cycles: u64, most: &mut [usize; TRANSFORMS.len()]) {
         (0..cycles).for_each(|_| self.encryptor.step());
         for (most, left) in most.iter_mut().zip(self.left_in(TRANSFORMS)) {
@@ -519,7 +519,7 @@ impl Device {
         }
     }
 
-    /// How many words inside are not zero.
+    /// Number of internal words that are not zero.
     fn left(&self) -> usize {
         self.left_in(MEMORIES).iter().sum()
     }
@@ -565,7 +565,7 @@ fn a_memory_that_fails_ends_all() {
         device.encryptor.begin(&case.command);
         let moment = random.below(3000) + 20;
         (0..moment).for_each(|_| device.encryptor.step());
-        // Silent, until whoever watches says so.
+        // The memory is silent until its watchdog reports it.
         device.encryptor.memory.silent = true;
         (0..200).for_each(|_| device.encryptor.step());
         assert_eq!(device.encryptor.answered(), 0);
@@ -573,7 +573,7 @@ fn a_memory_that_fails_ends_all() {
         assert_eq!(device.encryptor.end(10_000).0, Ending::BadMemory, "after {moment} cycles");
         assert_eq!(device.left(), 0, "after {moment} cycles");
         assert!(device.encryptor.memory.words[case.command.z..][..51] == before, "no result");
-        // Nothing works until reset.
+        // Nothing works until a reset.
         assert_eq!(device.encryptor.carry_out(&case.command, 10_000).0, Ending::BadMemory);
         device.encryptor.bench.model.set("error_i", false);
         device.encryptor.memory.silent = false;
@@ -595,8 +595,8 @@ fn encryptions_with_words_of_64_bits() {
     }
 }
 
-/// The golden model says how many cycles an encryption takes, so that those of keys too long to
-/// simulate follow.
+/// The reference model predicts the cycles of an encryption, and so those of keys too long to
+/// simulate.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_follow_the_model() {
@@ -617,7 +617,8 @@ fn cycles_follow_the_model() {
             };
             let steps = if quadratic { Model::HALVES.cmnt(&lengths) } else { Model::HALVES.cnt(&lengths) };
             let expected = Model::HALVES.cycles(&steps, case.command.scratch.words as u64);
-            // A product waits for its turn where another has just ended: a block's time at most.
+            // A product that starts just after another has ended may have to wait, at most for the
+            // time of a block.
             let waits = 128 * steps.iter().filter(|step| step.products(28) > 0).count() as u64;
             let said = format!("{modulus} bits: {cycles} cycles, {expected} by the model");
             assert!(expected <= cycles + 50 && cycles <= expected + waits, "{said}");
@@ -626,7 +627,7 @@ fn cycles_follow_the_model() {
     }
 }
 
-/// With the products of their reductions by transforms, of every length and kind there is.
+/// Transforms for the products of reductions, of every length and kind.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn reductions_by_transforms() {
@@ -648,8 +649,8 @@ fn reductions_by_transforms() {
     }
 }
 
-/// Only products of two long factors are made so: those of a reduction by CNT, whose quotient is
-/// short, are not, and take no matrices.
+/// Only products of two long factors use transforms. A reduction by CNT has a short quotient, so it
+/// does not, and needs no matrices.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_factors_stay_with_blocks() {
@@ -663,24 +664,24 @@ fn short_factors_stay_with_blocks() {
         assert_eq!(transforms, long);
         device.check(&case);
     }
-    // On both sides of the least, for both factors: the quotient's words and the modulus'.
+    // Lengths around the minimum for both factors: the words of the quotient and of the modulus.
     for (bits, excess) in [(2300, 2300), (2560, 2490), (2560, 2500), (2432, 2560), (2496, 2500)] {
         let case = device.with_matrices(reduction(&mut random, 64, bits, excess, 6));
         device.check(&case);
     }
-    // A product stays with blocks whatever its length.
+    // A multiplication uses blocks whatever its length.
     device.check(&multiplication(&mut random, 64, 50, 60));
 }
 
-/// A scratch that is a word too short for the matrices is refused, and so is one at the end of all
-/// addresses.
+/// A scratch that is one word too short for the matrices is refused, and so is one at the end of
+/// the address space.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn matrices_must_have_their_room() {
     let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 12, SLOW);
     let mut random = Random::new(16);
-    // Of its two products the second is the longer one, so that the first has been made when that
-    // is refused.
+    // If the second of its two products is the longer one, the first has been computed when the
+    // second is refused.
     for (bits, excess) in [(2000, 300), (2000, 2000)] {
         let mut case = device.with_matrices(reduction(&mut random, 64, bits, excess, 6));
         device.check(&case);
@@ -691,8 +692,8 @@ fn matrices_must_have_their_room() {
     device.check(&case);
 }
 
-/// The golden model counts every cycle of a reduction, whatever the numbers are, from where its
-/// command is taken to where its scratch is wiped.
+/// The reference model counts every cycle of a reduction, whatever the numbers, from the acceptance
+/// of its command to the wiped scratch.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_by_transforms_follow_the_model() {
@@ -709,10 +710,10 @@ fn cycles_by_transforms_follow_the_model() {
             over.push(cycles as i64 - device.model.cycles(&steps, case.command.scratch.words as u64) as i64);
         }
     }
-    // All but the time for the wiping inside, of which the model has a bound.
+    // All but the time for the internal wiping, for which the model has a bound.
     assert!(over.iter().all(|&more| more == -126), "{over:?}");
-    // And a whole encryption takes so much less, or more, than with blocks alone, in which the two
-    // products wait for their turn.
+    // For a whole encryption, the difference between blocks and transforms follows the model, up to
+    // waits of the two products.
     let mut blocks = Device::new(&rtl::DGHV_ENCRYPTOR_128, 13, AT_ONCE);
     for (modulus, elements, coefficient) in [(2005, 5, 60), (9000, 3, 400), (30_000, 2, 936)] {
         let lengths = Lengths { modulus, elements, coefficient, ..SMALL };
@@ -755,7 +756,7 @@ fn transforms_leave_nothing_behind() {
     assert!(most.iter().all(|&words| words > 0), "there was something to wipe everywhere: {most:?}");
 }
 
-/// A memory that falls silent in the middle of transforms ends all, as anywhere.
+/// A memory that becomes silent in the middle of transforms ends everything, as it does elsewhere.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_memory_that_fails_ends_transforms() {

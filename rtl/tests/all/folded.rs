@@ -1,5 +1,5 @@
 //! Folded transforms and their products against their definition and GMP: every item at a tiny
-//! width, corner and random values at full width; every cycle counted.
+//! width, edge cases and random values at full width. Every cycle is counted.
 
 use crate::golden::{below, limbs, number, power};
 use crate::pipe::Pipe;
@@ -40,7 +40,7 @@ fn products_with_powers_of_two_that_come_along() {
     }
 }
 
-/// The bits of a number in the other order.
+/// The bits of a number in reverse order.
 fn reversed(number: usize, bits: u32) -> usize {
     number.reverse_bits() >> (usize::BITS - bits)
 }
@@ -73,15 +73,15 @@ fn transforms_and_their_inverses() {
                 _ => (0..n).map(|_| below(&mut random, &p)).collect(),
             })
             .collect();
-        // Block by block, behind what comes before the first.
+        // Block by block, after random items before the first.
         let noise = (0..start).map(|_| vec![below(&mut random, &p)]).collect::<Vec<_>>();
         let items: Vec<_> = noise.into_iter().chain(blocks.iter().flatten().map(|x| vec![x.clone()])).collect();
         let pipe = Pipe { design, inputs: &["x_i"], outputs: &["y_o"], latency: latency(log) };
         let results = pipe.pass(&items, 0);
         for (block, result) in blocks.iter().zip(results[start..].chunks(n)) {
             let result: Vec<&Integer> = result.iter().map(|fields| &fields[0]).collect();
-            // The inverse takes what the transform gives: place q is number q with its bits
-            // reversed.
+            // The inverse accepts the transform's output order: position q holds number q with its
+            // bits reversed.
             let (from, to): (Vec<usize>, Vec<usize>) = {
                 let turned = (0..n).map(|q| reversed(q, log)).collect();
                 if inverse { (turned, (0..n).collect()) } else { ((0..n).collect(), turned) }
@@ -96,7 +96,7 @@ fn transforms_and_their_inverses() {
     }
 }
 
-/// Transforms of every length that there is, in one design: blocks of a length one after another.
+/// Transforms of all lengths in one design: several blocks of one length in a row.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_of_lengths_chosen_meanwhile() {
@@ -113,9 +113,9 @@ fn transforms_of_lengths_chosen_meanwhile() {
                 _ => (0..n).map(|_| below(&mut random, &p)).collect(),
             })
             .collect();
-        // The ranks that are skipped take their memories less.
+        // The skipped ranks save the cycles of their memories.
         let latency = latency(7) - (128 - n);
-        // The length stays until all is out.
+        // The length must stay until everything has been output.
         let behind = vec![Integer::new(); latency];
         let items = blocks.iter().flatten().chain(&behind).map(|x| vec![x.clone(), Integer::from(skip)]);
         let items: Vec<_> = items.collect();
@@ -131,7 +131,7 @@ fn transforms_of_lengths_chosen_meanwhile() {
     }
 }
 
-/// Every power of a root of order 2^14, with every power of two, and factors that come along.
+/// Every power of a root of order 2^14, with every power of two and accompanying factors.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_with_powers_of_a_root() {
@@ -160,8 +160,8 @@ struct Products {
 }
 
 impl Products {
-    /// The products of some pairs, when their digits were taken and given; each pair is offered
-    /// `pause` cycles after the one before has been taken.
+    /// The products of some pairs, and the cycles in which their digits were accepted and returned.
+    /// Each pair is offered `pause` cycles after the previous one was accepted.
     fn pass(
         &self,
         pairs: &[[Integer; 2]],
@@ -200,7 +200,7 @@ impl Products {
         let expected: Vec<Integer> = pairs.iter().map(|[x, y]| Integer::from(x * y)).collect();
         let (products, taken, given) = self.pass(pairs, 1, [Pressure::None; 2], 0);
         assert!(products == expected, "products of {}", self.design.name());
-        // Two transforms after another, a product between them, a carry behind them.
+        // Two transforms in sequence, a product between them, and a carry after them.
         assert_eq!(given[0] - taken[0], 2 * latency(n.ilog2()) as u64 + 7 + 1);
         assert!(given.windows(2).all(|pair| pair[1] - pair[0] == 1), "a digit every cycle");
         let blocks: Vec<u64> = taken.chunks(self.digits).map(|block| block[0]).collect();
@@ -212,7 +212,7 @@ impl Products {
     }
 }
 
-/// Pairs of numbers of so many bits: ones, a single bit, zero, and random.
+/// Pairs of numbers of `bits` bits: all ones, a single bit, zero, and random.
 fn pairs(bits: u32, count: usize) -> Vec<[Integer; 2]> {
     let mut random = Random::new(bits.into());
     let ones = power(bits) - 1u32;
@@ -232,7 +232,7 @@ fn pairs(bits: u32, count: usize) -> Vec<[Integer; 2]> {
 fn products_of_sixteen_bits() {
     let products = Products { design: &rtl::FOLDED_16, digits: 8, base: 2 };
     products.check(&pairs(16, 400), 3);
-    // One at a time, after pauses of every length: blocks without items go between them.
+    // One at a time, after pauses of every length: empty blocks pass between them.
     for pause in 1..60 {
         let pairs = pairs(16, 3);
         let (results, ..) = products.pass(&pairs, pause, [Pressure::None; 2], pause);

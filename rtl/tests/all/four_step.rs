@@ -47,9 +47,8 @@ fn built(design: &Design) -> FourStep {
     }
 }
 
-/// Numbers of so many words, one behind the other from word 3 on, room for the product, and the
-/// scratch at the next multiple of a burst; and words in all, one more for what must not be
-/// touched.
+/// Numbers one after another from word 3 on, a buffer for the product, and the scratch at the next
+/// multiple of a burst. Also returns the total number of words, plus one that must not be written.
 fn laid(x: usize, y: usize, z: usize, [rows, columns]: [u32; 2]) -> (Command, usize) {
     let operand = |at, words| Operand { at, words, stride: 0 };
     let z_at = 3 + x + y + 1;
@@ -59,7 +58,7 @@ fn laid(x: usize, y: usize, z: usize, [rows, columns]: [u32; 2]) -> (Command, us
     (command, scratch + 2 * command.points() + 1)
 }
 
-/// A number of so many words: all ones, a single one, zero, or random ones.
+/// A number of `words` words: all ones, a single one, zero, or random.
 fn some(random: &mut Random, words: usize) -> Integer {
     let bits = 64 * words as u32;
     match random.below(6) {
@@ -70,7 +69,7 @@ fn some(random: &mut Random, words: usize) -> Integer {
     }
 }
 
-/// The multiplier with a memory behind it.
+/// The multiplier with a memory.
 struct Multiplier {
     bench: Bench,
     memory: AxiMemory,
@@ -99,7 +98,7 @@ impl Multiplier {
         Integer::from_digits(&self.bench.content(self.memory)[8 * at..][..8 * words], Order::Lsf)
     }
 
-    /// Noise everywhere.
+    /// Fills the memory with random data.
     fn fill(&mut self) {
         let mut random = Random::new(self.random.next());
         self.bench.content_mut(self.memory).fill_with(|| random.next() as u8);
@@ -109,7 +108,7 @@ impl Multiplier {
         self.bench.push(self.commands, &[&command.limbs()]);
     }
 
-    /// How the last command has ended, with the memory's fault.
+    /// The ending of the last command, with the memory's fault.
     fn end(&mut self, limit: u64) -> (Ending, u64) {
         let (answered, start) = (self.bench.received(self.endings).len(), self.bench.cycle());
         while self.bench.received(self.endings).len() == answered {
@@ -120,8 +119,8 @@ impl Multiplier {
         (Ending::of(fields[0][0]), fields[1][0])
     }
 
-    /// A product of two numbers; its lowest words are compared, the scratch is zero, and nothing
-    /// else is touched.
+    /// Multiplies two numbers. The lowest words must be right, the scratch zero, and nothing else
+    /// written.
     fn check(&mut self, factors: [&Integer; 2], [x, y, z]: [usize; 3], shape: [u32; 2]) {
         let (command, words) = laid(x, y, z, shape);
         assert!(words <= self.words, "{words} words");
@@ -141,7 +140,7 @@ impl Multiplier {
         assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
     }
 
-    /// A product of some numbers of so many words.
+    /// Multiplies random or special numbers of these lengths.
     fn check_some(&mut self, [x, y, z]: [usize; 3], shape: [u32; 2]) {
         let factors = [x, y].map(|words| some(&mut self.random, words));
         self.check([&factors[0], &factors[1]], [x, y, z], shape);
@@ -157,13 +156,13 @@ fn settings(kind: usize) -> MemorySettings {
     MemorySettings { latency: [1, 30, 12, 60][kind], rows, ..Default::default() }
 }
 
-/// Words of a product that fills a shape.
+/// Words of the largest product of a shape.
 fn room(design: &FourStep, [rows, columns]: [u32; 2]) -> usize {
     ((design.base << (rows + columns)) / design.word) as usize
 }
 
-/// Every shape of 4 to 32 rows and columns, and the longest with the shortest; lengths of every
-/// kind, with memories of every kind.
+/// Every shape of 4 to 32 rows and columns, and the longest with the shortest; various lengths,
+/// with various memories.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_of_every_small_shape() {
@@ -180,8 +179,8 @@ fn products_of_every_small_shape() {
     }
 }
 
-/// The largest digits there are, and so the largest coefficients, at every length of rows and
-/// columns; and numbers that end in the middle of a tile.
+/// The largest possible digits, and thus the largest coefficients, at every length of rows and
+/// columns; also numbers that end in the middle of a tile.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_largest_coefficients() {
@@ -198,8 +197,8 @@ fn the_largest_coefficients() {
     }
 }
 
-/// As it is built for numbers of millions of bits: transforms of up to 2048 points, tiles of 16
-/// columns, digits of 20 bits; a toy key's modulus squared, and the shortest product.
+/// The design's own size for numbers of millions of bits: transforms of up to 2048 points, tiles of
+/// 16 columns, digits of 20 bits. Squares a toy key's modulus, and computes the shortest product.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_as_built() {
@@ -210,14 +209,13 @@ fn products_as_built() {
     multiplier.check([&ones, &ones], [2500, 2500, 5000], [shape.rows as u32, shape.columns as u32]);
 }
 
-/// Commands whose lengths make no sense are answered so, and nothing is written; those for zeros
-/// write them.
+/// Commands with invalid lengths are reported, and nothing is written. Wipe commands write zeros.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bad_lengths_are_refused() {
     let design = &rtl::FOUR_STEP_MULTIPLIER_128;
     let mut multiplier = Multiplier::new(design, 4096, 7, settings(0));
-    // Answers wait.
+    // Answers are accepted slowly.
     multiplier.bench.set_sink_pressure(multiplier.endings, Pressure::Random(40));
     let (command, _) = laid(9, 7, 16, [3, 3]);
     let wrong: [fn(&mut Command); 9] = [
@@ -239,7 +237,7 @@ fn bad_lengths_are_refused() {
         multiplier.begin(&bad);
         assert_eq!(multiplier.end(10_000), (Ending::BadSizes, 0), "{bad:?}");
         assert!(multiplier.bench.content(multiplier.memory) == before, "nothing is written");
-        // And it goes on working.
+        // The multiplier still works.
         multiplier.check_some([9, 7, 16], [3, 3]);
     }
     multiplier.fill();
@@ -251,8 +249,8 @@ fn bad_lengths_are_refused() {
     assert!((0..now.len()).all(|at| now[at] == if scratch.contains(&at) { 0 } else { before[at] }));
 }
 
-/// Memories and registers inside, by their instances; not the other factor's, which is `w^0` at
-/// rest.
+/// Internal memories and registers, by their instances, except the other factor's register, which
+/// is `w^0` at rest.
 const MEMORIES: [&str; 9] = [
     "u_product.gen_tile[0].u_tile.word_q",
     "u_product.gen_tile[1].u_tile.word_q",
@@ -268,7 +266,7 @@ const MEMORIES: [&str; 9] = [
 const NOTHING: [usize; MEMORIES.len()] = [0; MEMORIES.len()];
 
 impl Multiplier {
-    /// How many words inside are not zero, memory by memory.
+    /// Number of words in each memory that are not zero.
     fn left(&self) -> [usize; MEMORIES.len()] {
         let model = &self.bench.model;
         let words = |name: &str| {
@@ -277,7 +275,7 @@ impl Multiplier {
         MEMORIES.map(words)
     }
 
-    /// After a reset: zeros in the scratch of a command.
+    /// Wipes a command's scratch after a reset.
     fn wipe(&mut self, command: &Command) {
         self.begin(&Command { wipe: true, ..*command });
         assert_eq!(self.end(20_000), (Ending::Done, 0));
@@ -314,8 +312,8 @@ fn nothing_is_left_behind() {
     assert!(most.iter().all(|&words| words > 0), "there was something to wipe everywhere: {most:?}");
 }
 
-/// Memory that is late, refuses or breaks the protocol ends a product with its code, and everything
-/// until reset.
+/// A memory that is late, refuses accesses or breaks the protocol ends a product with its fault
+/// code, and blocks everything until a reset.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_memory_that_fails_ends_all() {
@@ -343,12 +341,12 @@ fn a_memory_that_fails_ends_all() {
             multiplier.bench.set_memory_fault(multiplier.memory, 8 * word..8 * (word + 1), response);
         }
         multiplier.begin(&command);
-        // Into the passes, which go on reading and writing.
+        // Faults occur during the passes, which continue to read and write.
         multiplier.bench.idle(if fault.is_some() { 0 } else { 1500 + 700 * round as u64 });
         multiplier.bench.set_memory_lie(multiplier.memory, lie);
         let (ending, found) = multiplier.end(20_000);
         assert_eq!(ending, Ending::BadMemory, "{lie:?} {fault:?}");
-        // Which of two sides that fail at once is first, is not said.
+        // If two sides fail at once, either may be reported first.
         assert_eq!(found & 7, code & 7, "{lie:?} {fault:?}");
         assert_eq!(multiplier.number(command.z.at, command.z.words), result, "no result");
         multiplier.bench.set_memory_lie(multiplier.memory, None);
@@ -357,7 +355,7 @@ fn a_memory_that_fails_ends_all() {
         multiplier.bench.reset();
         multiplier.bench.idle(1000);
         assert_eq!(multiplier.left(), NOTHING);
-        // Words that fail go on failing; a memory that lies no more is as good as any.
+        // Faulty words stay faulty, but a memory that no longer breaks the protocol works again.
         if lie.is_some() {
             multiplier.wipe(&command);
             multiplier.check_some([60, 68, 128], [5, 4]);
@@ -365,7 +363,7 @@ fn a_memory_that_fails_ends_all() {
     }
 }
 
-/// The unit alone, and the memory behind it.
+/// The unit alone, with a memory.
 struct Alone {
     bench: Bench,
     memory: Words,
@@ -382,15 +380,15 @@ impl Alone {
         Self { bench, memory, random: Random::new(13) }
     }
 
-    /// A product of some numbers of so many words: it is compared, and the words that are moved are
-    /// counted. Its cycles.
+    /// Multiplies numbers of these lengths, compares the product and counts the words transferred.
+    /// Returns the cycles.
     fn check(&mut self, [x, y, z]: [usize; 3], shape: [u32; 2]) -> u64 {
         let (command, _) = laid(x, y, z, shape);
         let factors = [x, y].map(|words| some(&mut self.random, words));
         self.memory.put(command.x.at, x, &factors[0]);
         self.memory.put(command.y.at, y, &factors[1]);
         let moved = (self.memory.read, self.memory.written);
-        // While nothing is under way the step's wires may change in every cycle.
+        // While nothing is in progress, the step's wires may change in every cycle.
         let width = self.bench.model.width("step_i") as usize;
         for _ in 0..[0, 1, 5][self.random.below(3) as usize] {
             self.bench.model.set_limbs("step_i", &self.random.bits(width));
@@ -414,8 +412,8 @@ impl Alone {
     }
 }
 
-/// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the
-/// golden model; from there on follow those of numbers too long to simulate.
+/// Cycles of the unit alone with a memory that answers at once, and the words transferred, compared
+/// with the reference model. The model then predicts numbers too long to simulate.
 fn counted(design: &'static Design, words: usize, shapes: &[[u32; 2]]) {
     let model = built(design);
     let mut unit = Alone::new(design, words, 3, AT_ONCE);
@@ -435,8 +433,8 @@ fn cycles_and_words_by_the_golden_model() {
     counted(&rtl::FOUR_STEP_2048, 50_000, &[[6, 6], [6, 7], [7, 6], [7, 7]]);
 }
 
-/// A memory that is late, and so slow to take requests and words that everything inside has to wait
-/// for it.
+/// A memory that is late, or so slow to accept requests and words that everything inside has to
+/// wait.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_slow_memory_takes_nothing_but_time() {

@@ -1,5 +1,5 @@
-//! Ladder segments against GMP: every exponent at a tiny width, segments in a chain, full width;
-//! the same cycles and the same multiplications whatever the exponent.
+//! Ladder segments against GMP: every exponent at a tiny width, chained segments, full width.
+//! Cycles and multiplications do not depend on the exponent.
 
 use crate::golden::{Core, Montgomery, below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -24,13 +24,13 @@ fn power_in_form(form: &Montgomery, base: &Integer, exponent: &Integer) -> Integ
     power * &form.r % &form.modulus
 }
 
-/// Every exponent of 4 bits at 5 bits of modulus, with digits of 4 bits and so many registers more
+/// Every exponent of 4 bits with a modulus of 5 bits, digits of 4 bits, and `near` more registers
 /// on each side of a multiplier.
 fn check_every_exponent(design: &'static Design, v: u32, d: u32, near: u64) {
     let core = ladder(design);
     for modulus in [1, 3, 5, 7, 9, 15, 17, 21, 29, 31].map(Integer::from) {
         let form = Montgomery::new(&modulus, 5, 4, v, d);
-        // Every length: the exponent stands at the top of four bits.
+        // Every length: the exponent is aligned to the top of four bits.
         for (length, exponent) in (1..5_u32).flat_map(|length| (0..1_u32 << length).map(move |one| (length, one))) {
             let bases: Vec<Integer> = (0..8).map(|base| Integer::from(base * 5 + exponent) % &modulus).collect();
             let items: Vec<Vec<Integer>> = bases
@@ -66,8 +66,7 @@ fn every_exponent_of_four_bits() {
     check_every_exponent(&LADDER_5_WORDS, 6, 4, 1);
 }
 
-/// Two segments of 12 bits, the pair handed on as it is; and of 7 bits, which leave room below
-/// them.
+/// Two chained segments of 12 bits, and of 7 bits, which leave free bits below them.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn segments_make_up_an_exponent() {
@@ -85,14 +84,14 @@ fn check_segments(bits: u32, rounds: u64) {
         let modulus = if round % 4 == 0 { power(96) - 1u32 } else { odd(&mut random, 96) };
         let form = Montgomery::new(&modulus, 96, 17, 23, 2);
         let one = Integer::from(&form.r % &modulus);
-        // Operands that are not reduced, too.
+        // Including operands that are not reduced.
         let values = form.operands(&mut random, 4);
         let items: Vec<Vec<Integer>> =
             values.iter().map(|value| ordered(&form, &one, value, exponent >> (2 * bits - 1) == 1)).collect();
         let (high, low) = (Integer::from(exponent >> bits), Integer::from(exponent % (1 << bits)));
         let next = Integer::from(exponent >> (bits - 1) & 1);
-        // At the top of its 12 bits, and below it the next bit; beside it no more than the last of
-        // 12 bits is followed by.
+        // The segment at the top of its 12 bits, with the next bit below it. `next_i` matters only
+        // after a segment of all 12 bits; shorter segments get the inverse there.
         let place = |segment: &Integer, next: &Integer| {
             Integer::from(segment << (12 - bits))
                 | if bits < 12 { Integer::from(next << (11 - bits)) } else { Integer::new() }
@@ -133,7 +132,7 @@ fn powers_of_wide_numbers() {
     let core = ladder(&LADDER_1024);
     let mut random = Random::new(9);
     for exponent in [Integer::new(), power(86) - 1u32, number(&random.bits(86))] {
-        // The square of a prime's size, as Paillier has it.
+        // A square of a prime, as in Paillier.
         let prime = odd(&mut random, 512);
         let modulus = prime.clone() * &prime;
         let form = Montgomery::new(&modulus, 1024, 17, 23, 2);

@@ -1,5 +1,5 @@
 //! Montgomery products by large digits against GMP: every small modulus with every pair of
-//! operands, corner and random operands up to 4096 bits; bounds, cycles, back-pressure.
+//! operands, edge cases and random operands up to 4096 bits; bounds, cycles, back-pressure.
 
 use crate::golden::{Core, Large, below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -26,7 +26,7 @@ fn check(design: &'static Design, shape: Large, modulus: &Integer, items: &[Vec<
     assert!(core.pressed(&constants, items, seed) == timed);
 }
 
-/// Values at the ends of what a factor may be, below so many moduli, and some random ones.
+/// Values at the limits of a factor's range, below `times` moduli, and some random ones.
 fn operands(modulus: &Integer, times: u32, random: &mut Random, count: usize) -> Vec<Integer> {
     let bound = Integer::from(modulus * times);
     let ones = power(bound.significant_bits() - 1) - 1u32;
@@ -42,7 +42,7 @@ fn products_modulo_every_small_number() {
     let shapes = [(&DIGIT_5, Large::new(5, [8, 4, 4])), (&DIGIT_7, Large::new(7, [4, 4, 4]))];
     for (design, shape) in shapes {
         for modulus in (1..1_u32 << shape.n).step_by(2) {
-            // Every pair below 4 M and 2 M at 5 bits, a part of them at 7.
+            // Every pair below 4 M and 2 M at 5 bits, and a sample of them at 7.
             let step = if shape.n == 5 { 1 } else { 1 + modulus as usize / 4 };
             let mut items = Vec::new();
             for a in (0..4 * modulus).step_by(step) {
@@ -56,7 +56,7 @@ fn products_modulo_every_small_number() {
     }
 }
 
-/// Some moduli, corner and random operands.
+/// Some moduli, with edge cases and random operands.
 fn check_wide(design: &'static Design, shape: Large, random: &mut Random, moduli: usize, count: usize) {
     let ends = [power(shape.n) - 1u32, power(shape.n - 1) + 1u32];
     let moduli: Vec<Integer> = ends.into_iter().chain((0..moduli).map(|_| odd(random, shape.n))).collect();
@@ -83,7 +83,7 @@ fn products_of_wide_numbers() {
     check_wide(&DIGIT_1024, Large::new(1024, [256, 128, 16]), &mut random, 2, 10);
 }
 
-/// The models of these are large, and take a minute to compile.
+/// These models are large and take a minute to compile.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 #[cfg_attr(verilator, ignore = "long: make test-full")]
@@ -94,7 +94,7 @@ fn products_of_the_widest_numbers() {
     check_wide(&DIGIT_4096, Large::new(4096, [256, 128, 16]), &mut random, 0, 4);
 }
 
-/// The figure of the paper's machine: 150 cycles a product of 1024 bits.
+/// The figure of the paper's machine: 150 cycles for a product of 1024 bits.
 #[test]
 fn a_product_of_1024_bits_takes_no_more_cycles_than_the_papers() {
     for width in [128, 256] {
@@ -137,7 +137,7 @@ fn operands_do_not_show_in_the_activity() {
     }
 }
 
-/// A multiplier of the co-processor: tags, and numbers below the modulus on the way out.
+/// A multiplier of the co-processor: tags, and numbers below the modulus on output.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn tagged_products_and_the_way_out() {
@@ -215,7 +215,7 @@ fn moduli_change_between_products() {
         let items = (0..count).map(|_| item(random)).collect();
         Operation { beside: vec![modulus.clone(), shape.inverse(&modulus)], items: vec![items], answers: count }
     });
-    // With what leaves the multiplier, whose remainders take a path of their own.
+    // Including the output conversion, whose remainders take a separate path.
     let sources = [items(&["in_tag_i", "in_leave_i", "a_i", "b_i"])];
     let (beside, results) = (["modulus_i", "mt_i"], ["out_tag_o", "r_o"]);
     let module = Module {

@@ -1,6 +1,6 @@
-//! The wires of the ballot machine and the links over them (`rtl/links`): bytes and messages, each
-//! once and in order, over lines that turn bits over, between ends that are reset, silent, slow or
-//! talk too much.
+//! The wires of the ballot machine and the links over them (`rtl/links`): bytes and messages arrive
+//! once and in order, over lines with bit errors, between ends that are reset, silent, slow or send
+//! too much.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use hearith_verilated::bench::{Bench, Pressure, Random};
 
 // ---- bytes over a serial line -------------------------------------------------------------------
 
-/// The levels of bytes on the line, a cycle each; a bit takes so many cycles.
+/// The levels of bytes on the line, one per cycle, with `period` cycles per bit.
 fn levels(bytes: impl IntoIterator<Item = u8>, period: f64) -> Vec<bool> {
     let byte = |byte: u8| [false].into_iter().chain((0..8).map(move |at| byte >> at & 1 == 1)).chain([true]);
     let bits: Vec<bool> = bytes.into_iter().flat_map(byte).collect();
@@ -46,7 +46,7 @@ fn bytes_go_onto_the_line_as_the_form_says() {
     }
 }
 
-/// Sends levels into a receiver, and gives the bytes, framing errors and overruns.
+/// Sends levels to a receiver, and returns the bytes, framing errors, overruns and cycles.
 fn hear(levels: impl IntoIterator<Item = bool>, pressure: Pressure) -> (Vec<u64>, u32, u32, Vec<u64>) {
     let mut bench = Bench::new(UART_RX.model(), 2);
     bench.model.set("rx_i", true);
@@ -70,7 +70,7 @@ fn hear(levels: impl IntoIterator<Item = bool>, pressure: Pressure) -> (Vec<u64>
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bytes_are_heard_with_clocks_that_differ_and_samples_that_lie() {
     let all: Vec<u64> = (0..256).collect();
-    // The sender's bit is up to four percent shorter or longer than this one's 40 cycles.
+    // The sender's bits are up to four percent shorter or longer than the receiver's 40 cycles.
     for period in [38.4, 40.0, 41.6] {
         let (bytes, framing, overrun, cycles) = hear(levels(0..=255, period), Pressure::None);
         assert_eq!((bytes, framing, overrun), (all.clone(), 0, 0), "{period} cycles");
@@ -79,9 +79,10 @@ fn bytes_are_heard_with_clocks_that_differ_and_samples_that_lie() {
             assert!(cycles.into_iter().eq(expected));
         }
     }
-    // Whoever takes them may take their time.
+    // Received bytes may be accepted slowly.
     assert_eq!(hear(levels(0..=255, 40.0), Pressure::Random(9)).0, all);
-    // Of every bit's three samples one is wrong, but for the edge that a byte begins with.
+    // One of the three samples of every bit is wrong, except around the edge that starts the first
+    // byte.
     let spoil = |(at, level)| level ^ (at > 40 && at % 40 == [11, 21, 31][at / 40 % 3]);
     let spoiled = levels(0..=255, 40.0).into_iter().enumerate().map(spoil);
     assert_eq!(hear(spoiled, Pressure::None).0, all);
@@ -90,22 +91,21 @@ fn bytes_are_heard_with_clocks_that_differ_and_samples_that_lie() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_line_that_breaks_the_form_is_reported() {
-    // A break: no byte, one error, and the byte after it is heard.
+    // A break: no byte, one error, and the byte after it is received.
     let after_break = std::iter::repeat_n(false, 1800).chain(std::iter::repeat_n(true, 80)).chain(levels([0x5a], 40.0));
     let (bytes, framing, overrun, _) = hear(after_break, Pressure::None);
     assert_eq!((bytes, framing, overrun), (vec![0x5a], 1, 0));
-    // A start that does not last is none.
+    // A start bit that is too short is ignored.
     let glitch = std::iter::repeat_n(false, 12).chain(std::iter::repeat_n(true, 80)).chain(levels([0xc3], 40.0));
     assert_eq!(hear(glitch, Pressure::None).0, [0xc3]);
-    // Bytes that nobody takes: the first is kept, the others are reported.
+    // Bytes that are not accepted: the first is kept, and the others are reported.
     let (bytes, _, overrun, _) = hear(levels(1..5, 40.0), Pressure::Stalled);
     assert_eq!((bytes.len(), overrun), (0, 3));
 }
 
 // ---- bytes over the peripheral interface --------------------------------------------------------
 
-/// A controller and a peripheral whose wires are joined; each step is one of both, whose clocks
-/// have any phase.
+/// A controller and a peripheral with joined wires. Each step is one cycle of both.
 struct Spi {
     controller: Bench,
     peripheral: Bench,
@@ -157,7 +157,7 @@ fn bytes_are_exchanged() {
         }
         (0..40).for_each(|_| spi.step());
         assert!(spi.peripheral.received(heard).iter().map(|item| item.fields[0][0]).eq(sent.iter().copied()));
-        // What was waiting, in order, with idle bytes between.
+        // The waiting bytes arrive in order, with idle bytes between them.
         let returned = spi.controller.received(back).iter().map(|item| item.fields[0][0]);
         assert!(returned.filter(|&byte| byte != 0x7e).eq(answers.iter().copied()));
         assert!(spi.controller.model.bit("cs_no"));
@@ -201,7 +201,7 @@ fn a_byte_that_is_cut_short_is_dropped_and_reported() {
     exchange(&mut bench, 0xff, 5);
     assert_eq!(exchange(&mut bench, 0x81, 8), 0x42, "what was not sent waits");
     assert_eq!(exchange(&mut bench, 0x18, 8), 0x7e, "and then there is nothing");
-    // Nobody takes the next ones.
+    // The next bytes are not accepted.
     assert!(bench.received(heard).iter().map(|item| item.fields[0][0]).eq([0x81, 0x18]));
     assert_eq!(short.get(), 1);
     bench.set_sink_pressure(heard, Pressure::Stalled);
@@ -217,8 +217,9 @@ fn a_byte_that_is_cut_short_is_dropped_and_reported() {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-/// Messages both ways over a line of a rate of wrong bits, with resets every so many cycles at
-/// random: each arrives once and in order between resets, and none is lost over them.
+/// Messages in both directions over a line with a rate of wrong bits, and resets every `resets`
+/// cycles on average. Between resets each message arrives once and in order, and no reset loses
+/// one.
 fn arrives(wires: Wires, rate: f64, resets: Option<u64>, messages: usize, limit: u64) -> Pair {
     let mut pair = Pair::new(wires, 1 + (rate * 1e6) as u64, rate);
     let mut random = Random::new(77);
@@ -299,11 +300,11 @@ fn a_silent_partner_is_reported() {
         pair.run(45_000);
         assert_eq!(pair.ends[0].faults, [Fault::Silent], "{wires:?}");
         assert!(!pair.ends[0].up());
-        // The message is still there when the partner is.
+        // The message is kept until the partner is back.
         pair.cut = false;
         pair.run(60_000);
         assert!(pair.ends[0].up() && pair.is_done(), "{wires:?}");
-        // And one that goes away later is noticed as well.
+        // A partner that disappears later is noticed too.
         pair.cut = true;
         pair.ends[0].send(vec![3]);
         pair.run(60_000);
@@ -357,7 +358,7 @@ fn each_bad_frame_has_its_code() {
     assert_eq!(say(&mut end, &partner(0, 0, &[])), [Fault::UnknownKind]);
     assert_eq!(say(&mut end, &partner(3, 0, &[1, 2, 3, 4, 5, 6, 7])), [Fault::FrameTooLong]);
     assert_eq!(say(&mut end, &partner(3, 2, &[1])), [Fault::Sequence]);
-    // Nothing of these was taken, nor what is for another end, or from one.
+    // None of these was accepted, nor are frames for another end or from one.
     assert_eq!(say(&mut end, &frame(&[1 << 16 | 3, 0xaaab_0007, 1])), []);
     assert_eq!(say(&mut end, &frame(&[1 << 16 | 3, 0xaaaa_0008, 1])), []);
     assert!(end.received().is_empty());
@@ -365,17 +366,17 @@ fn each_bad_frame_has_its_code() {
     assert_eq!(end.received(), [vec![0x7e7d_7e7d, 5]]);
     assert_eq!(say(&mut end, &good), [], "once more: acknowledged, and not taken again");
     assert_eq!(end.received().len(), 1);
-    // One that does not wait for its acknowledgement.
+    // A partner that does not wait for its acknowledgement.
     end.pressure(Pressure::Stalled);
     assert_eq!(say(&mut end, &partner(3, 1, &[8])), []);
     assert_eq!(say(&mut end, &partner(3, 2, &[9])), [Fault::Flooding]);
     assert_eq!(say(&mut end, &frame(&[1, 0x0009])), [Fault::PartnerReset]);
-    // The line itself.
+    // A fault of the line itself.
     end.faults.clear();
     end.hear_level(false, 400);
     end.hear_level(true, 100);
     assert!(end.faults.contains(&Fault::Line));
-    // A flood of bytes that are no frames: one report for each, and the link goes on.
+    // A flood of bytes that are no frames causes one report, and the link goes on.
     end.pressure(Pressure::None);
     assert_eq!(say(&mut end, &[0x55; 300]).len(), 1);
 }

@@ -1,5 +1,5 @@
-//! Products over memory against GMP: every number of blocks up to some, memories that answer at
-//! once, late and haltingly; cycles counted.
+//! Products over memory against GMP: every number of blocks up to a limit, with memories that
+//! answer at once, late or irregularly. Cycles are counted.
 
 use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
@@ -7,19 +7,18 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use rug::Integer;
 
-/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was
-/// asked for.
+/// A memory's behaviour: its delay in cycles, and how often it accepts requests or has answers.
 #[derive(Clone, Copy)]
 struct Memory {
     delay: u64,
     pressure: Pressure,
 }
 
-/// A port to read: addresses out of the design, words into it.
+/// A read port: addresses from the design, words to it.
 struct Port {
     asked: Sink,
     answers: Source,
-    /// Addresses that were seen, and words that were sent.
+    /// Addresses received, and words sent.
     seen: usize,
     sent: usize,
 }
@@ -34,7 +33,7 @@ impl Port {
         Self { asked, answers, seen: 0, sent: 0 }
     }
 
-    /// Answers what was asked long enough ago, from the words as they are now.
+    /// Answers requests that are old enough with the current words.
     fn answer(&mut self, bench: &mut Bench, words: &[Integer], delay: u64) {
         let asked = bench.received(self.asked);
         self.seen = asked.len();
@@ -46,9 +45,9 @@ impl Port {
     }
 }
 
-/// Products of numbers of so many blocks, in one run of a model, with their cycles from the first
-/// word written to the last. Each is asked for twice at a time, so that the second waits for the
-/// first.
+/// Products of numbers of these lengths in blocks, in one run of a model. Returns their cycles from
+/// the first word written to the last. Each product is requested twice in a row, so that the second
+/// waits for the first.
 fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: Memory) -> Vec<u64> {
     let (base, group) = (design.parameter("Base"), design.parameter("Group"));
     let (half, width) = ((design.parameter("K") / group / 2) as usize, group * base);
@@ -71,7 +70,7 @@ fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: M
         };
         let (x, y) = (some(rows), some(blocks));
         let (x_words, y_words) = (cut(&x, rows * half), cut(&y, blocks * half));
-        // What was there before must not matter.
+        // The previous content must not matter.
         let mut z = vec![power(width) - 1u32; (rows + blocks) * half];
         bench.push(start, &[&[rows as u64], &[blocks as u64]]);
         bench.push(start, &[&[rows as u64], &[blocks as u64]]);
@@ -95,7 +94,7 @@ fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: M
         let given = bench.received(write);
         cycles.push(given[first + total - 1].cycle - given[first].cycle + 1);
     }
-    // Every word of a factor is asked for as often as it must be, and none that is not used.
+    // Every word of a factor is requested as often as necessary, and no unused word is.
     bench.idle(40);
     let sum = |count: fn(&[usize; 2]) -> usize| counts.iter().map(count).sum::<usize>() * half;
     assert_eq!(bench.received(x_port.asked).len(), 2 * sum(|[rows, _]| *rows));
@@ -121,7 +120,7 @@ fn products_of_every_shape() {
     products(design, &counts, 4, Memory { delay: 3, pressure: Pressure::Random(20) });
 }
 
-/// A word in every cycle: of I by J blocks, I (J + 1) halves of a block.
+/// A word per cycle: for I by J blocks, I (J + 1) halves of a block.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_word_in_every_cycle() {

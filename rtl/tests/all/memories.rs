@@ -1,11 +1,11 @@
-//! The memories of `rtl/lib` and their contract: a word a cycle after it is asked for, kept until
-//! the next; wiped word by word; parity.
+//! The memories of `rtl/lib` and their contract: a word follows a cycle after its request and stays
+//! until the next; wiping proceeds word by word; parity.
 
 use hearith_rtl::{RAM_1R1W_12X6, RAM_1R1W_72X16, RAM_1R1W_FAULT, RAM_2RW_12X6, RAM_2RW_40X16, ROM_16X12};
 use hearith_verilated::bench::Random;
 use hearith_verilated::{Design, Model};
 
-/// Cycles until the memory is ready; nothing shows meanwhile that it reports.
+/// Cycles until the memory is ready. It must report no error during that time.
 fn wait(model: &mut Model) -> u64 {
     let mut cycles = 0;
     model.settle();
@@ -23,8 +23,8 @@ fn zeros(width: usize) -> Vec<u64> {
     vec![0; width.div_ceil(64)]
 }
 
-/// Writes and reads at random beside a model in Rust; `wiped` says whether words are 0 at first and
-/// after `wipe_i`.
+/// Random writes and reads compared with a model in Rust. `wiped` states whether words are 0
+/// initially and after `wipe_i`.
 fn one_write_one_read(design: &'static Design, width: usize, depth: u64, wiped: bool) {
     let (mut model, mut random) = (design.model(), Random::new(1));
     model.reset();
@@ -39,7 +39,7 @@ fn one_write_one_read(design: &'static Design, width: usize, depth: u64, wiped: 
             model.set("read_i", false);
             model.clock();
             model.set("wipe_i", false);
-            // What is asked of it meanwhile changes nothing.
+            // Accesses during the wipe have no effect.
             model.set("write_i", true);
             model.set("read_i", true);
             model.set_limbs("write_data_i", &random.bits(width));
@@ -64,7 +64,7 @@ fn one_write_one_read(design: &'static Design, width: usize, depth: u64, wiped: 
             model.set("read_address_i", from);
             model.clock();
             if read {
-                // A word that is written at the same time is nobody's guess.
+                // The result of reading a word while it is written is undefined.
                 shown = if write && into == from { None } else { words[from as usize].clone() };
             }
             if write {
@@ -99,7 +99,7 @@ fn two_ports(design: &'static Design, width: usize, depth: u64, wiped: bool) {
             model.set("wipe_i", true);
             model.clock();
             model.set("wipe_i", false);
-            // What is asked of it meanwhile changes nothing.
+            // Accesses during the wipe have no effect.
             model.set("enable_i", 3);
             model.set("write_i", random.below(4));
             assert_eq!(wait(&mut model), wipe);
@@ -189,7 +189,7 @@ fn parity_shows_a_flipped_bit() {
         model.set("read_i", true);
         model.clock();
         assert!(model.get_u64("read_data_o") == word && !model.bit("error_o"));
-        // Once it shows, twice it is as it was.
+        // One flip is detected. A second flip restores the word.
         for flips in [1, 2] {
             model.set("flip_bit_i", bit);
             model.set("flip_i", true);

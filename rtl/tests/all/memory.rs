@@ -1,5 +1,5 @@
-//! The port to an external memory: words come and go as a memory in Rust has them, at its pace, and
-//! what is wrong with it is noticed.
+//! The port to an external memory: words are transferred like those of a model in Rust, at the
+//! memory's pace, and faults of the memory are noticed.
 
 use hearith_rtl::{MEMORY_PORT_32X2, MEMORY_PORT_64X16, MEMORY_PORT_512X8};
 use hearith_verilated::Design;
@@ -11,10 +11,10 @@ const PRESSURES: [Pressure; 4] = [Pressure::None, Pressure::Random(150), Pressur
 
 /// Words of the memories.
 const WORDS: usize = 1 << 12;
-/// Cycles after which the ports call a memory silent.
+/// Cycles after which the ports report a memory as silent.
 const TIMEOUT: u64 = 300;
 
-// The faults of axi4_pkg, and the bit of a write.
+// The faults of axi4_pkg, and the bit that marks a write.
 const SILENT: u64 = 1;
 const REFUSED: u64 = 2;
 const NOWHERE: u64 = 3;
@@ -47,7 +47,7 @@ impl Port {
         let mut content = Random::new(seed);
         bench.content_mut(memory).iter_mut().for_each(|byte| *byte = content.next() as u8);
         let mut port = Self { bench, memory, bytes, read_requests, words_read, write_requests, words_written, done: 0 };
-        // The memories for words are wiped after a reset.
+        // The buffers for words are wiped after a reset.
         port.idle(200);
         port
     }
@@ -110,7 +110,7 @@ impl Port {
         self.bench.model.get_u64("error_o")
     }
 
-    /// Pulls `clear_i`, and waits until the port is idle and its memories are wiped.
+    /// Pulses `clear_i`, and waits until the port is idle and its buffers are wiped.
     fn clear(&mut self) {
         self.bench.model.set("clear_i", true);
         self.step();
@@ -156,7 +156,7 @@ fn words_come_and_go_in_order() {
             let total = expected.len();
             port.run_until(200_000, |port| port.received().len() == total && port.done == requests);
             assert!(port.received().iter().map(|transfer| &transfer.fields).eq(&expected));
-            // What a later request overwrote is the later one's.
+            // Where writes overlap, the later one counts.
             let mut last = std::collections::BTreeMap::new();
             for (address, words) in written {
                 last.extend((address..).zip(words));
@@ -167,8 +167,8 @@ fn words_come_and_go_in_order() {
     }
 }
 
-/// A request's cycles, from the edge that takes it to the last word, and to the news that all is
-/// written.
+/// A request's cycles, from the edge that accepts it to the last word, and to the report that
+/// everything is written.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_are_as_said() {
@@ -178,21 +178,21 @@ fn cycles_are_as_said() {
             port.read(32, count);
             port.run_until(1000, |port| port.received().len() == count as usize);
             let from = port.bench.taken(port.read_requests)[0];
-            // 2 to the address, the latency to its first beat, the others, 2 to the client.
+            // 2 to the address, the latency to its first beat, the other beats, 2 to the client.
             assert_eq!(port.received().last().unwrap().cycle - from, 2 + latency + (count - 1) + 2, "read {count}");
 
             let mut port = Port::new(&MEMORY_PORT_64X16, 1, MemorySettings { latency, ..Default::default() });
             port.write(32, &vec![vec![7]; count as usize]);
             port.run_until(1000, |port| port.done == 1);
             let cycles = port.bench.cycle() - 1 - port.bench.taken(port.write_requests)[0];
-            // The words of the first burst come in, then a word a cycle goes out.
+            // The words of the first burst are collected, then a word per cycle is sent.
             assert_eq!(cycles, count.min(16) + count + latency + 3, "write {count} at latency {latency}");
         }
     }
 }
 
-/// Long reads and writes take what a memory with banks, rows and refreshes can give; the second
-/// with rows as short as a burst.
+/// Long reads and writes use the full bandwidth of a memory with banks, rows and refreshes; the
+/// third case has rows as short as a burst.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_bandwidth_of_the_memory_is_used() {
@@ -220,7 +220,7 @@ fn the_bandwidth_of_the_memory_is_used() {
     }
 }
 
-/// A bank that opens a row for every burst, and has no other to turn to, is as slow as that.
+/// With a single bank, every burst opens a row, and the misses accumulate.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn misses_cost_what_they_should() {
@@ -230,13 +230,12 @@ fn misses_cost_what_they_should() {
     port.read(0, 1600);
     port.run_until(20_000, |port| port.received().len() == 1600);
     let cycles = port.received().last().unwrap().cycle - port.bench.taken(port.read_requests)[0];
-    // A hundred rows, a burst each, the misses one after the other; the last burst's words after
-    // its own.
+    // A hundred rows with a burst each: the misses in sequence, then the last burst's words.
     assert_eq!(cycles, 2 + 100 * 50 + 5 + 15 + 2);
 }
 
-/// Every fault gives its code, which stays; nothing that comes later is passed on; and where the
-/// protocol was kept, the port works again when it is cleared.
+/// Every fault has its code, which stays. Later words are not passed on. If the protocol was kept,
+/// the port works again after a clear.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_wrong_with_a_memory_is_noticed() {
@@ -273,13 +272,13 @@ fn what_is_wrong_with_a_memory_is_noticed() {
         }
         let start = port.bench.cycle();
         port.run_until(2 * TIMEOUT, |port| port.error() != 0);
-        // Which of two sides that fail at once is first, is not said.
+        // If two sides fail at once, either may be reported first.
         assert_eq!(port.error() & 7, code & 7, "{lie:?} {fault:?}");
         assert!(lie == Some(Lie::Deaf) || port.error() == code, "{lie:?} {fault:?}: {}", port.error());
         if code & 7 == SILENT {
             assert!((TIMEOUT..TIMEOUT + 130).contains(&(port.bench.cycle() - start)));
         }
-        // What was passed on was right, and nothing follows once the memory is empty.
+        // All words passed on were right, and none follows once the buffers are empty.
         port.idle(400);
         let passed = port.received().len();
         assert!(passed < 108 || code & WRITE != 0 || lie == Some(Lie::StrayBeat), "{lie:?}: {passed}");
@@ -299,7 +298,8 @@ fn what_is_wrong_with_a_memory_is_noticed() {
             port.idle(500);
             assert_eq!(port.error() & 7, code & 7, "{lie:?} stays until a reset");
         }
-        // As new after a reset, memory and all, or where nothing is broken after it was cleared.
+        // The port works again after a reset including the memory, or after a clear if the protocol
+        // was kept.
         port.bench.set_memory_lie(port.memory, None);
         let from = match for_good || lie == Some(Lie::Deaf) || lie.is_some() {
             true => {
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_memory_is_noticed() {
     }
 }
 
-/// A memory that is late, but not too late, is waited for.
+/// A late memory within the timeout is waited for.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_late_memory_is_waited_for() {
@@ -334,8 +334,8 @@ fn a_late_memory_is_waited_for() {
     assert_eq!(port.error(), 0);
 }
 
-/// What is cleared in the middle leaves nothing behind: no word comes out, none is written, and
-/// what follows is right.
+/// A clear in the middle leaves nothing behind: no word is output, none is written, and later
+/// requests are right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn clearing_forgets_what_is_under_way() {
@@ -347,14 +347,14 @@ fn clearing_forgets_what_is_under_way() {
         port.write(1000, &vec![vec![9]; 300]);
         port.idle(after);
         let written = port.words(1000, 300).iter().filter(|word| word[0] == 9).count();
-        // The client is cleared with it.
+        // The client is cleared too.
         for source in [port.read_requests, port.write_requests, port.words_written] {
             port.bench.forget(source);
         }
         let done = port.done;
         port.clear();
         let kept = port.words(1000, 300).iter().filter(|word| word[0] == 9).count();
-        // The beat that was on offer, and the one being taken.
+        // The beat on offer, and the one being accepted.
         assert!(kept <= written + 2, "{written} words became {kept}");
         let passed = port.received().len();
         port.idle(200);

@@ -1,10 +1,10 @@
-//! What a model offers beside its ports: waveforms, and its memories.
+//! Features of a model other than its ports: waveforms, and its memories.
 
 use hearith_rtl::{AXIL_WORDS, AXIS_PASS, RAM_1R1W_12X6};
 use hearith_verilated::bench::{Bench, Random};
 
-/// The header of an FST file: a block of type 0 of 329 bytes with first and last time, and e to
-/// tell the byte order of numbers by.
+/// The header of an FST file: a block of type 0 of 329 bytes, with the first and last time, and the
+/// constant e, which shows the byte order.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn waveforms_are_written() {
@@ -26,7 +26,7 @@ fn waveforms_are_written() {
     std::fs::remove_file(&path).unwrap();
     let number = |at: usize| u64::from_be_bytes(file[at..][..8].try_into().unwrap());
     assert_eq!((file[0], number(1)), (0, 329));
-    // Two values a cycle, four cycles of reset included.
+    // Two values per cycle, including four cycles of reset.
     assert_eq!((number(9), number(17)), (0, 2 * (cycles + 4) - 1));
     assert_eq!(f64::from_ne_bytes(file[25..33].try_into().unwrap()), std::f64::consts::E);
     assert!(file.len() > 329 + 100, "{} bytes", file.len());
@@ -77,8 +77,8 @@ fn a_memory_ends_where_it_ends() {
     AXIL_WORDS.model().peek("words", 8);
 }
 
-/// What the ports alone cannot show: that a wiped memory is zero, its parity bits too, and that a
-/// bit that flips inside is told.
+/// Not visible at the ports: a wiped memory is zero, including its parity bits, and a bit that
+/// flips inside is reported.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_wiped_memory_is_zero_and_a_flipped_bit_is_found() {
@@ -103,7 +103,7 @@ fn a_wiped_memory_is_zero_and_a_flipped_bit_is_found() {
         model.set("write_data_i", value);
         model.clock();
         model.set("write_i", false);
-        // A bit of parity above.
+        // The parity bit is above the word.
         assert_eq!(model.peek("word_q", word as usize)[0] & 0xfff, value);
         for bit in 0..13 {
             let kept = model.peek("word_q", word as usize)[0];
@@ -122,7 +122,7 @@ fn a_wiped_memory_is_zero_and_a_flipped_bit_is_found() {
     model.set("wipe_i", true);
     model.clock();
     model.set("wipe_i", false);
-    // Not all is zero at once: the wipe walks.
+    // Not all words are zero at once: the wipe proceeds word by word.
     assert!((0..6).any(|word| model.peek("word_q", word) != [0]));
     until_ready(&mut model);
     assert!((0..6).all(|word| model.peek("word_q", word) == [0]));

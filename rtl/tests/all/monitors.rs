@@ -1,5 +1,5 @@
-//! The monitors of `rtl/lib`: each assertion fires on what it is for, and none on what is allowed.
-//! One that fires ends the process, so that every case runs in one of its own.
+//! The monitors of `rtl/lib`: each assertion fires on its violation, and none on correct behaviour.
+//! A firing assertion ends the process, so every case runs in its own.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use hearith_verilated::Model;
 /// Names the case that the test [`one_case`] runs.
 const CASE: &str = "HEARITH_MONITOR_CASE";
 
-/// What ends the simulation, or nothing: the case's name and the assertion's.
+/// For each case, the assertion that ends the simulation, if any.
 const CASES: [(&str, Option<&str>); 27] = [
     ("stream 0", None),
     ("stream 1", Some("u_monitor.ValidStays")),
@@ -52,7 +52,7 @@ fn stream(fault: u64) {
     }
 }
 
-/// One clock cycle with these wires high (or at the values that are given), all others low.
+/// One clock cycle with these wires high (or at the given values) and all others low.
 fn with(model: &mut Model, wires: &[(&str, u64)]) {
     wires.iter().for_each(|&(wire, value)| model.set(&format!("{wire}_i"), value));
     model.clock();
@@ -85,7 +85,7 @@ fn axil(case: &str) {
             with(&[("rvalid", 1), ("rdata", 6), ("rresp", 3), ("rready", 1)]);
             with(&[("rvalid", 1), ("rdata", 1), ("rready", 1)]);
             with(&[]);
-            // A request that a reset cuts off.
+            // A request cut off by a reset.
             with(&[("awvalid", 1), ("awaddr", 9)]);
             model.set("rst_ni", false);
             (0..10).for_each(|_| model.clock());
@@ -131,7 +131,7 @@ fn axil(case: &str) {
         "too many" => (0..4).for_each(|_| with(&read)),
         "b in reset" => (),
         other => {
-            // "aw withdrawn", "wdata changes": a channel of the host's side.
+            // "aw withdrawn", "wdata changes": a fault of a host channel.
             let (wire, what) = other.split_once(' ').expect("a wire and what happens");
             let valid = match wire {
                 "aw" | "awaddr" => "awvalid",
@@ -147,7 +147,7 @@ fn axil(case: &str) {
     }
 }
 
-/// Run by `monitors_fire_on_what_is_broken` alone.
+/// Run only by `monitors_fire_on_what_is_broken`.
 #[test]
 #[ignore = "a part of another test"]
 fn one_case() {

@@ -1,4 +1,4 @@
-//! Montgomery products against GMP: every small modulus with every pair of residues, corner and
+//! Montgomery products against GMP: every small modulus with every pair of residues, edge cases and
 //! random operands at full width, bounds of the results, back-pressure, latency and interval.
 
 use crate::golden::{Core, Montgomery, below, number, odd, power};
@@ -17,8 +17,8 @@ fn cios(design: &'static Design) -> Core {
     Core { design, operands: &["a_i", "b_i"], results: &CIOS_RESULTS }
 }
 
-/// Bits of a modulus, a digit and a word, the delay of the quotient, and how many registers more
-/// there are on each side of a multiplier.
+/// Bits of a modulus, a digit and a word, the delay of the quotient, and the additional registers
+/// on each side of a multiplier.
 #[derive(Clone, Copy)]
 struct Shape {
     n: u32,
@@ -34,7 +34,7 @@ impl Shape {
     }
 }
 
-/// Checks products of a digit-serial core, timed and under pressure.
+/// Checks products of a digit-serial core at full speed and under pressure.
 fn check_cios(core: &Core, shape: Shape, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
     let constants = [("mt_i", &form.mt)];
     let interval = form.step + 2 * u64::from(shape.near);
@@ -52,7 +52,7 @@ fn check_cios(core: &Core, shape: Shape, form: &Montgomery, items: &[Vec<Integer
     assert!(core.pressed(&constants, items, seed) == timed);
 }
 
-/// Every odd modulus that fits, every pair of residues, and pairs of corner values.
+/// Every odd modulus that fits, every pair of residues, and pairs of edge cases.
 fn check_small_cios(design: &'static Design, shape: Shape, moduli: impl Iterator<Item = u32>) {
     let core = cios(design);
     let mut random = Random::new(1);
@@ -99,7 +99,7 @@ fn check_wide_cios(design: &'static Design, shape: Shape, moduli: usize, operand
     }
 }
 
-/// Digits and words of every kind of ratio.
+/// Digits and words of various ratios.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_in_many_shapes() {
@@ -148,7 +148,7 @@ fn check_radix2(
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bit_serial_products_modulo_every_small_number() {
     for modulus in (1..32).step_by(2).map(Integer::from) {
-        // All x with some y, also y that is not reduced.
+        // All x with some y, including y that is not reduced.
         let items: Vec<Vec<Integer>> =
             (0..128).flat_map(|x| [0, 1, 7, 30, 31].map(|y| vec![Integer::from(x), Integer::from(y)])).collect();
         check_radix2(&RADIX2_5, 5, 7, 4, &modulus, &items, 2);
@@ -175,11 +175,11 @@ fn bit_serial_products_of_wide_numbers() {
     }
 }
 
-/// Seven words of 6 bits each at these bits of their sum, three of which are added a cycle.
+/// Seven words of 6 bits each at these positions of their sum, three of which are added per cycle.
 fn check_resolve(design: &'static Design, at: [u32; 7], bits: u32) {
     let core = Core { design, operands: &["x_i"], results: &["r_o"] };
     let mut random = Random::new(5);
-    // The highest word is small enough for the sum to fit.
+    // The highest word is small enough that the sum fits.
     let most = (1 << (bits - at[6])) - 4;
     let words: Vec<Vec<u64>> = (0..600)
         .map(|round| {
@@ -224,7 +224,7 @@ fn moduli_change_between_products() {
             Operation { beside: vec![form.mt], items: vec![items], answers: count }
         });
     }
-    // With what leaves the multiplier, whose remainders take a path of their own.
+    // Including the output conversion, whose remainders take a separate path.
     let sources = [items(&["in_tag_i", "in_leave_i", "a_i", "b_i"])];
     let (beside, results) = (["modulus_i", "mt_i"], ["out_tag_o", "r_o"]);
     let module = Module {

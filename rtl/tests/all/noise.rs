@@ -1,13 +1,13 @@
-//! Random numbers of the ballot machine (`rtl/election`): SHA-256 beside the standard's vectors,
-//! the health tests beside a second reading of the standard, and a port that gives nothing once its
-//! source has failed.
+//! Random numbers of the ballot machine (`rtl/election`): SHA-256 compared with the standard's
+//! vectors, the health tests compared with an independent implementation of the standard, and a
+//! port without output after its source has failed.
 
 use hearith_rtl::{HEALTH_TESTS, NOISE_SOURCE_PORT, SHA256};
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use sha2::{Digest, Sha256};
 
-/// The digest of bytes by the design, and the cycle in which it came after the last word was taken.
-/// The bytes that a last word lacks are not looked at.
+/// The design's digest of a message, and the cycles from the last word to the digest. Missing bytes
+/// of the last word are ignored.
 fn digest(bench: &mut Bench, message: &[u8], pressure: Pressure) -> (Vec<u8>, u64) {
     bench.reset();
     let (source, sink) = (
@@ -42,14 +42,14 @@ fn digests_are_the_standards() {
     let known = "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1";
     let hex: String = digest(&mut fresh(), text, Pressure::None).0.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, known);
-    // Every length around the ends of blocks, in bytes, and the cycles that the header promises.
+    // Every length in bytes around the ends of blocks, and the cycles that the header states.
     let mut random = Random::new(5);
     for length in 1..=200_usize {
         let message: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
         let (bytes, cycles) = digest(&mut fresh(), &message, Pressure::None);
         assert_eq!(bytes, Sha256::digest(&message).to_vec(), "{length} bytes");
         let left = 15 - (length.div_ceil(4) as u64 - 1) % 16;
-        // The mark's bit is in the last word, if that has room for it.
+        // The marker bit is in the last word if that has a free byte.
         let room = left + u64::from(!length.is_multiple_of(4));
         assert_eq!(cycles, left + 66 + if room < 3 { 81 } else { 0 }, "{length} bytes");
         if length % 7 == 1 {
@@ -81,8 +81,8 @@ fn digests_follow_each_other() {
 
 // ---- health tests -------------------------------------------------------------------------------
 
-/// The standard's pseudocode (4.4.1): the samples at which the count reaches the cutoff; a new
-/// count afterwards, as after an alarm.
+/// The standard's pseudocode (4.4.1): the samples at which the count reaches the cutoff. The count
+/// restarts afterwards, as after an alarm.
 fn repetitions(samples: &[bool], cutoff: usize) -> Vec<usize> {
     let (mut alarms, mut last, mut count) = (Vec::new(), None, 0);
     for (at, &sample) in samples.iter().enumerate() {
@@ -96,7 +96,7 @@ fn repetitions(samples: &[bool], cutoff: usize) -> Vec<usize> {
     alarms
 }
 
-/// 4.4.2: the samples at which the first of a window has occurred so many times in it.
+/// 4.4.2: the samples at which the first sample of a window has occurred `cutoff` times in it.
 fn proportions(samples: &[bool], window: usize, cutoff: usize) -> Vec<usize> {
     let alarm = |(number, window_samples): (usize, &[bool])| {
         let same = window_samples.iter().enumerate().filter(|(_, sample)| **sample == window_samples[0]);
@@ -134,8 +134,8 @@ fn health_tests_sound_when_the_standard_says_so() {
     assert!(heard.iter().all(|list| list.len() > 3));
 }
 
-/// The smallest count that a binomial variable exceeds with a chance of at most 2^-alpha: the tail
-/// is added up from its thin end.
+/// The smallest count that a binomial variable exceeds with a probability of at most 2^-alpha. The
+/// tail is summed from its small end.
 fn critical(window: u32, chance: f64, alpha: i32) -> u32 {
     let ways = |count: u32| (1..=count).map(|at| (f64::from(window - count + at) / f64::from(at)).ln()).sum::<f64>();
     let share = |count: u32| {
@@ -170,12 +170,12 @@ fn cutoffs_are_those_of_the_standard() {
 
 // ---- the port -----------------------------------------------------------------------------------
 
-/// The port with a source of samples of its own.
+/// The port with a test source of samples.
 struct Port {
     bench: Bench,
     sink: hearith_verilated::bench::Sink,
     random: Random,
-    /// Every sample that was used for digests.
+    /// Every sample used for digests.
     samples: Vec<bool>,
 }
 
@@ -187,7 +187,7 @@ impl Port {
         Self { bench, sink, random: Random::new(seed), samples: Vec::new() }
     }
 
-    /// So many samples of a source, a cycle or more apart.
+    /// Sends `count` samples of a source, at least a cycle apart.
     fn feed(&mut self, count: usize, mut source: impl FnMut(&mut Random) -> bool) {
         for _ in 0..count {
             let sample = source(&mut self.random);
@@ -237,7 +237,7 @@ fn words_are_digests_of_samples() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_source_that_fails_is_not_used_again() {
-    // Stuck at either value, with the fault before the start-up test's end and after it.
+    // Stuck at either value, with the fault before or after the end of the start-up test.
     for (level, good) in [(false, 100), (true, 2000), (false, 3000)] {
         let mut port = Port::new(7 + good as u64);
         port.feed(good, fair);
@@ -246,7 +246,7 @@ fn a_source_that_fails_is_not_used_again() {
         port.feed(100, |_| level);
         assert_eq!(port.failed().map(|cause| cause & 1), Some(1));
         port.bench.set_sink_pressure(port.sink, Pressure::None);
-        // It is for good, even when the source is well again.
+        // The failure is permanent, even if the source recovers.
         port.feed(1800, fair);
         assert!(port.failed().is_some() && port.words().len() == before);
         port.bench.reset();
@@ -254,7 +254,7 @@ fn a_source_that_fails_is_not_used_again() {
         port.feed(1024 + 576, fair);
         assert!(port.failed().is_none() && port.words().len() == 8, "a reset begins anew");
     }
-    // One that prefers ones, without long runs.
+    // A source that prefers ones, without long runs.
     let mut port = Port::new(20);
     port.feed(1024, fair);
     let mut at = 0;
@@ -263,7 +263,7 @@ fn a_source_that_fails_is_not_used_again() {
         at % 8 != 0
     });
     assert_eq!(port.failed(), Some(2));
-    // One that says nothing.
+    // A silent source.
     let mut port = Port::new(21);
     port.feed(1024, fair);
     assert!(port.failed().is_none());

@@ -1,5 +1,5 @@
-//! Arithmetic modulo 2^A + 1 and 2^A - 2^B + 1 against GMP: all operands at tiny widths, corner and
-//! random values at full width; latencies counted.
+//! Arithmetic modulo 2^A + 1 and 2^A - 2^B + 1 against GMP: all operands at tiny widths, edge cases
+//! and random values at full width. Latencies are counted.
 
 use crate::golden::{below, power};
 use crate::pipe::Pipe;
@@ -24,7 +24,7 @@ fn pairs(bound: u32) -> Vec<Vec<Integer>> {
     (0..bound).flat_map(|a| (0..bound).map(move |b| vec![Integer::from(a), Integer::from(b)])).collect()
 }
 
-/// Residues where carries and corrections happen, and random ones.
+/// Residues that cause carries and corrections, and random ones.
 fn residues(random: &mut Random, p: &Integer, count: usize) -> Vec<Integer> {
     let bits = p.significant_bits();
     let near = |x: Integer| [x.clone() - 1u32, x.clone(), x + 1u32];
@@ -41,7 +41,7 @@ fn some_pairs(p: &Integer) -> Vec<Vec<Integer>> {
     values.iter().flat_map(|a| values.iter().map(|b| vec![a.clone(), b.clone()])).collect()
 }
 
-/// Products of such residues, and what is next to multiples of p, up to a bound.
+/// Products of such residues, and neighbours of multiples of p, up to a bound.
 fn products(p: &Integer, most: &Integer) -> Vec<Vec<Integer>> {
     let mut random = Random::new(3);
     let products = some_pairs(p).into_iter().map(|pair| Integer::from(&pair[0] * &pair[1]));
@@ -152,8 +152,8 @@ fn half_power(design: &Design, halves: u32) -> Integer {
     (root * power(halves / 2)).modulo(&modulus(design))
 }
 
-/// The root of a design's transforms: its own or, where half powers of two are roots, the first of
-/// them of that order.
+/// The root of a design's transforms: its parameter, or if half powers of two are roots, the first
+/// of them of that order.
 fn root(design: &Design) -> Integer {
     let given = design.parameters().iter().find(|(name, _)| *name == "Root");
     given.map_or_else(
@@ -165,12 +165,12 @@ fn root(design: &Design) -> Integer {
     )
 }
 
-/// Words of so many bits side by side.
+/// Words of `bits` bits each, packed into a number.
 fn packed(words: &[Integer], bits: u32) -> Integer {
     words.iter().rev().fold(Integer::new(), |all, word| (all << bits) + word)
 }
 
-/// The same taken apart.
+/// The words of a packed number.
 fn unpacked(all: &Integer, bits: u32, count: u32) -> Vec<Integer> {
     (0..count).map(|k| Integer::from(all >> (k * bits)).keep_bits(bits)).collect()
 }
@@ -223,7 +223,7 @@ fn products_with_every_power_of_a_root() {
             let scaled = powers.iter().map(|w| Integer::from(&x[0] * w) * &scale % &p);
             vec![packed(&plain.chain(scaled).collect::<Vec<_>>(), bits)]
         });
-        // The butterfly's power is the last; the pair behind it takes two cycles.
+        // The butterfly uses the last power; the following pair takes two cycles.
         let outputs = &["sum_o", "difference_o"];
         Pipe { outputs, latency: latency + 2, ..pipe }.check(items, |x| {
             let down = Integer::from(&x[0] * &powers[k as usize - 1]);
@@ -233,7 +233,7 @@ fn products_with_every_power_of_a_root() {
     }
 }
 
-/// Transforms by their definition.
+/// Transforms, compared with their definition.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_of_every_small_vector_and_of_random_ones() {

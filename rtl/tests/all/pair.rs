@@ -1,6 +1,6 @@
-//! Exponentiation by two multipliers side by side against GMP: every exponent of some bits at tiny
-//! widths, exponents of any length, full width; bits that come late; the same cycles and the same
-//! products whatever exponent and base.
+//! Exponentiation by two parallel multipliers against GMP: every exponent of some bits at tiny
+//! widths, exponents of any length, full width, and late bits. Cycles and products do not depend on
+//! exponent and base.
 
 use crate::golden::{Large, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -110,13 +110,13 @@ fn exponents_of_any_length() {
 fn powers_of_wide_numbers() {
     let shape = Large::new(1024, [256, 128, 16]);
     let mut random = Random::new(9);
-    // A square, as Paillier has it.
+    // A square, as in Paillier.
     let root = odd(&mut random, 512);
     let items = [(number(&random.bits(1023)), number(&random.bits(40)), 40), (root.clone(), power(12) - 1u32, 12)];
     check(&PAIR_1024, shape, &(root.clone() * &root), &items, false);
 }
 
-/// The figure of the paper's machine: 187 cycles for a bit of the exponent.
+/// The figure of the paper's machine: 187 cycles per bit of the exponent.
 #[test]
 fn a_bit_takes_no_more_cycles_than_the_papers() {
     assert!([128, 256].iter().all(|&width| Large::new(1024, [256, width, 16]).step() <= 187));

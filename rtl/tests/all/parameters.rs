@@ -1,5 +1,5 @@
-//! Parameters out of range are refused while a module is elaborated, by the module's own message;
-//! those at the edges of their ranges are taken.
+//! Parameters out of range are refused during the elaboration of a module, with the module's own
+//! message. Parameters at the limits of their ranges are accepted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The directories of modules.
 const ROOMS: [&str; 10] = ["lib", "arith", "blocks", "mesa", "coproc", "links", "election", "ntt", "rns", "dghv"];
 
-/// Parameter sets that must be refused: the module, the settings, a part of the message after the
-/// module's name. Where a module inside speaks first, its name stands before a colon.
+/// Parameter sets that must be refused: the module, the settings, and a part of the message after
+/// the module's name. If a submodule reports first, its name precedes the message, with a colon.
 const BAD: &[(&str, &[&str], &str)] = &[
     // rtl/lib
     ("axil_monitor", &["AddressBits=0"], "AddressBits must be at least 1"),
@@ -160,7 +160,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("encryptor_board", &["NoiseTimeout=1"], "noise_source_port: NoiseTimeout must be at least 2"),
     ("encryptor_board", &["Contests=11"], "Contests must be from 1 to 10, Candidates to 9"),
     ("encryptor_board", &["N=64", "Candidates=10"], "Contests must be from 1 to 10, Candidates to 9"),
-    // 24 bits of address, of which a ballot takes 11; and a log that fills no sector.
+    // A ballot uses 11 of the 24 address bits, and this log fills no sector.
     (
         "encryptor_board",
         &["N=4096", "ABits=1024", "Slots=16384"],
@@ -335,7 +335,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("mesa", &["N=64", "Stages=1", "StreamBits=32", "W=3"], "mont_row: W must be 4 to 32"),
     ("mesa", &["N=64", "Stages=1", "StreamBits=32", "V=34"], "mont_row: V must be W to 2 W - 1"),
     ("mesa", &["N=64", "Stages=1", "StreamBits=32", "D=7", "W=8", "V=8"], "mont_row: D must be 2 + 2 Near to 6"),
-    // A quotient longer than the multiplier's scan, which was cut.
+    // A quotient longer than the multiplier's scan would be truncated.
     ("mesa", &["N=64", "Stages=1", "StreamBits=32", "W=32", "V=32", "D=3"], "W (D + 1) must be at most 3 N / 2 + 1"),
     ("mesa", &["N=64", "Stages=1", "StreamBits=32", "W=32", "V=63"], "V must be less, or W (D + 2) a multiple of it"),
     ("mesa_branch", &["N=64", "Stages=1", "W=32", "V=63"], "V must be less, or W (D + 2) a multiple of it"),
@@ -385,7 +385,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("ntt_parallel", &["K=12"], "K is a power of two"),
     ("ntt_parallel", &["A=65", "K=8"], "modular_pair: A is 2 to 64"),
     ("ntt_parallel", &["B=31", "K=8"], "modular_pair: A is 2 to 64, B is 0 or 2 to A - 2"),
-    // No powers of two make up roots of this modulus.
+    // The powers of two contain no roots of this modulus.
     ("ntt_parallel", &["B=20", "K=8", "Root=66'd0"], "twiddle: Root is not of order K"),
     ("ntt_parallel", &["B=20", "K=8", "Barrett=2"], "modular_product: Barrett is 0 or 1"),
     ("convolution_parallel", &["A=65", "K=8", "Base=8"], "modular_pair: A is 2 to 64"),
@@ -510,7 +510,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("weighted_sum", &["Items=0"], "Items and XBits must be at least 1"),
 ];
 
-/// Parameter sets at the edges of what is allowed.
+/// Parameter sets at the limits of the valid ranges.
 const GOOD: &[(&str, &[&str])] = &[
     ("block_encryptor", &["Blocks=2", "Lanes=1"]),
     ("block_encryptor", &["Blocks=4", "Lanes=2"]),
@@ -662,8 +662,8 @@ const GOOD: &[(&str, &[&str])] = &[
 /// A module and its settings.
 type Case = (&'static str, &'static [&'static str]);
 
-/// What Verilator says to these modules with these settings, all below one top so that it reads
-/// each source once; nothing if it takes them all.
+/// Verilator's messages for these modules and settings. All are under one top module, so that it
+/// reads each source once. `None` if it accepts them all.
 fn elaborate(cases: &[Case]) -> Option<String> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("every_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -705,7 +705,7 @@ fn elaborate(cases: &[Case]) -> Option<String> {
     (!output.status.success()).then_some(text)
 }
 
-/// A row of `BAD`: the case, the module that speaks, and a part of what it says.
+/// A row of `BAD`: the case, the module that reports, and a part of its message.
 #[derive(Clone, Copy)]
 struct Bad {
     case: Case,
@@ -720,8 +720,8 @@ impl Bad {
         Self { case: (module, settings), speaker, message }
     }
 
-    /// Whether the message is said of instance `number`, of which Verilator names one for each
-    /// place in a source.
+    /// Whether the message refers to instance `number`. Verilator names one instance for each place
+    /// in a source.
     fn is_refused(&self, number: usize, said: &str) -> bool {
         let start = format!("{}: ", self.speaker);
         let instance = format!(".u_{number}");
@@ -742,8 +742,8 @@ impl Bad {
     }
 }
 
-/// Cases that no message of their own refuses. One that shows nothing, since another ended the run
-/// or its message was said of another instance, is tried again with fewer.
+/// Cases without a refusal of their own. If another case ended the run, or the message referred to
+/// another instance, the case is tried again with fewer others.
 fn not_refused(cases: &[Bad]) -> Vec<String> {
     let said = elaborate(&cases.iter().map(|bad| bad.case).collect::<Vec<_>>()).unwrap_or_default();
     let left: Vec<Bad> =
@@ -783,7 +783,8 @@ fn good_parameters_are_taken() {
     assert!(refused.is_none(), "{}", refused.unwrap_or_default());
 }
 
-/// Modules that take seconds each with their defaults; `GOOD` has most of them at small sizes.
+/// Modules that take seconds each with their default parameters. `GOOD` has most of them at small
+/// sizes.
 const WIDE: [&str; 26] = [
     "block_divide",
     "block_encryptor",
@@ -834,8 +835,8 @@ fn wide_modules_with_their_defaults_have_no_warning() {
     assert!(refused.is_none(), "{}", refused.unwrap_or_default());
 }
 
-/// Designs that a user instantiates: of these every parameter has a bad value in the table and a
-/// good one that is not its default.
+/// Designs that users instantiate. Each of their parameters needs a bad value in the table, and a
+/// good value other than its default.
 const TOPS: [&str; 22] = [
     "block_encryptor",
     "convolution_parallel",
@@ -881,7 +882,7 @@ fn every_parameter_of_a_top_is_swept() {
     }
 }
 
-/// The name and the source of every module in a file of its name, sorted.
+/// The name and the source of every module whose file has its name, sorted.
 fn modules() -> Vec<(String, String)> {
     let mut modules = Vec::new();
     for room in ROOMS {
@@ -900,11 +901,11 @@ fn modules() -> Vec<(String, String)> {
     modules
 }
 
-/// Every module with a parameter that can be out of range is in the table, so that a new one is not
-/// forgotten.
+/// Every module with a parameter that can be out of range must be in the table, so that new modules
+/// are not forgotten.
 #[test]
 fn every_module_with_parameters_is_in_the_table() {
-    // Parts of others, which have their parameters from a module that checks them.
+    // Submodules whose parameters come from a module that checks them.
     let parts = [
         "axil_port",
         "butterfly",

@@ -1,5 +1,5 @@
-//! Residue units and Barrett reductions against GMP: every input at tiny widths; corner and random
-//! values for every prime of the paper's pools and at full width.
+//! Residue units and Barrett reductions against GMP: every input at tiny widths; edge cases and
+//! random values for every prime of the paper's pools, and at full width.
 
 #[path = "../../designs/pools.rs"]
 mod pools;
@@ -11,7 +11,7 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::Integer;
 
-/// What an array of units was built for.
+/// The parameters of an array of units.
 struct Array {
     design: &'static Design,
     primes: Vec<u64>,
@@ -37,13 +37,14 @@ impl Array {
         Core { design: self.design, operands: &["a_i"], results: &["r_o"] }
     }
 
-    /// The residues of a number as the array gives them.
+    /// A number's residues in the array's output format.
     fn expected(&self, a: &Integer) -> Integer {
         let residues = self.primes.iter().rev().map(|&prime| Integer::from(a % prime));
         residues.fold(Integer::new(), |all, residue| (all << self.v) + residue)
     }
 
-    /// The largest number, and what is next to multiples of some prime or to the edge of a word.
+    /// The largest number, neighbours of multiples of some prime, and numbers at the edges of
+    /// words.
     fn corners(&self, random: &mut Random, count: usize) -> Vec<Integer> {
         let (most, word) = (power(self.bits()) - 1u32, power(self.v) - 1u32);
         let alternating = |first: u32| {
@@ -64,7 +65,8 @@ impl Array {
         found
     }
 
-    /// One coefficient a cycle, the results `Stages` cycles later; then the same under pressure.
+    /// Checks one coefficient per cycle with results `Stages` cycles later, and the same under
+    /// pressure.
     fn check(&self, numbers: Vec<Integer>, pressures: u64) {
         let items: Vec<Vec<Integer>> = numbers.into_iter().map(|number| vec![number]).collect();
         let stages = self.design.parameter("Stages").into();
@@ -78,7 +80,7 @@ impl Array {
     }
 }
 
-/// Every number of so many bits.
+/// Every number of `bits` bits.
 fn all(bits: u32) -> Vec<Integer> {
     (0..1_u32 << bits).map(Integer::from).collect()
 }
@@ -120,8 +122,7 @@ fn every_small_number_in_every_architecture() {
     }
 }
 
-/// A module with one stream of numbers and one of their residues modulo `Q`, for every number of so
-/// many bits or for some of them.
+/// Checks a module with one stream of numbers and one of their residues modulo `Q`.
 fn check_single(design: &'static Design, operand: &'static str, latency: u64, numbers: Vec<Integer>) {
     let core = Core { design, operands: if operand == "a_i" { &["a_i"] } else { &["x_i"] }, results: &["r_o"] };
     let q = design.parameter("Q");
@@ -158,7 +159,7 @@ fn barrett_reductions_of_long_words() {
     for design in [&rtl::BARRETT_56, &rtl::BARRETT_58_COMPACT] {
         let mut random = Random::new(7);
         let (q, most) = (design.parameter("Q"), power(design.parameter("K")) - 1u32);
-        // Next to multiples of q the quotient is the likeliest to be one short.
+        // Near multiples of q, the quotient is most likely to be one too small.
         let multiples = (0..400).map(|_| below(&mut random, &Integer::from(&most / q)) * q);
         let numbers = multiples.flat_map(|x| [x.clone() + (q - 1), x.clone() + q, x]);
         let ends = (0..400_u32).flat_map(|x| [Integer::from(x), most.clone() - x]);
@@ -173,7 +174,7 @@ fn wide_pools_every_prime() {
     check_pool(&rtl::RESIDUES_POOL_1440, 70, 63);
 }
 
-/// The largest models of all the tests; bases of the compact form are among the short ones.
+/// The largest models of all tests. Short tests also cover the compact form.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 #[cfg_attr(verilator, ignore = "long: make test-full")]
@@ -187,11 +188,11 @@ fn check_pool(design: &'static Design, primes: usize, longest: u32) {
     assert_eq!(array.primes.len(), primes);
     array.primes.iter().for_each(|&prime| check_bounds(prime, &array, longest));
     let mut random = Random::new(primes as u64);
-    // These have no registers: nothing to hold under pressure.
+    // These designs have no registers, so pressure cannot hold anything.
     array.check(array.corners(&mut random, 20), 0);
 }
 
-/// The widths of `residue_unit` hold the largest number, and no word of its Barrett reduction is
+/// The widths in `residue_unit` fit the largest number, and no word of its Barrett reduction is
 /// longer than the paper allows.
 fn check_bounds(prime: u64, array: &Array, longest: u32) {
     let (v, pairs) = (array.v, array.words.div_ceil(2));
@@ -229,8 +230,8 @@ fn wide_evaluated_primes_at_1440_bits() {
     }
 }
 
-/// The primes of the lattice scheme, and words as long as a bank takes, with the smallest beta and
-/// one as long as a word.
+/// The primes of the lattice scheme, and words of the greatest length that a bank supports, with
+/// the smallest beta and one as long as a word.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn primes_of_more_than_a_word() {
@@ -272,7 +273,7 @@ fn a_stage_holds_an_item_while_the_next_waits() {
     }
 }
 
-/// The lists that the models are built from.
+/// The lists that the models are built from equal the results of the search.
 #[test]
 fn the_pools_are_what_the_search_finds() {
     let found = |degree, modulus_bits, max_word| {
@@ -282,6 +283,6 @@ fn the_pools_are_what_the_search_finds() {
     assert_eq!(pools::POOL_360[..], found(1 << 13, 360, 62));
     assert_eq!(pools::POOL_720[..], found(1 << 14, 720, 63));
     assert_eq!(pools::POOL_1440[..], found(1 << 15, 1440, 63));
-    // The bank of 360 bits takes the largest of the paper's shorter pool.
+    // The bank of 360 bits uses the largest primes of the paper's shorter pool.
     assert_eq!(pools::POOL_360[..12], found(1 << 13, 360, 60)[..12]);
 }

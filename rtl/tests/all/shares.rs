@@ -1,7 +1,6 @@
-//! A trustee's share of a decryption and its proof (`rtl/election/share_prover.sv`), beside GMP's
-//! powers and the hash that `docs/explanation/threshold.md` describes. Powers are the test's: what
-//! the unit
-//! asks for, how long it says that it is, and when.
+//! A trustee's share of a decryption and its proof (`rtl/election/share_prover.sv`), compared with
+//! GMP's powers and the hash that `docs/explanation/threshold.md` describes. The test computes the
+//! powers and records the unit's requests for them, with exponent lengths and cycles.
 
 use hearith_rtl::SHARE_PROVER;
 use hearith_verilated::bench::{Bench, Random};
@@ -11,28 +10,28 @@ use sha2::{Digest, Sha256};
 /// Bits of n^2, and bytes.
 const N: u32 = 256;
 const WIDTH: usize = N as usize / 8;
-/// Bits of the longest share that the unit takes; words of what it keeps, and of an answer.
+/// Bits of the longest share that the unit accepts; words of the stored value, and of an answer.
 const MOST: u32 = 397;
 const WORDS: usize = 15;
 const ANSWER_WORDS: usize = 29;
 const ELECTION: [u8; 32] = [0x5a; 32];
-/// w, l, i; contest and mark.
+/// The parameters w, l, i; the contest and the mark.
 const COUNTERS: [u32; 3] = [3, 5, 4];
 const PLACE: [u32; 2] = [2, 7];
-/// Cycles that a power takes.
+/// Cycles of a power.
 const POWER: u64 = 20;
 
-/// The unit, and what goes to it from around it.
+/// The unit, and the test's side of its ports.
 struct Unit {
     bench: Bench,
     random: Random,
     n: Integer,
     share_bits: u32,
     generator: Integer,
-    /// Words of rho as they are drawn; how many there are.
+    /// Words of rho drawn so far.
     drawn: Vec<u32>,
     power: Option<(u64, Integer)>,
-    /// What was asked for: cycle, bits of the exponent as they were said.
+    /// Requests for powers: cycle, and stated bits of the exponent.
     powers: Vec<(u64, u64)>,
     cycle: u64,
     said: Vec<u32>,
@@ -40,7 +39,7 @@ struct Unit {
 }
 
 impl Unit {
-    /// A unit for a key whose shares have so many bits.
+    /// Creates a unit for a key with shares of `share_bits` bits.
     fn new(seed: u64, share_bits: u32) -> Self {
         let mut random = Random::new(seed);
         let n = Integer::from(0xd1_u32) << 120_u32 | number(&mut random, 120) | 1_u32;
@@ -89,7 +88,7 @@ impl Unit {
         self.n.clone().square()
     }
 
-    /// A cycle: powers, random words and words of the answer change hands.
+    /// Steps by a cycle, and serves powers, random words and words of the answer.
     fn step(&mut self) {
         let asked = self.bench.model.bit("power_valid_o") && self.power.is_none();
         self.bench.model.set("power_ready_i", asked);
@@ -126,8 +125,8 @@ impl Unit {
         self.bench.model.set(port, false);
     }
 
-    /// Loads words, and has them checked if they are as many as there have to be: whether the share
-    /// is kept, and after how many cycles.
+    /// Loads words. With the required number of words, the unit checks them. Returns whether the
+    /// share is kept, and the number of cycles.
     fn load(&mut self, share: &Integer, words: usize) -> (bool, u64) {
         self.pulse("load_i");
         let mut digits = share.to_digits::<u32>(Order::Lsf);
@@ -147,7 +146,7 @@ impl Unit {
         (self.bench.model.bit("kept_o"), self.cycle - begun)
     }
 
-    /// What a share is of changes in every cycle, as it may while none is made.
+    /// Changes the inputs of a share in every cycle, which is allowed while none is being computed.
     fn change(&mut self) {
         for port in ["c_i", "contest_i", "mark_i", "verifier_i", "check_i"] {
             let kept = self.bench.model.get(port);
@@ -161,7 +160,7 @@ impl Unit {
         }
     }
 
-    /// Has something done, until it is.
+    /// Starts an operation and waits for its end.
     fn order(&mut self, check: bool) {
         self.change();
         self.bench.model.set("check_i", check);
@@ -175,7 +174,7 @@ impl Unit {
         panic!("it is never done");
     }
 
-    /// Whether anything is in the register of the share.
+    /// Whether the register of the share is nonzero.
     fn holds_a_share(&mut self) -> bool {
         self.bench.model.peek("share_q", 0).iter().any(|&limb| limb != 0)
     }
@@ -191,7 +190,7 @@ fn big_endian(number: &Integer, width: usize) -> Vec<u8> {
     [vec![0; width - digits.len()], digits].concat()
 }
 
-/// The challenge as the page on sharing has it.
+/// The challenge as documented in `docs/explanation/threshold.md`.
 fn challenge(n: &Integer, numbers: [&Integer; 6]) -> Integer {
     let election: String = ELECTION.iter().map(|byte| format!("{byte:02x}")).collect();
     let texts = [
@@ -209,15 +208,14 @@ fn challenge(n: &Integer, numbers: [&Integer; 6]) -> Integer {
     Integer::from_digits(&hash.finalize(), Order::Msf)
 }
 
-/// Shares of so many bits from nothing but zeros to nothing but ones, times factorials of up to 62
-/// bits.
+/// Shares of `bits` bits, from almost all zeros to all ones, times factorials of up to 62 bits.
 fn shares(random: &mut Random, bits: u32) -> [Integer; 5] {
     let ones = (Integer::from(1) << bits) - 1_u32;
     let longest = ones * ((Integer::from(1) << 62_u32) - 1_u32);
     [Integer::from(1), Integer::from(1) << 200_u32, number(random, bits + 50), number(random, 64), longest]
 }
 
-/// Of the shortest shares, the longest, and some whose words end elsewhere.
+/// The shortest and the longest shares, and some with other word boundaries.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn shares_and_their_proofs_are_those_of_the_protocol_in_the_same_time_for_all() {
@@ -242,7 +240,7 @@ fn shares_of_bits_are_those_of_the_protocol(bits: u32) {
         unit.bench.model.set("random_valid_i", true);
         let begun = unit.cycle;
         unit.order(false);
-        // Cycles of the check, of the share, and of each power's beginning, with its length.
+        // Cycles of the check and of the share, and the start cycle and length of each power.
         let powers: Vec<_> = unit.powers.iter().map(|(cycle, bits)| (cycle - begun, *bits)).collect();
         times.push((checked, unit.cycle - begun, powers));
         assert_eq!(unit.drawn.len(), ANSWER_WORDS);
@@ -283,7 +281,7 @@ fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
         assert!(!unit.load(&wrong, words).0, "bit {bit}");
         assert!(forgotten(&mut unit));
     }
-    // The longest that there are, and what is longer, with powers of which nothing above is seen.
+    // The longest values and beyond, with powers in which the excess bits do not show.
     for bit in [N + 63, N + 64, N + 65, N + 95, N + 96, 32 * WORDS as u32 - 1] {
         let long = share.clone() + (Integer::from(1) << bit);
         assert!(!unit.load(&long, words).0, "bit {bit}");
@@ -302,7 +300,7 @@ fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
     kept(&mut unit);
     unit.bench.reset();
     assert!(forgotten(&mut unit));
-    // Given up while rho is drawn, it is there for the next.
+    // If the operation is aborted while rho is drawn, the share stays for the next one.
     kept(&mut unit);
     unit.bench.model.set("random_valid_i", false);
     unit.bench.model.set("check_i", false);

@@ -1,4 +1,4 @@
-//! The blocks of `rtl/lib`: every item once, in order, whatever the pressure; constants and bus
+//! The blocks of `rtl/lib`: every item once, in order, under any pressure; also constants and bus
 //! transactions.
 
 use hearith_rtl::{
@@ -26,7 +26,7 @@ fn press(bench: &mut Bench, source: Source, sinks: &[Sink], [before, after]: [Pr
     sinks.iter().for_each(|&sink| bench.set_sink_pressure(sink, after));
 }
 
-/// The low end first: the item made of beats.
+/// The item made of beats, lowest first.
 fn joined(beats: &[Vec<u64>], width: usize) -> Vec<u64> {
     match width {
         64 => beats.concat(),
@@ -41,7 +41,7 @@ fn widens(design: &'static Design, width: usize, beats: usize, interval: u64) {
         press(&mut bench, source, &[sink], pressures);
         let (mut expected, mut dropped) = (Vec::new(), 0);
         for packet in 0..60 {
-            // Some are too short, some too long.
+            // Some packets are too short, some too long.
             let length = match packet % 7 {
                 2 => 1 + bench.random().below(beats as u64 - 1) as usize,
                 5 => beats + 1 + bench.random().below(2 * beats as u64) as usize,
@@ -66,10 +66,10 @@ fn widens(design: &'static Design, width: usize, beats: usize, interval: u64) {
         bench.idle(100);
         let received = bench.received(sink).iter().map(|transfer| &transfer.fields[0]);
         assert!(received.eq(&expected));
-        // The last packet is a good one, so that all reports have been seen.
+        // The last packet is valid, so all reports have been seen.
         assert_eq!(reported, dropped);
     });
-    // An item every so many cycles, the first a cycle after its last beat.
+    // An item every `interval` cycles, the first a cycle after its last beat.
     let mut bench = Bench::new(design.model(), 1);
     let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
     let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
@@ -107,8 +107,8 @@ fn narrows(design: &'static Design, width: usize, beats: usize, interval: u64) {
             assert!(packet.iter().enumerate().all(|(at, beat)| (beat.fields[1] == [1]) == (at + 1 == beats)));
         }
         if pressures == [Pressure::None; 2] {
-            // An item every so many cycles, the first a cycle after it was taken, its beats one
-            // after another.
+            // An item every `interval` cycles, the first a cycle after it was accepted, with its
+            // beats in sequence.
             let expected = (0..40).flat_map(|item| (0..beats as u64).map(move |beat| 1 + item * interval + beat));
             assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(expected));
         }
@@ -124,13 +124,13 @@ fn narrowing_cuts_items_into_packets() {
     narrows(&STREAM_NARROW_GAPLESS_64X2, 64, 2, 2);
 }
 
-/// Every item once, in order; as many as the block holds when nothing is taken; nothing taken in
-/// reset; both sides registered.
+/// Every item once, in order; as many items as the block can hold if none is accepted; none
+/// accepted in reset; both sides registered.
 fn waits_in_line(design: &'static Design, width: usize, depth: usize, [latency, first]: [u64; 2]) {
     under_pressure(design, |mut bench, pressures| {
         let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
-        // Full first, so that every place is used.
+        // The block is filled first, so that every entry is used.
         bench.set_sink_pressure(sink, Pressure::Stalled);
         let items: Vec<Vec<u64>> = (0..200).map(|_| bench.random().bits(width)).collect();
         items.iter().for_each(|item| bench.push(source, &[item]));
@@ -152,11 +152,11 @@ fn waits_in_line(design: &'static Design, width: usize, depth: usize, [latency, 
     let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
     let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
     (0..40).for_each(|_| bench.push(source, &[&[7]]));
-    // Not ready in the first cycles; then an item a cycle, each with the latency at the other side.
+    // Not ready in the first cycles, then an item per cycle with constant latency.
     bench.run(sink, 40, 100);
     assert!(bench.taken(source).iter().copied().eq(first..first + 40));
     assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(first + latency..first + latency + 40));
-    // Outputs change at the clock alone.
+    // Outputs change only at the clock.
     let (mut model, mut random) = (design.model(), Random::new(3));
     model.reset();
     for _ in 0..500 {
@@ -171,7 +171,7 @@ fn waits_in_line(design: &'static Design, width: usize, depth: usize, [latency, 
         assert_eq!(shown(&model), before);
         model.edge();
     }
-    // In reset it is empty and not ready, and what it held is gone.
+    // In reset it is empty and not ready, and its content is lost.
     model.set("rst_ni", false);
     model.set("in_valid_i", true);
     for _ in 0..3 {
@@ -208,8 +208,8 @@ fn forks(design: &'static Design, takers: usize) {
         (0..100).for_each(|_| bench.push(source, &[]));
         for _ in 0..20_000 {
             bench.step();
-            // An item is gone exactly when all have it, and none waits for another but for the next
-            // item.
+            // An item is complete exactly when all receivers have it. Receivers wait for each other
+            // only before the next item.
             let counts: Vec<usize> = sinks.iter().map(|&sink| bench.received(sink).len()).collect();
             let (least, most) = (*counts.iter().min().expect("takers"), *counts.iter().max().expect("takers"));
             assert_eq!(bench.taken(source).len(), least);
@@ -229,7 +229,7 @@ fn a_fork_gives_every_item_to_all() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_join_takes_all_parts_together() {
-    // Wires alone: every case.
+    // Combinational only: tests every case.
     let mut model = STREAM_JOIN_3.model();
     for case in 0..16_u64 {
         let (valid, ready) = (case & 7, case >> 3 == 1);
@@ -253,7 +253,7 @@ fn a_multiplexer_passes_the_source_that_is_named() {
         model.set("out_ready_i", ready);
         model.set_limbs("in_data_i", &data);
         model.eval();
-        // Number 3 is nobody.
+        // Number 3 selects none.
         let named = select < 3;
         assert_eq!(model.bit("out_valid_o"), named && valid >> select & 1 == 1);
         assert_eq!(model.get_u64("in_ready_o"), if named { ready << select } else { 0 });
@@ -300,7 +300,7 @@ fn an_arbiter_keeps_packets_whole_and_is_fair() {
                 let length = 1 + bench.random().below(4);
                 beats += length as usize;
                 for beat in 0..length {
-                    // Who, which packet, which beat.
+                    // The source, the packet, and the beat.
                     bench.push(source, &[&[number << 12 | packet << 4 | beat], &[u64::from(beat + 1 == length)]]);
                 }
             }
@@ -316,14 +316,14 @@ fn an_arbiter_keeps_packets_whole_and_is_fair() {
         }
         assert_eq!(next, [20; 3]);
         if [before, after] == [Pressure::None; 2] {
-            // Behind a packet no cycle is lost, since the third source always has another; within
-            // one its own source may wait.
+            // No cycle is lost after a packet, since the third source always has another. Within a
+            // packet its own source may wait.
             let ended = received.windows(2).take(60).filter(|pair| pair[0].fields[1][0] == 1);
             assert!(ended.clone().count() > 10);
             assert!(ended.into_iter().all(|pair| pair[1].cycle - pair[0].cycle == 1));
         }
     });
-    // Nobody waits for more than a packet of each other one when all have always something.
+    // If all sources always have data, each waits for at most one packet of every other.
     let mut bench = Bench::new(STREAM_ARBITER_3.model(), 2);
     let sink = bench.sink("out_valid_o", "out_ready_i", &["out_source_o"]);
     for source in 0..3 {
@@ -373,7 +373,7 @@ fn constants_are_written_by_words_and_wiped_at_once() {
         model.clock();
         match expected.get_mut(index as usize) {
             _ if wipe => expected = [0; 3],
-            // 70 bits: six of the top word.
+            // 70 bits: the top word has six.
             Some(word) if write => *word = if index == 2 { data & 0x3f } else { data },
             _ => (),
         }
@@ -382,7 +382,7 @@ fn constants_are_written_by_words_and_wiped_at_once() {
     }
 }
 
-/// A register file of four words behind the port: word 3 refuses both.
+/// A register file of four words behind the port. Word 3 refuses reads and writes.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bus_transactions_become_single_writes_and_reads() {

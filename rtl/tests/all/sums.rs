@@ -1,5 +1,5 @@
-//! Sums and differences in limbs against GMP: all operands at tiny widths, corner and random values
-//! at full width.
+//! Sums and differences in limbs against GMP: all operands at tiny widths, edge cases and random
+//! values at full width.
 
 use crate::golden::{Core, below, number, odd, power};
 use crate::idle::{Module, Operation, items};

@@ -9,7 +9,7 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
 use rug::Integer;
 
-/// A number of so many bits: all ones, a single one, zero, or random ones.
+/// A number of `bits` bits: all ones, a single one, zero, or random.
 fn some(random: &mut Random, bits: u32) -> Integer {
     match random.below(6) {
         _ if bits == 0 => Integer::new(),
@@ -20,7 +20,7 @@ fn some(random: &mut Random, bits: u32) -> Integer {
     }
 }
 
-/// Products of blocks that a step takes, those of zeros included.
+/// Products of blocks that a step computes, including those of zeros.
 fn products(step: &Step, block: usize) -> usize {
     let [i, j, columns] = [step.x.words, step.y.words, step.z.words].map(|words| words.div_ceil(block));
     let pairs = |c: usize| (c.min(i - 1) + 1).saturating_sub((c + 1).saturating_sub(j));
@@ -42,7 +42,8 @@ impl Multiplier {
         Multiplier { unit, block, width, random: Random::new(seed + 9) }
     }
 
-    /// A sum of products of random numbers, its lowest words; cycles, and products of blocks.
+    /// Computes the lowest words of a sum of products of random numbers. Returns the cycles, and
+    /// the products of blocks.
     fn check(&mut self, terms: usize, x: usize, y: usize, z: usize) -> (u64, usize) {
         let operand = |at, words| Operand { at, words, stride: words + 1 };
         let (y_at, z_at) = (terms * (x + 1), terms * (x + y + 2));
@@ -55,7 +56,7 @@ impl Multiplier {
             ..Step::default()
         };
         let mut sum = Integer::new();
-        // What was there before must not matter, nor what is behind a number.
+        // The previous content must not matter, nor must the words after a number.
         let guard = self.random.next() & u64::MAX >> (64 - self.width);
         self.unit.memory.words.fill(guard);
         for term in 0..terms {
@@ -89,7 +90,7 @@ fn products_of_every_small_shape() {
     }
 }
 
-/// Every product of blocks takes N cycles, and the way through the same every time.
+/// Every product of blocks takes N cycles, and the latency is always the same.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_of_products() {
@@ -98,7 +99,7 @@ fn cycles_of_products() {
         let b = multiplier.block;
         for (terms, x, y) in [(1, b, b), (1, b, 5 * b), (1, 4 * b, 7 * b), (3, 2 * b, 3 * b - 1), (1, 5 * b - 1, 5 * b)]
         {
-            // From rest: blocks begin when they come.
+            // From rest: blocks begin as soon as they arrive.
             multiplier.unit.bench.idle(2 * n);
             let (cycles, products) = multiplier.check(terms, x, y, x + y);
             assert_eq!(cycles, products as u64 * n + way, "{terms} times {x} by {y} words in {}", design.name());
@@ -106,8 +107,8 @@ fn cycles_of_products() {
     }
 }
 
-/// A memory that answers late, but within a product's time, adds that once, and at most a product's
-/// time.
+/// A memory that answers late, but within a product's time, adds this delay once, plus at most the
+/// time of a product.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn late_answers_cost_nothing_more() {
@@ -122,7 +123,7 @@ fn late_answers_cost_nothing_more() {
     assert!(cycles[1] <= 20 + 128 && cycles[2] <= 40 + 128, "{cycles:?}");
 }
 
-/// Element `index` of so many bits, by the definition in `hearith-dghv`: word `8 t + s` of its
+/// Element `index` of `bits` bits, by the definition in `hearith-dghv`: word `8 t + s` of its
 /// stream is word `t` of segment `s`.
 fn element(index: usize, bits: u32, width: u32) -> Integer {
     let words = bits.div_ceil(width) as usize;
@@ -131,7 +132,7 @@ fn element(index: usize, bits: u32, width: u32) -> Integer {
     (0..words).rev().fold(Integer::new(), |sum, k| (sum << width) + word(k)).keep_bits(bits)
 }
 
-/// Sums over elements from the seed: a segment each, and all of them together.
+/// Sums over elements from the seed: one segment at a time, and all together.
 fn check_seeded(
     multiplier: &mut Multiplier,
     bits: u32,
@@ -175,7 +176,7 @@ fn sums_over_elements_from_the_seed() {
     }
 }
 
-/// Sums, differences, comparisons and tests, with lengths of all kinds.
+/// Sums, differences, comparisons and tests, with various lengths.
 struct Adder {
     unit: Unit,
     width: u32,
@@ -189,7 +190,8 @@ impl Adder {
         Adder { unit, width, random: Random::new(seed + 17) }
     }
 
-    /// One step of so many words, in place where `place` says so; its cycles.
+    /// Carries out one step with these lengths, at an address that `place` selects (in place for
+    /// two of its values). Returns the cycles.
     fn check(&mut self, kind: u64, [x, y, z]: [usize; 3], place: usize, flags: u64) -> u64 {
         let [write, masked, carry] = [0, 1, 2].map(|bit| flags >> bit & 1 == 1);
         let width = self.width;
@@ -210,7 +212,7 @@ impl Adder {
         let guard = self.random.next() & u64::MAX >> (64 - width);
         self.unit.memory.words.fill(guard);
         let a = some(&mut self.random, x as u32 * width);
-        // Often equal, so that differences are zero and carries go far.
+        // Often equal, so that differences are zero and carries propagate far.
         let b = if self.random.below(3) == 0 {
             a.clone().keep_bits(y as u32 * width)
         } else {
@@ -264,8 +266,7 @@ fn sums_and_differences_of_all_words() {
     unit.memory.put(0, 256, &numbers);
     for (kind, carry) in [(ADD, false), (ADD, true), (SUBTRACT, false), (SUBTRACT, true)] {
         for y in 0..256_u64 {
-            // Words of y on their own, a step each would be too many: x has them all, y the same in
-            // every one.
+            // A step per word of y would take too long: x has all words, and y repeats one.
             let same = (0..256).fold(Integer::new(), |sum, k| sum + (Integer::from(y) << (8 * k)));
             unit.memory.put(256, 256, &same);
             let [x, y_at, z] = [0, 256, 512].map(|at| Operand { at, words: 256, stride: 0 });
@@ -303,7 +304,7 @@ struct Transformer {
 }
 
 const BY_128: FourStep = FourStep { log: 7, columns: 4, base: 16, word: 64 };
-/// Logarithm of the shortest transform, and words of both factors at least.
+/// Logarithm of the shortest transform, and the least number of words of both factors.
 const SHORTEST: u64 = 2;
 const LEAST: usize = 5;
 
@@ -314,7 +315,8 @@ impl Transformer {
         Transformer { unit, random: Random::new(seed + 5) }
     }
 
-    /// A step one behind the other from word 1 on, its matrices' place and their words.
+    /// A step with operands one after another from word 1 on, the address of its matrices, and
+    /// their words.
     fn step([x, y, z]: [usize; 3]) -> (Step, usize, usize) {
         let operand = |at, words| Operand { at, words, stride: 0 };
         let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).expect("a product that fits");
@@ -329,7 +331,7 @@ impl Transformer {
         (step, 4 + x + y + z, BY_128.scratch(shape) as usize)
     }
 
-    /// Whether the unit takes a step.
+    /// Whether the unit accepts a step.
     fn takes(&mut self, step: &Step) -> bool {
         self.unit.bench.model.set_limbs("step_i", &step.limbs());
         self.unit.bench.model.settle();
@@ -341,8 +343,8 @@ impl Transformer {
         self.unit.bench.model.set("scratch_end_i", end);
     }
 
-    /// A product with just room for its matrices: its lowest words, nothing else touched. Its
-    /// cycles, and those of a memory that answers at once.
+    /// Computes the lowest words of a product with just enough space for its matrices. Nothing else
+    /// may be written. Returns the cycles, and those of a memory that answers at once.
     fn check(&mut self, lengths: [usize; 3]) -> [u64; 2] {
         let (step, scratch, matrices) = Self::step(lengths);
         let [x, y, z] = lengths;
@@ -353,7 +355,7 @@ impl Transformer {
         self.unit.memory.put(step.y.at, y, &factors[1]);
         let before = self.unit.memory.words.clone();
         assert!(self.takes(&step), "{step:?}");
-        // From the first multiple of a row's words on.
+        // The matrices begin at the first multiple of a row's words.
         let begin = scratch.next_multiple_of(BY_128.columns as usize);
         self.place(scratch as u64, (begin + matrices) as u64);
         let cycles = self.unit.carry_out(&step, 1_000_000);
@@ -366,19 +368,20 @@ impl Transformer {
         [cycles, ModelStep::Transforms { by: BY_128, shape, z: z as u64 }.cycles(&Model::HALVES)]
     }
 
-    /// The same, by a memory that answers at once.
+    /// The same with a memory that answers at once: the cycles must match.
     fn check_cycles(&mut self, lengths: [usize; 3]) {
         let [cycles, expected] = self.check(lengths);
         assert_eq!(cycles, expected, "{lengths:?} words");
     }
 }
 
-/// Lengths on both sides of every shape's end, and results that are cut or longer than the product.
+/// Lengths around the limits of every shape, and results that are shorter or longer than the
+/// product.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_by_transforms() {
     let mut transformer = Transformer::new(1, AT_ONCE);
-    // Words of a matrix of 2^log digits, from where two of the least fit.
+    // Words of a matrix of 2^log digits, from the size that fits two factors of minimum length.
     for room in (6..=12).map(|log| (16_usize << log) / 64) {
         for [x, y] in [[room / 2, room - room / 2], [LEAST, room - LEAST], [room + 1 - LEAST, LEAST]] {
             for z in [x + y, x.max(y) + 1] {
@@ -386,13 +389,13 @@ fn products_by_transforms() {
             }
         }
     }
-    // Its zeros are written where a result is longer than the product.
+    // If the result is longer than the product, zeros are written.
     transformer.check_cycles([LEAST, LEAST, 17]);
     transformer.check_cycles([LEAST, 11, 16]);
     transformer.check_cycles([2048, 2048, 4096]);
 }
 
-/// A memory that is late and slow to take requests and words costs nothing but time.
+/// A late memory that is slow to accept requests and words costs only time.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_wait_for_a_slow_memory() {
@@ -405,8 +408,8 @@ fn transforms_wait_for_a_slow_memory() {
     }
 }
 
-/// Whoever starts steps is told which are this unit's: one product, of two factors that are long
-/// enough, which fits.
+/// The unit reports which steps it accepts: a single product that fits, of two factors that are
+/// long enough.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn only_long_products_are_taken() {
@@ -440,7 +443,7 @@ fn only_long_products_are_taken() {
     }
 }
 
-/// Matrices that would reach beyond their place: it is said, and nothing begins.
+/// If matrices would exceed their space, the unit reports it and nothing begins.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_transforms_without_room() {
@@ -468,7 +471,7 @@ fn no_transforms_without_room() {
             assert!(!transformer.unit.bench.model.bit("done_o"));
         }
         assert_eq!((transformer.unit.memory.read, transformer.unit.memory.written), moved);
-        // And it goes on working.
+        // The unit still works.
         transformer.check([20, 20, 40]);
     }
 }

@@ -1,13 +1,13 @@
-//! Without Verilator every test of the hardware is left out; on a machine that must have it, this
-//! one fails then.
+//! Without Verilator, every test of the hardware is skipped. On a machine that must have Verilator,
+//! this test then fails.
 
 #[test]
 fn verilator_is_there_where_it_must_be() {
     assert_eq!(hearith_testing::has("verilator", cfg!(verilator)), cfg!(verilator));
 }
 
-/// Cover points are compiled only when coverage is counted: that each still fits its module is seen
-/// here.
+/// Cover points are compiled only when coverage is counted. This test checks that they still fit
+/// their modules.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cover_points_fit_their_modules() {

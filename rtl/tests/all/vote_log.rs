@@ -1,5 +1,5 @@
-//! The log of records in a flash memory (`rtl/election/vote_log.sv`): what was acknowledged is
-//! there once, whenever the power fails.
+//! The log of records in a flash memory (`rtl/election/vote_log.sv`): an acknowledged record is
+//! stored exactly once, whenever the power fails.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const ABSENT: u64 = 2;
 const FULL: u64 = 3;
 const FAULT: u64 = 4;
 
-/// The log over its memory.
+/// The log with its memory.
 struct Log {
     bench: Bench,
     flash: SerialFlash,
@@ -27,7 +27,7 @@ struct Log {
     slots: u64,
 }
 
-/// An answer: the code, the identifier or place.
+/// An answer: the code, and the identifier or place.
 type Answer = (u64, u64);
 
 impl Log {
@@ -37,13 +37,13 @@ impl Log {
         Self { bench: Bench::new(design.model(), seed), flash, body: body as usize, slots: slots.into() }
     }
 
-    /// Cycles that an append takes, or somewhat more: the record is written and read back, at 48
-    /// cycles a byte.
+    /// An upper bound of an append's cycles: the record is written and read back, at 48 cycles per
+    /// byte.
     fn append_time(&self) -> u64 {
         2 * (4 * self.body as u64 + 40) * 48 + 3000
     }
 
-    /// A record's body at random.
+    /// A random body of a record.
     fn random(&self, random: &mut Random) -> Vec<u64> {
         (0..self.body).map(|_| if random.below(6) == 0 { 0xffff_ffff } else { random.next() & 0xffff_ffff }).collect()
     }
@@ -69,7 +69,7 @@ impl Log {
         panic!("the log is not ready");
     }
 
-    /// Begins a command, with this body in hand.
+    /// Starts a command with this body.
     fn order(&mut self, command: u64, id: u64, body: &[u64]) {
         self.wait();
         for (at, &word) in body.iter().enumerate() {
@@ -85,13 +85,13 @@ impl Log {
         self.bench.model.set("command_valid_i", false);
     }
 
-    /// The answer to a command.
+    /// Carries out a command, and returns its answer.
     fn ask(&mut self, command: u64, id: u64, body: &[u64]) -> Answer {
         self.order(command, id, body);
         (0..400_000 + self.append_time()).find_map(|_| self.step()).expect("an answer")
     }
 
-    /// The body that is in hand, behind this identifier.
+    /// The current body, after this identifier.
     fn in_hand(&mut self, id: u64) -> Vec<u64> {
         self.wait();
         self.bench.model.set("word_read_i", true);
@@ -107,18 +107,18 @@ impl Log {
         words[1..].to_vec()
     }
 
-    /// The power goes and comes back.
+    /// Fails and restores the power.
     fn power(&mut self) {
         self.flash.fail();
         self.bench.reset();
     }
 
-    /// The log alone is reset; the memory goes on with what it has begun.
+    /// Resets only the log; the memory continues its operation.
     fn reset(&mut self) {
         self.bench.reset();
     }
 
-    /// All whole records by their identifiers, each of which is there once.
+    /// All complete records by their identifiers. Each must occur once.
     fn records(&mut self) -> HashMap<u64, Vec<u64>> {
         self.wait();
         let used = self.bench.model.get_u64("used_o");
@@ -155,14 +155,14 @@ fn keeps_and_finds(mut log: Log) {
         assert_eq!(log.ask(FIND, id, &[]).0, ABSENT);
         let answer = log.ask(APPEND, id, &body);
         assert_eq!((answer.0, answer.1), (DONE, id / 0x0707_0707));
-        // The same again, and another with its identifier: neither is written.
+        // Neither the same record again nor another with its identifier is written.
         let programs = log.flash.programs;
         assert_eq!(log.ask(APPEND, id, &body).0, KNOWN);
         assert_eq!(log.ask(APPEND, id, &zeros).0, KNOWN);
         assert_eq!(log.flash.programs, programs);
         expected.insert(id, body);
     }
-    // A program a page.
+    // One program operation per page.
     let pages = (4 * (log.body as u64 + 2)).div_ceil(256);
     assert_eq!(log.flash.programs, log.slots * pages);
     assert_eq!(log.ask(APPEND, 1, &ones).0, FULL);
@@ -176,8 +176,8 @@ fn keeps_and_finds(mut log: Log) {
     assert_eq!(log.records().len(), 1);
 }
 
-/// The power, or the log alone, fails at some pages of a record of several: on their way into the
-/// memory, while the memory writes them, and behind them.
+/// The power fails, or the log alone is reset, at some pages of a record with several: during their
+/// transfer to the memory, while the memory writes them, and after them.
 fn fails_at(design: &'static Design, pages: &[u64]) {
     let mut random = Random::new(41);
     let mut log = Log::new(design, 42);
@@ -187,8 +187,8 @@ fn fails_at(design: &'static Design, pages: &[u64]) {
     let busy = log.flash.times[0];
     let mut left = [0; 3];
     for &page in pages {
-        // Cycles from the end of the page before, or of the page itself: of a whole page 256 bytes
-        // take 12 288.
+        // Cycles after the end of the previous page, or of the page itself. The 256 bytes of a page
+        // take 12 288 cycles.
         for (programs, after) in
             [(page, 6000), (page + 1, 0), (page + 1, busy / 2), (page + 1, busy - 1), (page + 1, busy + 60)]
         {
@@ -210,7 +210,7 @@ fn fails_at(design: &'static Design, pages: &[u64]) {
                 let found = log.records();
                 assert_eq!(found.get(&1), Some(&first), "what was acknowledged");
                 assert!(found.get(&2).is_none_or(|body| *body == second));
-                // Where nothing was written, where something was, and where all of it is there.
+                // Counts of the cases: nothing was written, something was, or everything was.
                 left[if found.len() == 2 { 2 } else { usize::from(log.bench.model.get_u64("used_o") == 2) }] += 1;
                 let again = log.ask(APPEND, 2, &second).0;
                 assert_eq!(again, if found.len() == 2 { KNOWN } else { DONE });
@@ -231,11 +231,11 @@ fn a_record_of_several_pages_is_whole_or_not_there_at_whatever_page_the_power_fa
 #[test]
 #[ignore = "a long test: records of seventeen pages"]
 fn a_record_of_two_sectors_is_whole_or_not_there_at_whichever_the_power_fails() {
-    // The first page, the last of the first sector, that of the second.
+    // The first page, the last page of the first sector, and the first page of the second sector.
     fails_at(&VOTE_LOG_SECTORS, &[0, 15, 16]);
 }
 
-/// Appends under a supply that fails at any moment; who was not answered sends the same again.
+/// Appends while the power fails at any moment. A sender without an answer repeats its record.
 fn survives(design: &'static Design, rounds: u64, seed: u64) {
     let (mut failures, mut kept) = (0_u64, 0);
     let mut random = Random::new(seed);
@@ -263,7 +263,7 @@ fn survives(design: &'static Design, rounds: u64, seed: u64) {
                     } else {
                         log.power()
                     }
-                    // Sometimes again while it reads what is there.
+                    // Sometimes the power fails again while the log reads its content.
                     let soon = random.below(5 * time);
                     if random.below(3) == 0
                         && !(0..soon).any(|_| log.bench.model.bit("command_ready_o") || log.step().is_some())
@@ -280,7 +280,7 @@ fn survives(design: &'static Design, rounds: u64, seed: u64) {
         assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
         kept += found.len() as u64;
     }
-    // Both happen.
+    // Both outcomes occur.
     let slots = rounds * u64::from(design.parameter("Slots"));
     assert!(failures > slots / 8 && kept > slots / 8, "{failures} failures, {kept} records");
 }
@@ -321,7 +321,7 @@ fn a_format_that_is_cut_short_leaves_whole_records_or_none() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn worn_and_stuck_memories_are_reported() {
-    // One bad slot is left out, and three in a row are a fault.
+    // One bad slot is skipped, and three in a row are a fault.
     let mut log = Log::new(&VOTE_LOG, 31);
     let zeros = vec![0; log.body];
     log.flash.worn = Some((1..2, 0x10));
@@ -336,7 +336,7 @@ fn worn_and_stuck_memories_are_reported() {
     assert_eq!(log.records().len(), 2);
     log.flash.worn = None;
     assert_eq!(log.ask(APPEND, 7, &zeros).0, DONE);
-    // A page in the middle of a record is bad as well.
+    // A bad page in the middle of a record also makes its slot bad.
     let mut pages = Log::new(&VOTE_LOG_PAGES, 32);
     pages.flash.worn = Some((1..2, 0x10));
     let answer = pages.ask(APPEND, 5, &vec![0; pages.body]);
@@ -345,7 +345,7 @@ fn worn_and_stuck_memories_are_reported() {
     log.flash.stuck = true;
     log.order(APPEND, 8, &zeros);
     let answer = (0..400_000).find_map(|at| {
-        // It can be read again after it was asked for long enough.
+        // The memory recovers after it was polled for long enough.
         log.flash.stuck = at < 60_000;
         log.step()
     });

@@ -1,4 +1,4 @@
-//! Votes become marks, or are refused with a reason (`rtl/election/vote_processor.sv`).
+//! Votes are converted to marks, or refused with a reason (`rtl/election/vote_processor.sv`).
 
 use std::collections::HashSet;
 
@@ -6,17 +6,17 @@ use hearith_rtl::VOTE_PROCESSOR;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 
 const VOTERS: u64 = 5;
-/// Of each contest: candidates, and how many are chosen at least and at most.
+/// For each contest: candidates, and the least and largest number of choices.
 const CONTESTS: [[u64; 3]; 3] = [[6, 1, 1], [4, 0, 3], [2, 2, 2]];
 
-/// What comes of a message.
+/// The outcome of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     Vote { id: u64, voter: u64, contest: u64, marks: u64 },
     Refused { id: u64, code: u64 },
 }
 
-/// The page's rules, one after another.
+/// The documented rules, in order.
 fn judge(message: &[u64], used: &HashSet<u64>, blocked: bool) -> Outcome {
     let at = |place: usize| message.get(place).copied().unwrap_or(0);
     let (count, contest, id, voter) = (at(0) >> 16, at(0) & 0xffff, at(1), at(2));
@@ -81,7 +81,7 @@ impl Processor {
         }
     }
 
-    /// What comes of a message; questions are answered after a while.
+    /// The outcome of a message. The processor's queries are answered after a delay.
     fn process(&mut self, message: &[u64]) -> Outcome {
         self.push(message);
         let before = [self.votes, self.refusals].map(|sink| self.bench.received(sink).len());
@@ -105,7 +105,7 @@ impl Processor {
     }
 }
 
-/// A message that is a vote, or nearly one.
+/// A message that is a valid vote, or nearly one.
 fn message(random: &mut Random) -> Vec<u64> {
     let contests = if random.below(10) == 0 { 5 } else { 3 };
     let contest = random.below(contests);
@@ -167,8 +167,8 @@ fn votes_become_marks_and_all_else_is_refused() {
             }
         }
     }
-    // Every set of marks that a vote can have: 6 of the first contest, 15 of the second, 1 of the
-    // third; and every reason.
+    // Every possible set of marks: 6 in the first contest, 15 in the second, 1 in the third; and
+    // every reason for refusal.
     let marks = seen.iter().filter(|(contest, _)| *contest < 3).count();
     assert_eq!((marks, seen.len() - marks), (6 + 15 + 1, 9));
 }
@@ -190,8 +190,7 @@ fn a_vote_waits_for_the_one_before_it() {
     assert_eq!(processor.bench.received(processor.refusals).len(), 0);
 }
 
-/// The last moment at which a vote is refused for want of randomness is the one before it is on
-/// offer.
+/// A vote can be refused for lack of randomness until the cycle before it is on offer.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_source_that_fails_while_a_vote_waits_refuses_it() {
@@ -227,7 +226,7 @@ fn a_reset_leaves_nothing_of_a_vote() {
     processor.bench.reset();
     processor.bench.set_sink_pressure(processor.votes, Pressure::None);
     processor.bench.set_sink_pressure(processor.refusals, Pressure::None);
-    // The rest of the old one is no vote by itself, and the next one is one.
+    // The rest of the old vote is not a valid vote, and the next vote is.
     assert_eq!(processor.process(&[3]), Outcome::Refused { id: 0, code: 1 });
     let outcome = processor.process(&[1 << 16, 8, 4, 5]);
     assert_eq!(outcome, Outcome::Vote { id: 8, voter: 4, contest: 0, marks: 32 });

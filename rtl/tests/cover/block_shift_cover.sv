@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cover points of block_shift: its states, and a number of which nothing is left.
+// Cover points of block_shift: its states.
 module block_shift_cover (
     input logic clk_i,
     input logic rst_ni,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cover points of div_exact: its states, a result that waits for room, and an operand that waits
-// for the last one's result.
+// Cover points of div_exact: its states, a result that waits to be accepted, and an operand that
+// waits for the previous result.
 module div_exact_cover (
     input logic clk_i,
     input logic rst_ni,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cover points of dual_encryptor: its operations, and ciphertexts that wait to be taken.
+// Cover points of dual_encryptor: its operations, and ciphertexts that wait to be accepted.
 module dual_encryptor_cover (
     input logic clk_i,
     input logic rst_ni,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies a burst from one place of a memory to another: what the bench's AXI4 memory is tested
-// with, and no part of any product.
+// Copies a burst from one place in a memory to another. For tests of the bench's AXI4 memory only.
 //
-// `start_i` in a cycle in which `busy_o` is low begins a copy of `beats_i` + 1 beats of 2^`size_i`
-// bytes (at most 8); both bursts are of the kind `kind_i`. `failed_o` says whether a response of
-// the last copy was an error, or `m_axi_rlast_i` was wrong. The write's address and its data are
-// offered at the same time. `fault_i` breaks a rule of the bus:
+// A cycle with `start_i` high and `busy_o` low begins a copy of `beats_i` + 1 beats of 2^`size_i`
+// bytes (at most 8). Both bursts are of the kind `kind_i`. `failed_o` is high if a response of the
+// last copy was an error or had a wrong identifier, or if `m_axi_rlast_i` was wrong. The write's
+// address and data are offered at the same time. `fault_i` breaks a rule of the bus:
 //   1 the write's address is withdrawn   2 it changes while it waits   3 the last beat is marked too early
 //   4 the last beat is not marked        5 all bytes of the bus are strobed
 module axi_copy (
@@ -83,8 +82,8 @@ module axi_copy (
     assign m_axi_awburst_o = kind_i;
     assign m_axi_awvalid_o = state_q == Write && !address_done_q && !(fault_i == 3'd1 && toggle_q);
 
-    // The bytes of a beat that is narrower than the bus; only the first beat may begin in the
-    // middle of one.
+    // The lanes of a beat that is narrower than the bus. Only the first beat may begin in the
+    // middle of its bytes.
     assign lane = 3'(to_i + (32'(at_q) << size_i)) & 3'(3'b111 << size_i);
     assign m_axi_wdata_o = buffer[at_q];
     assign m_axi_wstrb_o = (fault_i == 3'd5 ? 8'hff : 8'((32'd1 << (32'd1 << size_i)) - 32'd1) << lane) &

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Eight words behind an AXI4-Lite port: what the bench's AXI4-Lite manager is tested with, and no
-// part of any product.
+// Eight words behind an AXI4-Lite port. For tests of the bench's AXI4-Lite manager only.
 //
-// Byte addresses from 0x20 on are refused with SLVERR, from 0x80 on with DECERR. A write's address
-// and data are taken in any order, a read beside a write. `fault_i` breaks a rule of the bus:
+// Byte addresses from 0x20 on are rejected with SLVERR, from 0x80 on with DECERR. A write's address
+// and data are accepted in any order, and a read at the same time as a write. `fault_i` breaks a
+// rule of the bus:
 //   1 a write is answered when its address has come   2 its answer is withdrawn     3 what was read changes while it waits
 //   4 an answer that nobody asked for                 5 what was read is offered only when it will be taken
 //   6 a write is answered with EXOKAY                 7 reads are never answered

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// verilog_lint: waive-start port-name-suffix // the names are the buses' own Passes packets on, a
-// cycle later: what the bench's AXI4-Stream models are tested with, and no part of any product.
+// verilog_lint: waive-start port-name-suffix // the names are the buses' own
+//
+// Passes packets on, a cycle later. For tests of the bench's AXI4-Stream models only.
 //
 // `fault_i` breaks the stream's contract:
 //   1 the last beat of a packet is not marked   2 a beat is withdrawn   3 a beat changes while it waits
@@ -9,7 +10,7 @@ module axis_pass (
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic [ 2:0] fault_i,
-    // Called as vendors' tools call them, which the bench finds too.
+    // Named as in vendors' tools; the bench finds these names too.
     // verilog_lint: waive-start port-name-suffix
     input  logic        s_axis_tvalid,
     output logic        s_axis_tready,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: a stream that counts, watched, which breaks the contract in the way that fault_i
-// names once it has gone on for a while.
+// For tests only: a stream that counts, with a monitor. After a while it breaks the contract in the
+// way that fault_i selects.
 module broken_stream (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -14,7 +14,7 @@ module broken_stream (
     logic [7:0] count_q;
     logic waiting_q, now;
 
-    // In the middle of waiting.
+    // While a beat waits.
     assign now = waiting_q && count_q >= 8'd20;
     assign out_valid_o = (rst_ni || fault_i == 3'd4) && !(now && fault_i == 3'd1);
     assign out_data_o = count_q ^ 8'(now && fault_i == 3'd2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What comes over a serial line goes back over it, for a test with models of such lines.
+// Returns what arrives on a serial line, for a test with models of such lines.
 module line_echo #(
     parameter int unsigned BaudDivisor = 20
 ) (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: a ram_1r1w with parity in which a bit of the word at write_address_i is flipped
-// in every cycle with flip_i.
+// For tests only: a ram_1r1w with parity. Every cycle with flip_i flips a bit of the word at
+// write_address_i.
 module ram_1r1w_fault #(
     parameter int unsigned Width       = 8,
     parameter int unsigned Depth       = 6,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: shift_product for every power of two there is.
+// For tests only: shift_product for every power of two there is.
 module shift_products #(
     parameter int unsigned A      = 4,
     parameter int unsigned B      = 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Both ends of serial peripheral interfaces, each on pins of its own, for a test with models of
-// such interfaces: a controller whose bytes come and go by ports, and a peripheral that sends back
-// what it hears, a byte later.
+// Both ends of serial peripheral interfaces, each on its own pins, for a test with models of such
+// interfaces: a controller whose bytes come and go through ports, and a peripheral that sends back
+// what it receives, one byte later.
 module spi_ends #(
     parameter int unsigned SckHalfPeriod = 5
 ) (

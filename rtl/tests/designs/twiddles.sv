@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: twiddle for every power of a root, with and without the division by the length
-// of a transform, and butterfly for a power of it.
+// For tests only: twiddle for every power of a root, with and without the division by the transform
+// length, and butterfly for one power of it.
 module twiddles #(
     parameter int unsigned A       = 4,
     parameter int unsigned B       = 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: an AXI4-Lite monitor whose every wire the test drives.
+// For tests only: an AXI4-Lite monitor with every wire driven by the test.
 module watched_axil (
     input logic        clk_i,
     input logic        rst_ni,

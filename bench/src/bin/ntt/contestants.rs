@@ -1,5 +1,4 @@
-//! Who takes part: this project in this process, GMP too, FLINT and tfhe-ntt in processes of their
-//! own.
+//! The contestants: this project and GMP in this process, FLINT and tfhe-ntt in separate processes.
 
 use crate::task::{Task, hash, modulus, number};
 use hearith_arith::cost::peak_rate;
@@ -15,8 +14,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Seconds: of this thread's processor time for one thread, since the machine may be shared, by the
-/// wall clock for several.
+/// Seconds of some work: thread CPU time for one thread, since the machine may be shared, and
+/// wall-clock time for several.
 fn seconds(threads: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     let before = processor_time();
@@ -24,14 +23,14 @@ fn seconds(threads: usize, work: impl FnOnce()) -> f64 {
     if threads == 1 { processor_time() - before } else { start.elapsed().as_secs_f64() }
 }
 
-/// By the clock that FLINT's side reads too (`bench/ntt/flint.c`).
+/// CPU time by the clock that FLINT's side also reads (`bench/ntt/flint.c`).
 fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Seconds that a pass over memory takes which reads and writes so many vectors of 64 bytes, on the
-/// threads of rayon's current pool.
+/// Seconds of a pass that reads and writes this many vectors of 64 bytes in memory, on the threads
+/// of rayon's current pool.
 pub fn pass(vectors: usize) -> f64 {
     let threads = rayon::current_num_threads();
     let mut memory = vec![1_u64; 8 * vectors];
@@ -42,22 +41,22 @@ pub fn pass(vectors: usize) -> f64 {
     (0..5).map(|_| once(&mut memory)).fold(f64::MAX, f64::min)
 }
 
-/// Somebody who computes.
+/// A library that computes tasks.
 pub trait Contestant {
-    /// As tables call it.
+    /// Its name in tables.
     fn name(&self) -> String;
-    /// On how many threads.
+    /// The number of threads.
     fn threads(&self) -> usize;
-    /// The least seconds that the machine's multiplications take, and those that its memory takes,
-    /// as far as they are known.
+    /// Lower bounds in seconds by the machine's multiplications and by its memory, if known.
     fn limits(&self) -> [Option<f64>; 2] {
         [None; 2]
     }
-    /// The seconds for so many repeats, and a hash of the result where all have the same.
+    /// The seconds for this many repeats, and a hash of the result if all contestants have the same
+    /// result.
     fn measure(&mut self, repeats: usize) -> Result<(f64, Option<u64>)>;
 }
 
-/// What is prepared: a ring, or a modulus with its transforms.
+/// The prepared data: a ring, or a modulus with its transforms.
 enum Prepared {
     Product(Ring, Vec<u64>, Vec<u64>),
     Remainder(Box<Barrett>, Vec<u64>),
@@ -74,10 +73,10 @@ impl Prepared {
                 Prepared::Remainder(Box::new(Barrett::new(engine, &modulus(m), 64 * (x - m))?), number(x, 1))
             }
             Task::Transform(log) => {
-                // The longest numbers that so many coefficients have room for.
+                // The longest numbers that fit this many coefficients.
                 let rings = (42..=47).rev().map(|digit| Ring::new(engine, ((4 * digit) << log) / 64));
                 let fits = |ring: &Ring| {
-                    let (degree, levels, _) = ring.shape();
+                    let (degree, levels, _) = ring.plan();
                     degree << levels == 1 << log
                 };
                 let ring = rings.flatten().find(fits).ok_or("no ring of that length")?;
@@ -124,9 +123,9 @@ impl Contestant for Ours {
             return [None; 2];
         }
         let multiplications = peak_rate().map(|rate| ring.instructions() as f64 / rate / 1e9 / self.threads() as f64);
-        let (degree, levels, _) = ring.shape();
+        let (degree, levels, _) = ring.plan();
         let vectors = degree << levels;
-        // A pass reads and writes 64 bytes a vector.
+        // A pass reads and writes 64 bytes per vector.
         let (passes, pass) =
             self.pool.install(|| (ring.bytes() as f64 / (128 * vectors) as f64, pass(2 * vectors) / 2.0));
         [multiplications, (passes > 0.0).then_some(passes * pass)]
@@ -163,7 +162,7 @@ struct Gmp {
 }
 
 impl Gmp {
-    /// Transforms it has none.
+    /// GMP has no transforms.
     fn new(task: Task) -> Option<Self> {
         let (a, b, limbs) = match task {
             Task::Product(limbs) => (number(limbs, 1), number(limbs, 2), 2 * limbs),
@@ -199,7 +198,8 @@ impl Contestant for Gmp {
     }
 }
 
-/// A process that somebody computes in, asked by lines: scripts/bench_ntt.sh builds it.
+/// A contestant in a separate process, which answers requests by lines. scripts/bench_ntt.sh builds
+/// it.
 pub struct Peer {
     name: &'static str,
     process: Child,
@@ -210,7 +210,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// FLINT.
+    /// Starts FLINT.
     pub fn flint(task: Task, threads: usize) -> Result<Self> {
         let request = match task {
             Task::Product(limbs) => format!("product {limbs} {threads}"),
@@ -220,7 +220,7 @@ impl Peer {
         Self::start("FLINT", "HEARITH_NTT_FLINT", request, threads)
     }
 
-    /// tfhe-ntt.
+    /// Starts tfhe-ntt.
     pub fn tfhe(log: u32) -> Result<Self> {
         Self::start("tfhe-ntt", "HEARITH_NTT_TFHE", format!("transform {log}"), 1)
     }
@@ -233,7 +233,7 @@ impl Peer {
         Ok(Peer { name, process, requests, answers, request, threads })
     }
 
-    /// The answer to a line.
+    /// Sends a line and returns the answer.
     pub fn ask(&mut self, request: &str) -> Result<String> {
         writeln!(self.requests, "{request}")?;
         self.requests.flush()?;
@@ -247,7 +247,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // Ending twice is no harm.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -270,11 +270,11 @@ impl Contestant for Peer {
     }
 }
 
-/// Everybody who takes part.
+/// All contestants for a task.
 pub fn contestants(task: Task, quick: bool) -> Result<Vec<Box<dyn Contestant>>> {
     let mut all: Vec<Box<dyn Contestant>> = Vec::new();
     for engine in engines() {
-        // The portable engine takes long, and nothing is claimed of it.
+        // The portable engine is slow, and there are no claims about it.
         let long = task.nanoseconds() > if quick { 1_000_000 } else { 20_000_000 };
         if engine != Engine::best() && long {
             continue;

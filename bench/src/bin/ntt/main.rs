@@ -1,5 +1,5 @@
-//! Products and remainders of very long numbers beside FLINT and GMP, on one thread and on two, and
-//! transforms alone beside tfhe-ntt: `results/ntt.md` and `results/ntt.svg`.
+//! Products and remainders of very long numbers compared with FLINT and GMP, on one thread and on
+//! two, and transforms alone compared with tfhe-ntt: `results/ntt.md` and `results/ntt.svg`.
 
 mod contestants;
 mod report;
@@ -14,7 +14,7 @@ use hearith_paillier::Engine;
 use report::Report;
 use task::{LONG, LONGEST, Task};
 
-/// Bits of the factors of products. More are measured if they are asked for (`--bits`).
+/// Bits of the factors of products. The option `--bits` adds more.
 const PRODUCTS: [usize; 11] = [
     10_000,
     30_000,
@@ -33,17 +33,17 @@ const REMAINDERS: [(usize, usize); 3] = [(2_000_000, 1_000_000), (20_000_000, 19
 /// Residues of a transform, as powers of 2.
 const TRANSFORMS: [u32; 4] = [11, 13, 15, 18];
 
-/// Rounds, rounds of long tasks, and of those that are measured only if they are asked for.
+/// Rounds of ordinary tasks, of long tasks, and of those measured only on request.
 const ROUNDS: [usize; 3] = [9, 3, 1];
-/// Nanoseconds that a round takes at least.
+/// Least duration of a round in nanoseconds.
 const ROUND: usize = 20_000_000;
 
-/// The times of somebody.
+/// The times of a contestant.
 struct Times {
     name: String,
     threads: usize,
     limits: [Option<f64>; 2],
-    /// Milliseconds, round by round.
+    /// Milliseconds per round.
     taken: Vec<f64>,
 }
 
@@ -77,7 +77,7 @@ impl Measured {
                 if let Some(hash) = hash {
                     assert_eq!(*right.get_or_insert(hash), hash, "{}: {}", all[at].name(), task.name());
                 }
-                // The first round warms up.
+                // The first round is a warm-up.
                 if round > 0 {
                     times[at].taken.push(1e3 * seconds / repeats as f64);
                 }
@@ -94,7 +94,7 @@ impl Measured {
         self.of(&format!("hearith ({})", Engine::best()), threads)
     }
 
-    /// How many times as long somebody takes as we do on so many threads.
+    /// A contestant's time divided by ours on `threads` threads.
     fn beside(&self, theirs: &Times, threads: usize) -> Spread {
         Spread::of_ratios(&theirs.taken, &self.ours(threads).taken)
     }
@@ -112,7 +112,7 @@ fn main() -> Result<()> {
     let remainders = REMAINDERS.iter().filter(|&&(bits, _)| bits <= most.saturating_mul(2));
     let remainders = remainders.map(|&(x, m)| Task::Remainder(x.div_ceil(64), m.div_ceil(64)));
     let transforms = TRANSFORMS.into_iter().filter(|&log| log <= 12 || !options.quick).map(Task::Transform);
-    // What takes longest comes last.
+    // The longest tasks come last.
     let tasks: Vec<Task> =
         short.iter().map(product).chain(remainders).chain(transforms).chain(long.iter().map(product)).collect();
     // SAFETY: GMP's version is a constant C string.
@@ -125,7 +125,7 @@ fn main() -> Result<()> {
     for (done, &task) in tasks.iter().enumerate() {
         measured.push(Measured::new(task, options.quick)?);
         eprintln!("ntt: {}", task.name());
-        // After every task: a run that is cut short leaves what it has measured.
+        // After every task, so that an interrupted run leaves its results.
         report.write(&measured, &tasks[done + 1..])?;
     }
     Ok(())

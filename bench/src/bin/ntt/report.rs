@@ -13,22 +13,21 @@ use hearith_paillier::Engine;
 use std::fmt::Write;
 use std::fs;
 
-/// What was to be shown: a product's bits from which on one thread is so many times as fast as
-/// FLINT, and the same of remainders.
+/// The claims: the bits of a product from which one thread must be this many times as fast as
+/// FLINT, and the same factor for remainders.
 const CLAIMS: [(usize, f64); 2] = [(100_000, 1.2), (1_000_000, 2.0)];
 const REMAINDERS: f64 = 2.0;
 
-/// What all results have in common.
+/// The data common to all results.
 pub struct Report<'a> {
     pub options: &'a Options,
     pub versions: String,
-    /// Rounds, rounds of long tasks, and of the longest.
+    /// Rounds of ordinary tasks, of long tasks, and of the longest.
     pub rounds: [usize; 3],
 }
 
 impl Report<'_> {
-    /// Writes the results as far as they are there; `missing` are the tasks that are still to be
-    /// done.
+    /// Writes the results so far. `missing` lists the remaining tasks.
     pub fn write(&self, measured: &[Measured], missing: &[Task]) -> Result<()> {
         let mut text = String::from(
             "# Very long numbers beside FLINT, GMP and tfhe-ntt\n\nMade by `make bench-ntt` (`bench/src/bin/ntt`).\n\n",
@@ -168,7 +167,7 @@ fn times_table(measured: &[Measured]) -> String {
     table.to_markdown()
 }
 
-/// What was asked, and what came of it.
+/// The claims and whether they were reached.
 fn claims(measured: &[Measured]) -> String {
     let lines = measured.iter().filter_map(|one| {
         let least = match one.task {

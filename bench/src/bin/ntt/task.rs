@@ -1,24 +1,24 @@
-//! What is measured, and the numbers that everybody makes for it.
+//! The measured tasks, and the numbers that all contestants use for them.
 
-/// About the nanoseconds that a limb of a task takes.
+/// Approximate nanoseconds per limb of a task.
 pub const LIMB: usize = 60;
-/// Tasks of more nanoseconds have few rounds, or one.
+/// Nanoseconds above which tasks get few rounds, or one.
 pub const LONG: usize = 50_000_000;
 pub const LONGEST: usize = 100_000_000;
 
-/// What is measured, in 64-bit limbs.
+/// A measured task, in 64-bit limbs.
 #[derive(Clone, Copy)]
 pub enum Task {
-    /// Of two numbers of so many limbs.
+    /// A product of two numbers of this many limbs.
     Product(usize),
-    /// Of a number of so many limbs by a modulus of so many.
+    /// The remainder of a number by a modulus, with these numbers of limbs.
     Remainder(usize, usize),
-    /// Of 2 to this power residues modulo each of the eight primes.
+    /// Transforms of 2 to this power residues modulo each of the eight primes.
     Transform(u32),
 }
 
 impl Task {
-    /// As tables call it.
+    /// Its name in tables.
     pub fn name(self) -> String {
         match self {
             Task::Product(limbs) => format!("{} bits by as many", bits(limbs)),
@@ -27,7 +27,7 @@ impl Task {
         }
     }
 
-    /// About the nanoseconds that it takes.
+    /// Its approximate duration in nanoseconds.
     pub fn nanoseconds(self) -> usize {
         match self {
             Task::Product(limbs) => LIMB * limbs,
@@ -37,7 +37,7 @@ impl Task {
     }
 }
 
-/// The bits of so many limbs.
+/// The bits of this many limbs, as text.
 pub fn bits(limbs: usize) -> String {
     let bits = 64 * limbs as u64;
     match bits {
@@ -46,7 +46,7 @@ pub fn bits(limbs: usize) -> String {
     }
 }
 
-/// The numbers that all sides make: splitmix64 from a seed.
+/// The numbers that all contestants generate: splitmix64 from a seed.
 pub fn number(limbs: usize, mut seed: u64) -> Vec<u64> {
     let mut next = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -64,7 +64,7 @@ pub fn modulus(limbs: usize) -> Vec<u64> {
     modulus
 }
 
-/// What results are compared by.
+/// A hash to compare results.
 pub fn hash(limbs: &[u64]) -> u64 {
     limbs.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &limb| (hash ^ limb).wrapping_mul(0x0100_0000_01b3))
 }

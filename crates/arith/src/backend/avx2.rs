@@ -1,22 +1,23 @@
-//! The vector kernel of machines without AVX-512: four numbers side by side in AVX2 registers,
-//! limbs of 28 bits, lazily reduced residues.
+//! The vector kernel for machines without AVX-512: four numbers in parallel in AVX2 registers, with
+//! limbs of 28 bits and lazily reduced residues.
 //!
-//! `vpmuludq` multiplies 32-bit numbers, two instructions a cycle on most cores, where the scalar
-//! multiplier takes one 64-bit number a cycle: eight products of 28-bit limbs in the time of one of
-//! 64-bit limbs, which is the work of five. Products of 56 bits are added up in columns of 64, so
-//! carries can wait for some 250 products; numbers of more limbs carry on the way.
+//! `vpmuludq` multiplies 32-bit numbers. Most cores execute two such instructions per cycle, while
+//! the scalar multiplier processes one 64-bit number per cycle. Eight products of 28-bit limbs thus
+//! take the time of one product of 64-bit limbs, which is equivalent to about five of them.
+//! Products of 56 bits accumulate in 64-bit columns, so carries can wait for about 250 products;
+//! longer numbers propagate carries in between.
 //!
 //! # Bounds
-//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, the high part of a dual residue
-//! below `3 m`; the low part of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other
-//! factor then is canonical or, of a plain product, a residue.
+//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, and the high part of a dual
+//! residue below `3 m`. The low part of a result of [`Kernel::add_chunk`] is below `R / 2`; its
+//! other factor is then canonical or, in a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
 //! - a sum of two residues, squared: `(4 m 4 m + R m) / R < 2 m`;
 //! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less
 //!   than `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!
-//! What is added to a column is counted in products of two limbs ([`blocks::Columns`]): never more
-//! than 255 of them.
+//! Terms added to a column are counted in products of two limbs ([`blocks::Columns`]): never more
+//! than 255.
 
 mod blocks;
 mod lanes;
@@ -38,21 +39,21 @@ impl DefaultIsZeroes for Quad {}
 
 /// Bits of a limb.
 const RADIX: u32 = 28;
-/// The bits of a limb.
+/// A mask for the bits of a limb.
 const MASK: u64 = (1 << RADIX) - 1;
-/// Bits that `R` has more than the modulus, at least: so many that a number as long as the modulus
-/// fits into one chunk.
+/// Minimum number of bits by which `R` is longer than the modulus. It lets a number as long as the
+/// modulus fit into one chunk.
 const SPARE: u32 = RADIX;
 
-// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel
-// only runs with `Lanes`, which come from `Constants`, and those hold their engine as `Available`.
+// Calls into `blocks`, `lanes` and `tables` need the engine's instructions. A kernel only runs with
+// `Lanes`, which come from `MontgomeryParams`, which hold their engine as `Available`.
 impl Kernel for Avx2 {
     type Word = Quad;
     const LANES: usize = 4;
     const RADIX_BITS: u32 = RADIX;
     const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
 
-    /// An even number: blocks have two, four or six limbs.
+    /// An even number, because blocks have two, four or six limbs.
     ///
     /// Proved: `spare_bits` in formal/coq/avx2.v.
     fn limbs(bits: u32) -> usize {
@@ -80,17 +81,17 @@ impl Kernel for Avx2 {
     }
 
     fn store(words: &[Quad], rows: &mut [&mut [u64]]) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         unsafe { lanes::store(words, rows) }
     }
 
-    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part,
-    /// which is below `3 m` and so at most `3 m` then.
+    /// The low part is below `2 m`. If it is `m` or more, `m` is subtracted and 1 added to the high
+    /// part, which is below `3 m` before and at most `3 m` afterwards.
     ///
     /// Proved: `canonical_correct` in formal/coq/avx2_limbs.v.
     fn canonical(m: &Lanes<Self>, residue: &mut [Quad]) {
         let (low, high) = residue.split_at_mut(m.k);
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         unsafe {
             let carried = blocks::reduce_once(low, &m.m);
             if !high.is_empty() {
@@ -106,7 +107,7 @@ impl Kernel for Avx2 {
 
     /// Proved: `mul_correct` in formal/coq/avx2_products.v.
     fn mul(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], b: &[Quad], scratch: &mut [Quad]) {
-        // SAFETY: the instructions are there; lengths are checked by the callees.
+        // SAFETY: the CPU supports the instructions; lengths are checked by the callees.
         unsafe {
             let mut t = Columns::new(&mut scratch[..2 * m.k], &m.starts[0]);
             t.multiply(a, b);
@@ -161,7 +162,7 @@ impl Kernel for Avx2 {
         }
     }
 
-    /// `2 m + 2^(28 (k-1)) < R / 2`: no carry leaves the low part.
+    /// `2 m + 2^(28 (k-1)) < R / 2`, so there is no carry out of the low part.
     ///
     /// Proved: `add_chunk_correct` in formal/coq/avx2_limbs.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Quad], chunk: &[Quad]) {

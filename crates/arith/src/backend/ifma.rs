@@ -1,25 +1,25 @@
-//! The vector kernel: eight numbers side by side in AVX-512 registers, limbs of 52 bits, lazily
-//! reduced residues.
+//! The vector kernel: eight numbers in parallel in AVX-512 registers, with limbs of 52 bits and
+//! lazily reduced residues.
 //!
 //! `vpmadd52luq` and `vpmadd52huq` multiply 52-bit limbs and add the low or high half of the
-//! product to 64-bit sums, so carries can wait: a column of a product takes up to 4096 halves
-//! before it overflows. Numbers have a multiple of ten limbs, and at least 8 bits more than the
-//! modulus: `R >= 256 m`. `crates/arith/src/backend/README.md` explains the blocks and counts the
+//! product to 64-bit sums. Carries can therefore wait: a column holds up to 4096 halves before it
+//! overflows. Numbers have a multiple of ten limbs and at least 8 bits more than the modulus:
+//! `R >= 256 m`. `crates/arith/src/backend/README.md` explains the blocks and counts the
 //! instructions.
 //!
 //! # Bounds
-//! A limb is the lower 52 bits of its word: products ignore the bits above, which carrying leaves
-//! there. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of
-//! what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of
-//! a plain product, a residue.
+//! A limb is the lower 52 bits of its word. Products ignore the bits above, which remain after
+//! carrying. A residue is below `2 m`, and the high part of a dual residue below `3 m`. The low
+//! part of a result of [`Kernel::add_chunk`] is below `R / 2`; its other factor is then canonical
+//! or, in a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
 //! - a sum of two residues, squared: `(4 m 4 m + R m) / R < 2 m`;
 //! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less
 //!   than `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!
-//! A column sums what it starts from, below 2^53, at most `4 k` halves of the products and `2 k`
-//! halves of the reduction, each below 2^52, and a carry: below `(6 k + 3) 2^52`; with `k = 320`
-//! limbs (plain products only: `4 k + 3`) or 160 this stays below 2^63.
+//! A column sums its initial value, below 2^53, at most `4 k` halves of the products and `2 k`
+//! halves of the reduction, each below 2^52, and a carry. The total is below `(6 k + 3) 2^52`. With
+//! `k = 320` limbs (plain products only: `4 k + 3`) or 160, it stays below 2^63.
 
 pub(crate) mod across;
 pub(crate) mod alone;
@@ -44,11 +44,11 @@ impl DefaultIsZeroes for Octet {}
 
 /// Bits of a limb.
 pub const RADIX: u32 = 52;
-/// The bits of a limb.
+/// A mask for the bits of a limb.
 pub const MASK: u64 = (1 << RADIX) - 1;
 
-// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel
-// only runs with `Lanes`, which come from `Constants`, and those hold their engine as `Available`.
+// Calls into `blocks`, `lanes` and `tables` need the engine's instructions. A kernel only runs with
+// `Lanes`, which come from `MontgomeryParams`, which hold their engine as `Available`.
 impl Kernel for Ifma {
     type Word = Octet;
     const LANES: usize = 8;
@@ -61,7 +61,7 @@ impl Kernel for Ifma {
         ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)
     }
 
-    /// All that the bounds allow: the square of a number of 2048 bits is cut in two.
+    /// The maximum that the bounds allow: the square of a 2048-bit number has two chunks.
     ///
     /// Proved: `add_chunk_correct` in formal/coq/canonical.v.
     fn chunk_bits(k: usize) -> u32 {
@@ -81,7 +81,7 @@ impl Kernel for Ifma {
     }
 
     fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         unsafe { lanes::load(words, rows, start) }
     }
 
@@ -90,12 +90,12 @@ impl Kernel for Ifma {
     }
 
     fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         unsafe { lanes::store(words, rows) }
     }
 
-    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part,
-    /// which is below `3 m` and so at most `3 m` then.
+    /// The low part is below `2 m`. If it is `m` or more, `m` is subtracted and 1 added to the high
+    /// part, which is below `3 m` before and at most `3 m` afterwards.
     fn canonical(m: &Lanes<Self>, residue: &mut [Octet]) {
         let (low, high) = residue.split_at_mut(m.k);
         // SAFETY: as in `mul`.
@@ -117,7 +117,7 @@ impl Kernel for Ifma {
     /// Proved: `lazy_chunk` in formal/coq/lazy.v.
     fn mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
         let (t, q) = scratch.split_at_mut(2 * m.k);
-        // SAFETY: the instructions are there; lengths are checked by the callees.
+        // SAFETY: the CPU supports the instructions; lengths are checked by the callees.
         unsafe {
             multiply(t, a, b, &m.starts[0]);
             reduce(t, q, &m.m, m.neg_inverse);
@@ -167,7 +167,7 @@ impl Kernel for Ifma {
         }
     }
 
-    /// `2 m + R / 4 < R / 2`: no carry leaves the low part.
+    /// `2 m + R / 4 < R / 2`, so there is no carry out of the low part.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Octet], chunk: &[Octet]) {
         // SAFETY: as in `mul`.
         unsafe { blocks::add(&mut a[..m.k], chunk) }
@@ -211,13 +211,13 @@ impl Kernel for Ifma {
     }
 }
 
-/// The IFMA instructions that this core carries out in a nanosecond at most, measured over some
-/// milliseconds (the best of ten tries).
+/// The peak number of IFMA instructions per nanosecond on this core, measured over some
+/// milliseconds (best of ten runs).
 pub(crate) fn peak_rate() -> f64 {
     let rounds = 50_000;
     let rate = || {
         let start = std::time::Instant::now();
-        // SAFETY: only called where the engine is available.
+        // SAFETY: only called if the engine is available.
         unsafe { peak::independent_products(rounds) };
         (24 * rounds) as f64 / start.elapsed().as_nanos() as f64
     };

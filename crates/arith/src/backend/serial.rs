@@ -1,10 +1,10 @@
 //! The portable kernel: one lane, 64-bit limbs, fully reduced residues.
 //!
-//! Residues are below `m` and have exactly as many limbs as `m`, so a 1024-bit prime takes 16 limbs
-//! and no more. A reduction ends in a masked subtraction. The inner loops take two limbs of the
-//! multiplier in one pass over the multiplicand, which halves the loads and stores and leaves two
+//! Residues are below `m` and have exactly as many limbs as `m`, so a 1024-bit prime takes only 16
+//! limbs. A reduction ends with a masked subtraction. The inner loops process two limbs of the
+//! multiplier per pass over the multiplicand, which halves the loads and stores and leaves two
 //! independent carry chains. The loop bodies are compiled for the usual limb counts and once for
-//! any other.
+//! all others.
 
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES};
 use crate::natural::{adc, add_assign, mac, mac_row, mask, reduce_once, sbb};
@@ -64,7 +64,7 @@ impl Kernel for Serial {
         rows[0].copy_from_slice(words);
     }
 
-    /// Products are fully reduced already.
+    /// No-op, because products are already fully reduced.
     fn canonical(_: &Lanes<Self>, _: &mut [u64]) {}
 
     fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]) {
@@ -83,10 +83,10 @@ impl Kernel for Serial {
         specialise!(m.k, dual_sqr_body(out, a, &m.m, m.neg_inverse, scratch))
     }
 
-    /// The low part's sum is below `R + m`; where it passes `R`, one `m` less brings it below `R`
-    /// again, which is all that the first factor of a product needs:
-    /// `(R - 1)(m - 1) + (R - 1) m < 2 R m`, so one subtraction still reduces it. In a dual residue
-    /// that `m` goes to the high part, which may then be `m` itself.
+    /// The sum of the low part is below `R + m`. If it is `R` or more, subtracting `m` brings it
+    /// below `R`, which is enough for the first factor of a product:
+    /// `(R - 1)(m - 1) + (R - 1) m < 2 R m`, so one subtraction still reduces it. In a dual
+    /// residue, that `m` moves to the high part, which may then be `m` itself.
     ///
     /// Proved: `add_chunk_correct` in formal/coq/serial_dual.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [u64], chunk: &[u64]) {
@@ -132,9 +132,9 @@ fn equal(a: u64, b: u64) -> u64 {
     1 ^ ((differ | differ.wrapping_neg()) >> 63)
 }
 
-/// Montgomery multiplication, coarsely integrated operand scanning (\[KAK96\]) with two limbs of
-/// `b` a step. The running sum stays below `2 m` plus what `a` exceeds `m` by, in `k + 1` limbs;
-/// `t` slides up instead of moving its limbs down.
+/// Montgomery multiplication by coarsely integrated operand scanning (\[KAK96\]), with two limbs of
+/// `b` per step. The running sum has `k + 1` limbs and stays below `2 m` plus the excess of `a`
+/// over `m`. `t` slides up instead of moving its limbs down.
 ///
 /// Proved: `mul_body_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -158,8 +158,8 @@ fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inve
     reduce_once(out, carry, m);
 }
 
-/// Montgomery squaring: the square by rows, each product of two different limbs once, then the
-/// reduction.
+/// Montgomery squaring: the square by rows, with each product of two different limbs computed once,
+/// then the reduction.
 ///
 /// Proved: `sqr_body_correct` in formal/coq/squares.v.
 #[inline(always)]
@@ -173,11 +173,11 @@ fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t
 
 /// The product of dual residues (see [`crate::kernel`]).
 ///
-/// Bounds: `a c < R m` gives `t < 2 m`; where `t` is reduced by one `m`, `Q` drops by `R`. With `s`
-/// the number of subtractions, `v = (a d + b c - Q + s R + Q' m) / R` is what remains:
-/// `a d + b c + R - Q` lies in `[1, R m + m^2 + R]` and so reduces to a number in `[1, 3 m]`, from
-/// which `1 - s` is taken: `v` lies in `[0, 3 m]`, and `2 m`, then `m` are subtracted where they
-/// fit.
+/// Bounds: `a c < R m` gives `t < 2 m`. If one `m` is subtracted from `t`, `Q` decreases by `R`.
+/// With `s` subtractions, the result before its final reduction is
+/// `v = (a d + b c - Q + s R + Q' m) / R`. `a d + b c + R - Q` lies in `[1, R m + m^2 + R]`, so it
+/// reduces to a number in `[1, 3 m]`, from which `1 - s` is subtracted. `v` therefore lies in
+/// `[0, 3 m]`, and `2 m` and then `m` are subtracted if they fit.
 ///
 /// Proved: `dual_mul_body_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
@@ -196,7 +196,7 @@ fn dual_mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg
     finish_high(k, out_high, high, top, m, neg_inverse);
 }
 
-/// The square of a dual residue: as [`dual_mul_body`] with `2 a b` for `a d + b c`.
+/// The square of a dual residue: like [`dual_mul_body`] with `2 a b` instead of `a d + b c`.
 ///
 /// Proved: `dual_sqr_body_correct` in formal/coq/squares.v.
 #[inline(always)]
@@ -218,8 +218,8 @@ fn dual_sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u
     finish_high(k, out_high, high, top, m, neg_inverse);
 }
 
-/// Adds `s R - Q` to `t`, `Q` the low `k` limbs of `digits`; returns what goes to the limb above
-/// `t`, modulo 2^64.
+/// Adds `s R - Q` to `t`, where `Q` is the low `k` limbs of `digits`. Returns the carry into the
+/// limb above `t`, modulo 2^64.
 ///
 /// Proved: `subtract_digits_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
@@ -236,7 +236,8 @@ fn subtract_digits(k: usize, t: &mut [u64], digits: &[u64], s: u64) -> u64 {
     u64::MAX.wrapping_add(carry)
 }
 
-/// Montgomery reduction of `t` with `top` above, then from `[0, 3 m]` to below `m`.
+/// Montgomery reduction of `t` with `top` as its highest limb, followed by a reduction from
+/// `[0, 3 m]` to below `m`.
 ///
 /// Proved: `finish_high_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
@@ -279,7 +280,7 @@ fn product(k: usize, t: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// `t = t + a b` in `2 k` limbs, what is carried out added to `top`.
+/// `t = t + a b` in `2 k` limbs. The carry is added to `top`.
 ///
 /// Proved: `mul_add_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -298,7 +299,7 @@ fn mul_add(k: usize, t: &mut [u64], top: &mut u64, a: &[u64], b: &[u64]) {
     *top += carry;
 }
 
-/// `t = a^2` in `2 k` limbs: the products of different limbs, doubled, and the squares.
+/// `t = a^2` in `2 k` limbs: the doubled products of different limbs, and the squares.
 ///
 /// Proved: `square_correct` in formal/coq/squares.v.
 #[inline(always)]
@@ -325,8 +326,8 @@ fn square(k: usize, t: &mut [u64], a: &[u64]) {
     }
 }
 
-/// Montgomery reduction of the `2 k` limbs `t`: leaves the quotient digits in the low half and
-/// `(t + Q m) / R` in the upper half; returns its carry.
+/// Montgomery reduction of the `2 k` limbs `t`. Leaves the quotient digits in the low half and
+/// `(t + Q m) / R` in the upper half, and returns its carry.
 ///
 /// Proved: `reduce_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -345,8 +346,8 @@ fn reduce(k: usize, t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
     carry
 }
 
-/// Two reduction steps: adds `(q0 + 2^64 q1) m` such that the two lowest limbs become zero, and
-/// leaves `q0`, `q1` in their place. Returns the two limbs carried out.
+/// Two reduction steps. Adds `(q0 + 2^64 q1) m` such that the two lowest limbs become zero, and
+/// stores `q0` and `q1` in them. Returns the two limbs carried out.
 ///
 /// Proved: `reduce_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -360,7 +361,7 @@ fn reduce_rows(t: &mut [u64], m: &[u64], neg_inverse: u64) -> (u64, u64) {
     carried
 }
 
-/// One reduction step, as [`reduce_rows`].
+/// One reduction step, like [`reduce_rows`].
 ///
 /// Proved: `reduce_row_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -371,7 +372,7 @@ fn reduce_row(t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
     carried
 }
 
-/// Adds `a (y0 + 2^64 y1)` to `t`, which is as long as `a`; returns the two limbs carried out.
+/// Adds `a (y0 + 2^64 y1)` to `t`, which is as long as `a`, and returns the two limbs carried out.
 ///
 /// Proved: `mac_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -379,7 +380,7 @@ fn mac_rows(t: &mut [u64], a: &[u64], y0: u64, y1: u64) -> (u64, u64) {
     mac_rows_from(t, a, y0, y1, 0)
 }
 
-/// As [`mac_rows`], with `c0` coming in at the first limb.
+/// Like [`mac_rows`], with the carry `c0` into the first limb.
 ///
 /// Proved: `mac_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -395,7 +396,7 @@ fn mac_rows_from(t: &mut [u64], a: &[u64], y0: u64, y1: u64, mut c0: u64) -> (u6
     mac(c0, before, y1, c1)
 }
 
-/// Adds two carried-out pairs and a carry to the two limbs `t`; returns the carry.
+/// Adds two pairs of limbs and a carry to the two limbs `t` and returns the carry.
 ///
 /// Proved: `carry_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -406,7 +407,7 @@ fn carry_rows(t: &mut [u64], x: (u64, u64), y: (u64, u64), carry: u64) -> u64 {
     (second >> 64) as u64
 }
 
-/// Adds two carried-out limbs and a carry to the limb `t`; returns the carry.
+/// Adds two limbs and a carry to the limb `t` and returns the carry.
 ///
 /// Proved: `carry_row_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -420,13 +421,13 @@ fn carry_row(t: &mut u64, x: u64, y: u64, carry: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Hexadecimal words.
+    /// Parses hexadecimal words.
     fn words(text: &str) -> Vec<u64> {
         text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
     }
 
-    /// What Coq computes from the functions that it proves right: every limb of the results, and of
-    /// the memory that the products leave behind.
+    /// Compares with the values that Coq computes from the proved functions: every limb of the
+    /// results and of the scratch memory.
     #[test]
     fn products_are_those_of_the_proofs() {
         let mut calls = 0;

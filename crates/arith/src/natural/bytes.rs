@@ -1,9 +1,9 @@
-//! Big-endian bytes.
+//! Conversion from and to big-endian bytes.
 
 use super::Secret;
 use zeroize::Zeroizing;
 
-/// The number in big-endian bytes, in `limbs` limbs; `None` if it does not fit.
+/// Reads a number from big-endian bytes into `limbs` limbs; `None` if it does not fit.
 pub fn from_be(bytes: &[u8], limbs: usize) -> Option<Secret> {
     let (excess, kept) = bytes.split_at(bytes.len().saturating_sub(8 * limbs));
     if excess.iter().any(|&byte| byte != 0) {

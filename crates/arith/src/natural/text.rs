@@ -1,24 +1,24 @@
-//! Text: decimal digits, or hexadecimal ones after `0x`. The time depends on the number: for those
-//! that are shown.
+//! Conversion from and to text: decimal digits, or hexadecimal digits after `0x`. The running time
+//! depends on the number, so use it only for numbers that will be shown.
 
 use super::mac;
 use crate::ArithError;
 use zeroize::Zeroizing;
 
-/// The largest power of ten in a limb, and its digits. Its highest bit is set, as [`divide_by_ten`]
-/// needs.
+/// The largest power of ten in a limb, and its number of zeros. Its highest bit is set, as
+/// [`divide_by_ten`] requires.
 const TEN: u64 = 10_000_000_000_000_000_000;
 const TEN_DIGITS: usize = 19;
 /// `floor((2^128 - 1) / TEN) - 2^64`.
 const TEN_RECIPROCAL: u64 = (u128::MAX / TEN as u128 - (1 << 64)) as u64;
-/// Hexadecimal digits of a limb.
+/// Hexadecimal digits per limb.
 const HEX_DIGITS: usize = 16;
 
 /// Reads a number in decimal, or in hexadecimal after `0x`, into limbs.
 ///
 /// # Errors
-/// [`ArithError::NoNumber`], [`ArithError::NotANumber`], [`ArithError::Negative`],
-/// [`ArithError::TooLarge`]; the limbs hold anything then.
+/// [`ArithError::NoNumber`], [`ArithError::NotANumber`], [`ArithError::Negative`] or
+/// [`ArithError::TooLarge`]. The contents of the limbs are then unspecified.
 ///
 /// ```
 /// # use hearith_arith::{ArithError, natural::parse};
@@ -34,7 +34,7 @@ pub fn parse(text: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> {
     }
 }
 
-/// Reads a number in decimal into limbs.
+/// Reads a decimal number into limbs.
 ///
 /// # Errors
 /// As [`parse`].
@@ -47,8 +47,7 @@ pub fn from_decimal(digits: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> 
         digits if !digits.iter().all(u8::is_ascii_digit) => return Err(ArithError::NotANumber),
         _ => limbs.fill(0),
     }
-    // The first piece is the short one, so that every other one moves what is there by the same
-    // factor.
+    // The first piece is the short one, so every later piece shifts the number by the same factor.
     let (first, rest) = digits.split_at(digits.len() % TEN_DIGITS);
     let mut used = 0;
     for piece in [first].into_iter().chain(rest.chunks(TEN_DIGITS)) {
@@ -82,8 +81,8 @@ fn from_hexadecimal(digits: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> 
     Ok(())
 }
 
-/// The number in decimal. Nothing but the text is left of it in memory: who shows a secret wipes
-/// the text.
+/// Formats the number in decimal. Leaves no copy except the text, which the caller must wipe if it
+/// is secret.
 pub fn to_decimal(number: &[u64]) -> String {
     let mut rest = Zeroizing::new(number.to_vec());
     let mut used = rest.len();
@@ -112,7 +111,7 @@ pub fn to_decimal(number: &[u64]) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// The lowest decimal digits of a piece.
+/// Writes the lowest decimal digits of a piece.
 fn write_digits(digits: &mut [u8], mut piece: u64) {
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (piece % 10) as u8;
@@ -120,7 +119,7 @@ fn write_digits(digits: &mut [u8], mut piece: u64) {
     }
 }
 
-/// The number in hexadecimal, after `0x`.
+/// Formats the number in hexadecimal after `0x`.
 pub fn to_hexadecimal(number: &[u64]) -> String {
     let used = number.iter().rposition(|&limb| limb != 0).unwrap_or(0);
     let (first, later) =
@@ -128,7 +127,7 @@ pub fn to_hexadecimal(number: &[u64]) -> String {
     later.iter().rev().fold(format!("{first:#x}"), |text, limb| text + &format!("{limb:0HEX_DIGITS$x}"))
 }
 
-/// Quotient and remainder of `high 2^64 + low` and [`TEN`], for `high < TEN`, by two
+/// Quotient and remainder of `high 2^64 + low` divided by [`TEN`], for `high < TEN`, with two
 /// multiplications (Möller and Granlund, Improved division by invariant integers, 2011, algorithm
 /// 4).
 fn divide_by_ten(high: u64, low: u64) -> (u64, u64) {

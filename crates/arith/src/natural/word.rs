@@ -26,7 +26,7 @@ pub fn gcd(a: u64, b: u64) -> u64 {
 
 /// `a^-1 mod m` for `m > 1`, if `a` is coprime to `m` (Euclid's algorithm).
 pub fn inverse_mod(a: u64, m: u64) -> Option<u64> {
-    // Of a pair (r, x), r = a x mod m.
+    // For every pair (r, x), r = a x mod m.
     let (mut above, mut below) = ((i128::from(m), 0), (i128::from(a % m), 1));
     while below.0 != 0 {
         let quotient = above.0 / below.0;
@@ -35,8 +35,8 @@ pub fn inverse_mod(a: u64, m: u64) -> Option<u64> {
     (above.0 == 1).then(|| above.1.rem_euclid(i128::from(m)) as u64)
 }
 
-/// Whether `n` is prime: strong probable primality to the first twelve prime bases, which is a
-/// proof below 2^64 (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017).
+/// Whether `n` is prime: a strong probable prime to the first twelve prime bases, which is a proof
+/// below 2^64 (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017).
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     if let Some(&factor) = BASES.iter().find(|&&base| n.is_multiple_of(base)) {
@@ -45,8 +45,8 @@ pub fn is_prime(n: u64) -> bool {
     n > 1 && BASES.iter().all(|&base| is_strong_probable_prime(n, base))
 }
 
-/// For odd `n > base`: `base^d` is 1, or one of its squarings up to `base^((n - 1) / 2)` is -1,
-/// with `n - 1 = d 2^s`.
+/// Whether, for odd `n > base` with `n - 1 = d 2^s`, `base^d` is 1 or one of its squarings up to
+/// `base^((n - 1) / 2)` is -1.
 fn is_strong_probable_prime(n: u64, base: u64) -> bool {
     let s = (n - 1).trailing_zeros();
     let mut power = pow_mod(base, (n - 1) >> s, n);
@@ -62,8 +62,8 @@ fn is_strong_probable_prime(n: u64, base: u64) -> bool {
     power == n - 1
 }
 
-/// A primitive `order`-th root of unity modulo the prime `q`: the one made from the smallest
-/// possible base. `None` unless `order` is a power of two that divides `q - 1`.
+/// A primitive `order`-th root of unity modulo the prime `q`, derived from the smallest suitable
+/// base. `None` unless `order` is a power of two that divides `q - 1`.
 ///
 /// ```
 /// # use hearith_arith::natural::word::root_of_unity;
@@ -77,13 +77,13 @@ pub fn root_of_unity(q: u64, order: u64) -> Option<u64> {
     if order == 1 {
         return Some(1);
     }
-    // The order of base^((q-1)/order) divides `order`; it is `order` itself when half of it gives
-    // -1, which a non-residue does.
+    // The order of base^((q-1)/order) divides `order`. It is `order` itself if half of it gives -1,
+    // which holds for a non-residue.
     let roots = (2..q).map(|base| pow_mod(base, (q - 1) / order, q));
     roots.into_iter().find(|&root| pow_mod(root, order / 2, q) == q - 1)
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;

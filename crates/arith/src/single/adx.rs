@@ -1,11 +1,11 @@
-//! Rows of a product with `mulx`, `adcx` and `adox`: one chain of carries adds the products of
-//! neighbouring limbs, the other what the sum has already. The compiler makes a single chain of
-//! them, and saves its carry between the two.
+//! Rows of a product with `mulx`, `adcx` and `adox`. One carry chain adds the products of
+//! neighbouring limbs, and the other adds the existing sum. The compiler would use a single chain
+//! and save its carry between the two.
 
 use crate::natural::mac;
 use std::arch::asm;
 
-/// Adds `a y` to `t`, which is as long as `a`; returns the limb carried out.
+/// Adds `a y` to `t`, which is as long as `a`, and returns the limb carried out.
 #[target_feature(enable = "adx,bmi2")]
 pub(super) fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
     let (blocks, rest) = t.as_chunks_mut::<8>();
@@ -20,13 +20,12 @@ pub(super) fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Adds `a y` and a carry to eight limbs; returns the limb carried out.
+/// Adds `a y` and a carry to eight limbs and returns the limb carried out.
 #[inline]
 #[target_feature(enable = "adx,bmi2")]
 fn add_block(t: &mut [u64; 8], a: &[u64; 8], y: u64, mut carry: u64) -> u64 {
-    // SAFETY: reads the eight limbs at `a`, reads and writes those at `t`, and nothing else. `xor`
-    // clears both carry flags; in the end they go into the highest limb, which they cannot
-    // overflow.
+    // SAFETY: only reads the eight limbs at `a`, and reads and writes those at `t`. `xor` clears
+    // both carry flags. At the end they are added to the highest limb, which cannot overflow.
     unsafe {
         asm!(
             "xor {zero:e}, {zero:e}",
@@ -83,13 +82,13 @@ mod tests {
     use hearith_testing::has;
     use proptest::prelude::*;
 
-    /// Limbs that carry far, and others.
+    /// Limbs with long carry chains, and random ones.
     fn limb() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), Just(1), Just(u64::MAX), Just(u64::MAX - 1), any::<u64>()]
     }
 
     proptest! {
-        /// Beside sums of 128 bits, limb by limb.
+        /// Compared with 128-bit sums, limb by limb.
         #[test]
         fn rows_are_added(row in prop::collection::vec((limb(), limb()), 0..40), y in limb()) {
             let there = std::arch::is_x86_feature_detected!("adx") && std::arch::is_x86_feature_detected!("bmi2");
@@ -106,7 +105,7 @@ mod tests {
                     limb as u64
                 })
                 .collect();
-            // SAFETY: the instructions are there.
+            // SAFETY: the CPU supports the instructions.
             let out = unsafe { add_row(&mut sum, &factor, y) };
             prop_assert_eq!(sum, expected);
             prop_assert_eq!(u128::from(out), carry);

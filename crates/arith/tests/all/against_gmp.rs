@@ -1,5 +1,5 @@
-//! Every engine against GMP, from 64 to 8192 bits (and 16 384 for plain moduli), at random and at
-//! the corners.
+//! Compares every engine with GMP, from 64 to 8192 bits (and 16 384 bits for plain moduli), for
+//! random numbers and corner cases.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Pairs, Square, pow_pairs, powers_of_two};
 use hearith_testing::has;
@@ -8,11 +8,11 @@ use rug::ops::Pow;
 use rug::rand::RandState;
 use rug::{Complete, Integer};
 
-/// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64, 2^52
-/// and 2^28.
+/// Bit lengths that exactly fill their limbs, fall just short, or just exceed them, in radix 2^64,
+/// 2^52 and 2^28.
 const BITS: &[u32] =
     &[52, 53, 64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1060, 1061, 1536, 2048, 2049];
-/// Lengths tried with fewer and shorter exponents.
+/// Lengths tested with fewer and shorter exponents.
 const LONG: &[u32] = &[3072, 4096, 4097, 6144, 8192];
 
 fn engines() -> impl Iterator<Item = Engine> {
@@ -36,8 +36,8 @@ fn integers(batch: &Batch) -> Vec<Integer> {
     batch.rows().map(integer).collect()
 }
 
-/// Moduli of exactly `bits` bits: random, the least, the greatest, and one with long runs of zeros
-/// and ones.
+/// Moduli of exactly `bits` bits: random, the smallest, the largest, and one with long runs of
+/// zeros and ones.
 fn moduli(bits: u32, random: &mut RandState) -> Vec<Integer> {
     let top = (Integer::from(1) << (bits - 1)) | Integer::from(1);
     let half = (Integer::from(1) << (bits / 2)) - 1u32;
@@ -122,7 +122,7 @@ fn numbers_of_any_width_are_reduced() {
     });
 }
 
-/// Powers by every method, with exponents of `bits(m)` bits.
+/// Powers by every method, with exponents of `exponent_bits(m)` bits.
 fn powers(lengths: &[u32], rows: usize, exponent_bits: impl Fn(u32) -> u32) {
     for_all(lengths, |engine, m, random| {
         let bits = exponent_bits(m.significant_bits());
@@ -172,8 +172,8 @@ fn powers_with_exponents_of_every_short_length() {
     }
 }
 
-/// Products of single numbers with long runs of zeros and ones, through which carries run, by
-/// moduli around the lengths at which a limb of 52 or 64 bits is full.
+/// Products of single numbers with long runs of zeros and ones, which produce long carry chains.
+/// The lengths of the moduli are around those that fill a limb of 52 or 64 bits.
 #[test]
 fn single_products_carry_far() {
     for_all(
@@ -199,8 +199,8 @@ fn single_products_carry_far() {
     );
 }
 
-/// Batches of few rows, for which engines have kernels of their own: every operation, row by row,
-/// beside GMP.
+/// Batches of few rows, for which engines have separate kernels: every operation, compared row by
+/// row with GMP.
 #[test]
 fn few_rows() {
     for_all(
@@ -222,8 +222,7 @@ fn few_rows() {
                 let name = format!("{engine}, {rows} rows from {start} modulo {m}");
                 assert_eq!(integers(&modulus.mul(&x, &y)), of(&|i| (&numbers[i] * &wide[i]).complete() % m), "{name}");
                 assert_eq!(integers(&modulus.reduce(&y)), of(&|i| (&wide[i] % m).complete()), "{name}");
-                // As long as the modulus' limbs and not below it, and of the widths that addition
-                // has.
+                // As long as the modulus' limbs and not below it, in the widths that addition uses.
                 let long: Vec<Integer> =
                     (0..rows).map(|i| (Integer::from(1) << (64 * width as u32)) - (1u32 << i)).collect();
                 for (a, b) in [(numbers, &long[..]), (&long, numbers), (&long, &long), (numbers, numbers)] {
@@ -308,8 +307,8 @@ fn products_of_groups() {
     });
 }
 
-/// Lengths at which kernels and passes change, in no order: what is kept from one product serves
-/// the next.
+/// Lengths at which kernels and passes change, in arbitrary order, since cached values of one
+/// product serve the next.
 #[test]
 fn products_of_one_group_of_any_length() {
     for_all(&[130, 1024], |engine, m, random| {

@@ -1,11 +1,11 @@
-//! Random differential tests: every engine against the portable one, on moduli and numbers of any
+//! Random differential tests of every engine against the portable one, on moduli and numbers of any
 //! shape.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use hearith_testing::has;
 use proptest::prelude::*;
 
-/// Limbs that are often all zeros or all ones: carries run far in such numbers.
+/// Limbs that are often all zeros or all ones, which produce long carry chains.
 fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![2 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1), 1 => Just(1 << 63)]
 }
@@ -14,9 +14,9 @@ fn number(limbs: usize) -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::vec(limb(), limbs)
 }
 
-/// An odd modulus of up to 20 limbs, and batches of numbers and of exponents for it.
+/// An odd modulus of up to 19 limbs, with batches of numbers and of exponents.
 fn case() -> impl Strategy<Value = (Vec<u64>, Batch, Batch)> {
-    // Half of all batches are of few rows.
+    // Half of all batches have few rows.
     (1_usize..20, prop_oneof![1_usize..5, 1_usize..20]).prop_flat_map(|(limbs, rows)| {
         let rows = |width| proptest::collection::vec(number(width), rows);
         (number(limbs), rows(limbs), rows(2)).prop_map(move |(mut m, x, e)| {
@@ -28,7 +28,7 @@ fn case() -> impl Strategy<Value = (Vec<u64>, Batch, Batch)> {
     })
 }
 
-/// Every result of an engine, one after another.
+/// All results of an engine, in order.
 fn results(engine: Engine, m: &[u64], x: &Batch, e: &Batch) -> Vec<Batch> {
     let (modulus, square) = (Modulus::new(engine, m).unwrap(), Square::new(engine, m).unwrap());
     let each = Exponents::Each(e, 128);

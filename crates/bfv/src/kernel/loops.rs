@@ -1,14 +1,14 @@
-//! The loops, for any vector.
+//! The loops, generic over the vector type.
 //!
 //! # Bounds
-//! A prime `q` is below 2^50. In transforms numbers are below `4 q`, so they have 52 bits: a
-//! product by a [`Constant`] takes any number of 52 bits and gives one below `2 q`
-//! (`x w - floor(x w' / 2^52) q` with `w' = floor(2^52 w / q)` lies below `q + x q / 2^52`).
+//! A prime `q` is below 2^50. Numbers in transforms are below `4 q`, so they fit 52 bits. The
+//! product of any 52-bit number and a [`Constant`] is below `2 q`: `x w - floor(x w' / 2^52) q`,
+//! with `w' = floor(2^52 w / q)`, is below `q + x q / 2^52`.
 
 use super::{LANES, Lanes, MASK, Word};
 use crate::prime::{Constant, Prime, Tail};
 
-/// A prime in a register, with what goes with it.
+/// A prime and values derived from it, in registers.
 #[derive(Clone, Copy)]
 struct Modulus<W> {
     q: W,
@@ -35,7 +35,7 @@ impl<W: Word> Modulus<W> {
         zero.add_low(x, w).add_low(whole, self.negative).and(self.mask)
     }
 
-    /// A number below `2 b`, less `b` unless it is below.
+    /// Reduces a number below `2 b` to below `b`.
     ///
     /// Proved: `once_correct` in formal/coq/lattice.v.
     #[inline(always)]
@@ -43,7 +43,7 @@ impl<W: Word> Modulus<W> {
         x.min(x.sub(b))
     }
 
-    /// A number below `4 q`, below `q`.
+    /// Reduces a number below `4 q` to below `q`.
     ///
     /// Proved: `reduced_correct` in formal/coq/lattice.v.
     #[inline(always)]
@@ -51,7 +51,7 @@ impl<W: Word> Modulus<W> {
         Self::once(Self::once(x, self.two_q), self.q)
     }
 
-    /// `(x + y w, x - y w)`, both below `4 q`, for numbers below `4 q`.
+    /// `(x + y w, x - y w)`, both below `4 q`, for `x` and `y` below `4 q`.
     ///
     /// Proved: `butterfly_correct` in formal/coq/lattice.v.
     #[inline(always)]
@@ -61,7 +61,7 @@ impl<W: Word> Modulus<W> {
         (x.add(y), x.sub(y).add(self.two_q))
     }
 
-    /// `(x + y, (x - y) w)`, both below `2 q`, for numbers below `2 q`.
+    /// `(x + y, (x - y) w)`, both below `2 q`, for `x` and `y` below `2 q`.
     ///
     /// Proved: `back_correct` in formal/coq/lattice.v.
     #[inline(always)]
@@ -81,9 +81,10 @@ fn load<W: Word>(from: &[Lanes; 2]) -> (W, W) {
     (W::load(&from[0]), W::load(&from[1]))
 }
 
-/// Coefficients to values at the odd powers of a root of order `2 N`: decimation in time with the
-/// roots in reversed order. The last three levels are within blocks of 64, which stay transposed:
-/// that order of values is the scheme's own, the same on every engine.
+/// Transforms coefficients to values at the odd powers of a root of unity of order `2 N`, by
+/// decimation in time with the roots in bit-reversed order. The last three levels work on blocks of
+/// 64 values, which stay transposed. This order of values is specific to the scheme and the same on
+/// every engine.
 ///
 /// Proved: `forward_correct` in formal/coq/transforms.v.
 /// Proved: `values_correct` in formal/coq/transforms.v.
@@ -193,8 +194,9 @@ fn inverse_tail<W: Word>(block: &mut [Lanes; LANES], tail: &Tail, modulus: &Modu
     }
 }
 
-/// Montgomery's product: `a b = 2^52 high + low` and `low = m q` modulo 2^52 for `m = low / q`, so
-/// `(a b - m q) / 2^52` is `high` less the upper half of `m q`: between `-q` and `q`.
+/// Montgomery multiplication. Write `a b = 2^52 high + low`, and let `m = low / q` modulo 2^52, so
+/// that `m q = low` modulo 2^52. Then `(a b - m q) / 2^52` is `high` minus the upper half of `m q`,
+/// between `-q` and `q`.
 ///
 /// Proved: `multiply_add_correct` in formal/coq/lattice.v.
 /// Proved: `product_correct` in formal/coq/convolutions.v.
@@ -210,7 +212,7 @@ pub(super) fn multiply_add<W: Word>(sum: &mut [Lanes], a: &[Lanes], b: &[Lanes],
     }
 }
 
-/// `a c`, below `q`, for numbers of 52 bits.
+/// `a c`, below `q`, for `a` of up to 52 bits.
 ///
 /// Proved: `scale_correct` in formal/coq/convolutions.v.
 /// Proved: `product_correct` in formal/coq/convolutions.v.
@@ -223,8 +225,8 @@ pub(super) fn scale<W: Word>(a: &mut [Lanes], c: Constant, prime: &Prime) {
     }
 }
 
-/// A negative number is a large word, and small with `q` added; the smaller of both is right for
-/// either sign.
+/// Adds small signed numbers. A negative number is a large word that becomes small when `q` is
+/// added, so the smaller of the two words is right for either sign.
 ///
 /// Proved: `add_small_correct` in formal/coq/convolutions.v.
 #[inline(always)]
@@ -236,7 +238,7 @@ pub(super) fn add_small<W: Word>(a: &mut [Lanes], small: &[Lanes], prime: &Prime
     }
 }
 
-/// The sum is below `8 q`.
+/// Adds products of limbs and constants. The sum is below `8 q` before its reduction.
 ///
 /// Proved: `add_limbs_correct` in formal/coq/lattice.v.
 #[inline(always)]
@@ -276,7 +278,7 @@ pub(super) fn add<W: Word>(a: &mut [Lanes], b: &[Lanes], prime: &Prime) {
     }
 }
 
-/// Has the loops compiled for an engine, with its instructions.
+/// Compiles the loops for an engine with its instructions.
 macro_rules! kernel {
     ($engine:ty, $word:ty, { $(#[$feature:meta])? }) => {
         $crate::kernel::loops::kernel!(@ $engine, $word, [$(#[$feature])?]
@@ -292,7 +294,7 @@ macro_rules! kernel {
     };
     (@ $engine:ty, $word:ty, $features:tt $($name:ident($($argument:ident: $kind:ty),*);)*) => {
         impl $engine {
-            /// The one value.
+            /// The only instance.
             pub(super) const KERNEL: &dyn Kernel = &Self;
         }
 
@@ -306,8 +308,8 @@ macro_rules! kernel {
             fn compiled($($argument: $kind),*) {
                 $crate::kernel::loops::$name::<$word>($($argument),*);
             }
-            // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this
-            // machine can run.
+            // SAFETY: only `dispatch!` reaches a kernel, and it selects engines that this machine
+            // can run.
             #[allow(unused_unsafe)]
             unsafe {
                 compiled($($argument),*)

@@ -1,4 +1,4 @@
-//! The portable engine: a vector is eight words, worked on one after another.
+//! The portable engine: a vector is eight words, processed one after another.
 
 use super::loops::kernel;
 use super::{Kernel, LANES, Lanes, MASK, RADIX, Word};

@@ -1,6 +1,6 @@
-//! A file of options: `--config FILE` names options of its command, and their values, in TOML.
+//! A file of options: `--config FILE` sets options of its command in TOML.
 //!
-//! What the command line says too is taken from there.
+//! Options on the command line override those in the file.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,21 +17,21 @@ use crate::failure::{Failure, name};
 const OPTION: &str = "config";
 const LONG: &[u8] = b"--config";
 
-/// The options of a file, in its order.
+/// The options of a file, in order.
 type Options = Vec<(Spanned<String>, Spanned<Value>)>;
 
-/// What was said on the command line, with the options of the file that it names, if it names one.
+/// Adds the options of a configuration file to the command line, if it names one.
 ///
 /// # Errors
-/// The file cannot be read, is no TOML, or has an option that the command does not know or a value
-/// of the wrong kind.
+/// The file cannot be read, is not TOML, has an option that the command does not know, or has a
+/// value of the wrong type.
 pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
-    // Most lines name no file, and are not read twice.
+    // Most command lines name no file, and need not be parsed twice.
     if !line.iter().any(|word| word.as_encoded_bytes().starts_with(LONG)) {
         return Ok(line);
     }
     let mut whole = command().ignore_errors(true);
-    // What is wrong with the line is said when all of it is there.
+    // Errors in the command line are reported later, when it is complete.
     let Ok(matches) = whole.try_get_matches_from_mut(&line) else { return Ok(line) };
     let Some((command, matches)) = innermost(&whole, &matches) else { return Ok(line) };
     if !command.get_arguments().any(|argument| argument.get_id() == OPTION) {
@@ -50,7 +50,7 @@ pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<
     Ok(expanded)
 }
 
-/// The command that is called, which may be one of another's, and what it is called with.
+/// The innermost subcommand that is called, with its arguments.
 fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> Option<(&'a Command, &'a ArgMatches)> {
     let (called, inner) = matches.subcommand()?;
     let command = command.find_subcommand(called)?;
@@ -79,7 +79,7 @@ impl File<'_> {
         found.ok_or_else(|| self.wrong(option.span().start, &format!("{} has no option {long:?}", command.get_name())))
     }
 
-    /// An option as it is said on the command line.
+    /// Converts an option to command line form.
     fn said(&self, argument: &Arg, option: &Spanned<String>, value: Spanned<Value>) -> Result<Vec<OsString>, Failure> {
         let long = option.get_ref();
         let wrong = |what: &str| self.wrong(value.span().start, &format!("{long}: {what}"));
@@ -88,16 +88,18 @@ impl File<'_> {
             return match value.get_ref() {
                 Value::Boolean(true) => Ok(vec![format!("--{long}").into()]),
                 Value::Boolean(false) => Ok(Vec::new()),
-                _ => Err(wrong("it is true or false")),
+                _ => Err(wrong("expected true or false")),
             };
         }
         let one = |value: &Value| match value {
             Value::String(text) => Ok(format!("--{long}={text}").into()),
             Value::Integer(number) => Ok(format!("--{long}={number}").into()),
-            _ => Err(wrong("a text or a whole number is expected")),
+            _ => Err(wrong("expected a string or an integer")),
         };
         match value.get_ref() {
-            Value::Array(_) if !matches!(action, clap::ArgAction::Append) => Err(wrong("it has one value, not a list")),
+            Value::Array(_) if !matches!(action, clap::ArgAction::Append) => {
+                Err(wrong("expected one value, not a list"))
+            }
             Value::Array(values) => values.iter().map(one).collect(),
             value => one(value).map(|said| vec![said]),
         }
@@ -177,10 +179,10 @@ mod tests {
             ("\nlissten = \"x\"\n", ":2: serve has no option \"lissten\""),
             ("max-clients = 1\nconfig = \"x\"\n", ":2: serve has no option \"config\""),
             ("help = true", ":1: serve has no option \"help\""),
-            ("listen = [\"127.0.0.1:1\"]", ":1: listen: it has one value, not a list"),
-            ("max-clients = 1.5", ":1: max-clients: a text or a whole number is expected"),
-            ("key = [[\"a\"]]", ":1: key: a text or a whole number is expected"),
-            ("public-metrics = 1", ":1: public-metrics: it is true or false"),
+            ("listen = [\"127.0.0.1:1\"]", ":1: listen: expected one value, not a list"),
+            ("max-clients = 1.5", ":1: max-clients: expected a string or an integer"),
+            ("key = [[\"a\"]]", ":1: key: expected a string or an integer"),
+            ("public-metrics = 1", ":1: public-metrics: expected true or false"),
         ] {
             assert_eq!(parsed(text, &[]).unwrap_err(), what, "{text}");
         }
@@ -188,7 +190,7 @@ mod tests {
         assert!(error.starts_with(":2: ") && error.lines().count() == 1, "{error}");
         let error = parsed("a = 1\na = 2\n", &[]).unwrap_err();
         assert!(error.starts_with(":2: ") && error.contains("duplicate key"), "{error}");
-        // What clap finds wrong, it says as if it stood on the line.
+        // clap reports invalid values as if they were on the command line.
         assert!(parsed("max-clients = 0", &[]).unwrap_err().contains("--max-clients"));
         assert!(parsed("tls-cert = \"a\"", &[]).unwrap_err().contains("--tls-key"));
     }

@@ -1,4 +1,4 @@
-//! How a CSV input is written.
+//! The format of a CSV input.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use hearith_columns::csv::{Dialect, DialectError};
 
 /// How a CSV input is written, where it is not as RFC 4180 has it.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "A CSV input (RFC 4180 when left out)")]
+#[command(next_help_heading = "A CSV input (default: RFC 4180)")]
 pub struct Csv {
     /// The character that separates cells, such as ; or |, or tab
     #[arg(long, value_name = "CHAR")]
@@ -29,10 +29,10 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// The dialect.
+    /// Returns the dialect.
     ///
     /// # Errors
-    /// Characters that cannot have this meaning, or two.
+    /// A character cannot have its role, or has two roles.
     pub fn dialect(&self) -> Result<Dialect, DialectError> {
         let decimal = if self.decimal_comma == Some(true) { ',' } else { '.' };
         let thousands = self.thousands.and_then(|Mark(mark)| mark);
@@ -46,7 +46,7 @@ impl Csv {
         Ok(self.null.iter().fold(dialect, |dialect, text| dialect.with_null(text)))
     }
 
-    /// These options, and those of others where these say nothing.
+    /// These options, or those of `others` where these are not set.
     pub fn or(&self, others: &Self) -> Self {
         Self {
             delimiter: self.delimiter.or(others.delimiter),
@@ -57,7 +57,7 @@ impl Csv {
         }
     }
 
-    /// Whether nothing but the usual is said.
+    /// Whether all options have their default values.
     pub fn is_default(&self) -> bool {
         self.dialect() == Ok(Dialect::default())
     }
@@ -73,7 +73,10 @@ impl FromStr for Mark {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "none" => Ok(Self(None)),
-            _ => text.parse().map(|Character(mark)| Self(Some(mark))).map_err(|_| "one character, or space or none"),
+            _ => text
+                .parse()
+                .map(|Character(mark)| Self(Some(mark)))
+                .map_err(|_| "expected one character, space or none"),
         }
     }
 }
@@ -91,7 +94,7 @@ impl FromStr for Character {
             ("tab" | "\\t", ..) => Ok(Self('\t')),
             ("space", ..) => Ok(Self(' ')),
             (_, Some(one), None) => Ok(Self(one)),
-            _ => Err("one character, or tab or space"),
+            _ => Err("expected one character, tab or space"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be said after `hearith dghv`.
+//! The arguments of `hearith dghv`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct Dghv {
     /// What to do.
     #[command(subcommand)]
     pub command: DghvCommand,
-    /// Take keys of the published parameters, which are BROKEN and protect nothing
+    /// Accept the published parameters, which are BROKEN and protect nothing
     #[arg(long, global = true)]
     pub insecure_historical_parameters: bool,
 }
@@ -44,11 +44,11 @@ pub struct DghvKeygen {
     /// The scheme: cmnt (2011), or cnt (2012), whose public key is far shorter
     #[arg(long, value_name = "NAME")]
     pub scheme: String,
-    /// toy, small, medium or large; or a file with parameters in the form of the published program
+    /// toy, small, medium or large; or a file in the published program's format
     #[arg(long, value_name = "NAME|FILE")]
     pub parameters: String,
-    /// Coefficients of encryption as short as those of cmnt, so that fresh ciphertexts of cnt can
-    /// be multiplied
+    /// Encrypt with coefficients as short as cmnt's, so that fresh cnt ciphertexts can be
+    /// multiplied
     #[arg(long)]
     pub short_coefficients: bool,
     /// Omit the key material for recryption: the public key is half as long, circuits are shallow
@@ -60,7 +60,7 @@ pub struct DghvKeygen {
     /// Directory for the two files; created if missing
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
-    /// Replace an existing key: without a copy of it, what it encrypted is lost
+    /// Replace an existing key: without a copy, data encrypted with it is lost
     #[arg(long)]
     pub force: bool,
 }
@@ -97,7 +97,7 @@ pub struct DghvIntegers {
 }
 
 impl DghvIntegers {
-    /// How integers are made up of bits, if lines are integers.
+    /// The width of the integers, if lines are integers.
     pub(crate) fn width(self) -> Option<Width> {
         self.width.map(|bits| Width::new(bits, self.signed))
     }
@@ -146,7 +146,7 @@ pub struct DghvSwitch {
     /// The public key, with a ladder
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
-    /// Target level; 0 is the key's own [default: one below the bits']
+    /// Target level; 0 is the key's own [default: the next level]
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<usize>,
     /// Encrypted bits

@@ -1,4 +1,4 @@
-//! What can be said after `hearith election`.
+//! The arguments of `hearith election`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub enum Election {
     RegistrarKey(ElectionTrusteeKey),
     /// Make the key, share it among trustees, and publish the election
     Ceremony(ElectionCeremony),
-    /// List voters, and make a credential for each; or replace credentials that were lost
+    /// List voters, and make a credential for each; or replace lost credentials
     Register(ElectionRegister),
     /// Hand out credentials: a file, a letter or an e-mail for each voter
     Deliver(ElectionDeliver),
@@ -75,7 +75,7 @@ pub struct ElectionServe {
     /// Public key, as base64url, of the organiser whose election may begin on an empty store
     #[arg(long, value_name = "KEY")]
     pub organiser: Option<String>,
-    /// Address to listen on; not only of this machine with --tls-cert
+    /// Listening address; any but loopback needs --tls-cert
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
     /// The certificate to show clients, in PEM
@@ -217,7 +217,7 @@ pub struct ElectionInit {
     /// When voting begins, such as 2026-11-20T08:00:00Z; only the board can open it
     #[arg(long, value_name = "TIME")]
     pub opens: Option<String>,
-    /// When voting ends: the board then closes it and accepts no ballot; nobody can close it before
+    /// When voting ends: the board closes it then; nobody can close it earlier
     #[arg(long, value_name = "TIME")]
     pub closes: Option<String>,
     /// Voters may be added, and lost credentials replaced, during the vote; everybody sees which
@@ -251,10 +251,10 @@ pub struct ElectionCeremony {
     /// Size of the key: 2048 or more, an even number up to 8192
     #[arg(long, default_value_t = DEFAULT_BITS)]
     pub bits: u32,
-    /// Of L trustees, at most 20, any W decrypt; without, one holder decrypts alone
+    /// Any W of L trustees, at most 20, decrypt; without, one holder decrypts alone
     #[arg(long, value_name = "W/L", requires = "trustee_keys")]
     pub shares: Option<Sharing>,
-    /// Generate the key with other trustees: of L, 3 to 9, any W decrypt; each runs this on its own
+    /// Generate the key with other trustees: any W of L, 3 to 9, decrypt; each runs this on its own
     /// machine
     #[arg(long, value_name = "W/L", requires = "trustee_keys", conflicts_with_all = ["shares", "office", "statements"])]
     pub distributed: Option<Sharing>,
@@ -291,7 +291,7 @@ pub struct ElectionRegister {
     /// Replace lost credentials of voters who are listed and have not voted
     #[arg(long, requires = "voters", conflicts_with = "aliases")]
     pub replace: bool,
-    /// List voters by random aliases: only --codes says whose they are, so keep it
+    /// List voters by random aliases; keep --codes, the only file with the names
     #[arg(long, requires = "codes")]
     pub aliases: bool,
     /// Repeat an earlier attempt with the same --out and its credentials, after a lost answer
@@ -370,7 +370,7 @@ pub struct ElectionResult {
     /// Root of the server's certificate, in PEM, if the system does not have it
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// File for a CSV table: contest, candidate, votes, percent, elected
+    /// CSV table: contest, candidate, votes, percent, outcome[, points, ranks]
     #[arg(long, value_name = "FILE", required_unless_present = "pdf")]
     pub csv: Option<PathBuf>,
     /// File for a PDF to print
@@ -394,7 +394,7 @@ pub struct ElectionVote {
     /// The voter's credential; if the file has several, that of --voter
     #[arg(long, value_name = "FILE")]
     pub credential: PathBuf,
-    /// The voter whose credential in the file to use
+    /// The voter whose credential to use
     #[arg(long, value_name = "ID")]
     pub voter: Option<String>,
     /// A candidate for a contest, repeated for each vote; for ranks, the first rank first
@@ -517,8 +517,7 @@ pub struct ElectionAudit {
     /// The published record: a folder, or the URL of a server that shows it
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// Another copy of the record: both must be equal, except that one may have more entries at the
-    /// end
+    /// Another copy of the record: both must be equal, but one may have more entries at the end
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
     /// Root of the servers' certificates, in PEM, if the system does not have it

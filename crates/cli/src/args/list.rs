@@ -1,20 +1,21 @@
-//! Lists of columns, and of settings for them: `a,b` and `a=2,b=0`. A name with a comma, a quote or
-//! an equals sign is written in quotes, and quotes within it are doubled, as in CSV:
+//! Lists of columns, and of settings for them: `a,b` and `a=2,b=0`.
+//!
+//! A name with a comma, a quote or an equals sign is quoted, with inner quotes doubled, as in CSV:
 //! `"salary, gross",b`.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What one option lists.
+/// The elements of one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
-/// What several options list together.
+/// Concatenates the elements of several options.
 pub fn all<T: Clone>(lists: &[List<T>]) -> Vec<T> {
     lists.iter().flat_map(|list| list.0.iter().cloned()).collect()
 }
 
-/// A list of columns and expressions, which needs a table to be told which.
+/// A list of columns and expressions. Distinguishing the two needs a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(pub String);
 
@@ -31,24 +32,24 @@ pub struct Name(pub String);
 /// A value for every column, or for one: `VALUE` or `NAME=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting<T> {
-    /// The column, or none for all.
+    /// The column, or `None` for all columns.
     pub column: Option<String>,
     /// The value.
     pub value: T,
 }
 
-/// An element of a list: a name in quotes if it begins with one, and the text after it.
+/// An element of a list: the quoted name at its start, if there is one, and the remaining text.
 struct Element<'a> {
     quoted: Option<String>,
     rest: &'a str,
 }
 
-/// What elements become.
+/// A type that an element of a list can be parsed into.
 pub trait Listed: Sized {
-    /// Reads an element, of which the text `rest` stands behind a name in quotes, if there is one.
+    /// Parses an element. `rest` is the text after the quoted name, or all of it without one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The element is invalid.
     fn read(quoted: Option<String>, rest: &str) -> Result<Self, String>;
 }
 
@@ -66,7 +67,7 @@ impl Listed for Name {
         match quoted {
             None => Ok(Self(rest.to_owned())),
             Some(name) if rest.is_empty() => Ok(Self(name)),
-            Some(_) => Err("text after a name in quotes (quotes within it are doubled)".to_owned()),
+            Some(_) => Err("text after a quoted name (double the quotes within it)".to_owned()),
         }
     }
 }
@@ -75,17 +76,17 @@ impl<T: FromStr<Err: Display>> Listed for Setting<T> {
     fn read(quoted: Option<String>, rest: &str) -> Result<Self, String> {
         let (column, value) = match (quoted, rest.rsplit_once('=')) {
             (None, None) => (None, rest),
-            (None, Some(("", _))) => return Err("no column before the =".to_owned()),
+            (None, Some(("", _))) => return Err("no column name before the =".to_owned()),
             (None, Some((column, value))) => (Some(column.to_owned()), value),
             (Some(column), Some(("", value))) => (Some(column), value),
-            (Some(_), _) => return Err("a name in quotes is followed by = and a value".to_owned()),
+            (Some(_), _) => return Err("a quoted name needs = and a value after it".to_owned()),
         };
         let value = value.parse().map_err(|error: T::Err| error.to_string())?;
         Ok(Self { column, value })
     }
 }
 
-/// Splits at the commas outside of quotes.
+/// Splits at the commas outside quotes.
 fn elements(text: &str) -> Result<Vec<Element<'_>>, String> {
     let (mut found, mut text) = (Vec::new(), text);
     loop {
@@ -105,7 +106,7 @@ fn elements(text: &str) -> Result<Vec<Element<'_>>, String> {
     }
 }
 
-/// The name before the closing quote, and what stands behind that.
+/// Returns the name before the closing quote, and the text after it.
 fn closed(mut inner: &str) -> Result<(String, &str), String> {
     let mut name = String::new();
     loop {
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(names("\"say \"\"hi\"\"\""), Ok(vec!["say \"hi\"".into()]));
         assert_eq!(names("5\" pipe"), Ok(vec!["5\" pipe".into()]));
         assert!(names("\"a").unwrap_err().contains("never closed"));
-        assert!(names("\"a\"b").unwrap_err().contains("after a name in quotes"));
+        assert!(names("\"a\"b").unwrap_err().contains("after a quoted name"));
     }
 
     #[test]

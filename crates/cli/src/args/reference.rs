@@ -1,8 +1,8 @@
-//! The page of all commands and options, `docs/reference/command-line-options.md`, made from the
-//! definitions.
+//! Generates the page of all commands and options, `docs/reference/command-line-options.md`, from
+//! their definitions.
 //!
-//! `UPDATE=1 cargo test --package hearith --lib page_of_options` writes it; without UPDATE a page
-//! that differs fails.
+//! `UPDATE=1 cargo test --package hearith --lib page_of_options` writes the page. Without `UPDATE`,
+//! the test fails if the page differs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,9 +26,9 @@ const END: &str = "
 Next: [the command line](command-line.md), or [limits](limits.md).
 ";
 
-/// The page.
+/// Generates the page.
 fn page() -> String {
-    // Built, so that commands have their usage and their global options.
+    // After `build`, commands have their usage and global options.
     let mut root = Arguments::command().term_width(0);
     root.build();
     let mut page = HEAD.to_owned();
@@ -39,7 +39,7 @@ fn page() -> String {
     page
 }
 
-/// The sections of a command's subcommands, in the order of the help text.
+/// Writes the sections of a command's subcommands, in the order of the help text.
 fn commands(page: &mut String, parent: &Command, path: &str) {
     for command in parent.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set()) {
         let path = format!("{path} {}", command.get_name());
@@ -56,7 +56,7 @@ fn commands(page: &mut String, parent: &Command, path: &str) {
     }
 }
 
-/// A table of a command's arguments; nothing if it has none.
+/// Writes a table of a command's arguments, if it has any.
 fn options(page: &mut String, command: &Command, is_shown: impl Fn(&Arg) -> bool) {
     let arguments: Vec<&Arg> = command.get_arguments().filter(|argument| is_shown(argument)).collect();
     if arguments.is_empty() {
@@ -76,8 +76,8 @@ fn is_help(argument: &Arg) -> bool {
     matches!(argument.get_id().as_str(), "help" | "version")
 }
 
-/// How an argument is written: `-k`, `--key FILE`, `--flag[=BOOL]` where the value may be left out,
-/// or the name of a value without an option.
+/// The form of an argument: `-k`, `--key FILE`, `--flag[=BOOL]` with an optional value, or the
+/// value name of a positional argument.
 fn name(argument: &Arg) -> String {
     let values: Vec<String> = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
     let takes_value = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
@@ -94,7 +94,7 @@ fn name(argument: &Arg) -> String {
     }
 }
 
-/// The help text without `[default: ...]`, and the default.
+/// Splits a help text into the text without `[default: ...]` and the default.
 fn with_default(help: &str, argument: &Arg) -> (String, String) {
     if let Some((text, default)) = help.split_once(" [default: ") {
         return (text.to_owned(), default.trim_end_matches(']').to_owned());
@@ -114,7 +114,7 @@ fn with_default(help: &str, argument: &Arg) -> (String, String) {
     (help.to_owned(), text)
 }
 
-/// A text as a cell of a table, which `|` would end.
+/// Escapes a text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
 }

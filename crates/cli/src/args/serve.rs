@@ -11,10 +11,10 @@ pub struct Serve {
     /// Read options from a TOML file: `max-clients = 100` for --max-clients 100
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Listening address; beyond this machine with --client-ca
+    /// Listening address; any but loopback needs --client-ca
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
-    /// Private keys to decrypt with; beyond this machine for whom --rights names
+    /// Private keys to decrypt with; remote clients need --rights
     #[arg(long, short, value_name = "FILE")]
     pub key: Vec<PathBuf>,
     /// Devices that compute in addition to this CPU (with --engine, instead)
@@ -59,7 +59,7 @@ pub struct ServeLimits {
     /// Connections
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients: u32,
-    // Hidden: --help has room for what is set every day; docs/reference/limits.md has all.
+    // Hidden, to limit --help to everyday options. docs/reference/limits.md lists all.
     /// Connections during their handshake
     #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -92,7 +92,7 @@ pub struct ServeLimits {
     /// MiB of numbers in the queue
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_queue: u32,
-    /// MiB of unread answers; beyond, the slowest client is disconnected
+    /// MiB of unread answers; then the slowest client is disconnected
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_unread: u32,
     /// Requests that wait for space in the queue

@@ -1,4 +1,4 @@
-//! Files of bits, one a line.
+//! Files of bits, one per line.
 
 use std::io::{BufRead, Read, Write};
 
@@ -7,16 +7,16 @@ use zeroize::Zeroizing;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Bits that a file may have.
+/// Maximum number of bits in a file.
 pub const MOST_BITS: usize = 1 << 24;
-/// Bytes of the longest line that is read: a digit, and white space around it.
+/// Maximum bytes of a line: a digit with white space around it.
 const LONGEST: u64 = 64;
 
-/// Reads all bits of an input, which is called `name` in errors.
+/// Reads all bits of an input. Errors call the input `name`.
 ///
 /// # Errors
-/// A line that is neither 0 nor 1, with its number, which is all that is said of it; too many
-/// lines; an input that cannot be read.
+/// A line is neither 0 nor 1, there are too many lines, or reading failed. The error for a line
+/// names only its number.
 pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
     lines(name, input, "neither 0 nor 1", |bits, text| {
         let bit = match text {
@@ -29,8 +29,8 @@ pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Fai
     })
 }
 
-/// Reads an input line by line, each without the white space around it, and gives it to `take` with
-/// the bits that were there before. `wrong` is said of a line that it does not accept.
+/// Reads an input line by line. Passes each line, without white space around it, to `take` with the
+/// previous bits. `wrong` is the error for a line that `take` rejects.
 pub(super) fn lines(
     name: &str,
     mut input: impl BufRead,
@@ -54,7 +54,7 @@ pub(super) fn lines(
     Ok(bits)
 }
 
-/// Adds a bit to a vector that leaves no copy behind when it grows.
+/// Appends a bit. If the vector grows, it wipes the old allocation.
 pub(super) fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
     if bits.len() == bits.capacity() {
         let mut longer = Zeroizing::new(Vec::with_capacity((2 * bits.len()).max(1024)));
@@ -64,10 +64,10 @@ pub(super) fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
     bits.push(bit);
 }
 
-/// Writes bits, one a line.
+/// Writes bits, one per line.
 ///
 /// # Errors
-/// An output that cannot be written.
+/// Writing failed.
 pub(super) fn write(output: &mut Output, bits: &[bool]) -> Result<(), Failure> {
     let mut text = Zeroizing::new(Vec::with_capacity(2 * bits.len()));
     bits.iter().for_each(|&bit| text.extend_from_slice(&[b'0' + u8::from(bit), b'\n']));

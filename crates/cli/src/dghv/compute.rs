@@ -1,6 +1,7 @@
-//! `hearith dghv add`, `multiply`, `evaluate` and `switch`: computing without the private key. Bits
-//! that are too noisy are recrypted first, if the key can do that. With a ladder, circuits go down
-//! it; rows of two files meet at the lower one's level.
+//! `hearith dghv add`, `multiply`, `evaluate` and `switch`: computing without the private key.
+//!
+//! Bits that are too noisy are recrypted first, if the key supports it. With a ladder, circuits
+//! descend it. Two files are combined at the lower one's level.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,20 +18,20 @@ use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 
-/// Bytes of the longest circuit that is read.
+/// Maximum size of a circuit in bytes.
 const MOST_CIRCUIT_BYTES: u64 = 256 << 20;
 
-/// What is done with two bits.
+/// An operation on two bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// Exclusive or.
+    /// Addition modulo 2 (exclusive or).
     Add,
-    /// And.
+    /// Multiplication (and).
     Multiply,
 }
 
 impl Operation {
-    /// The step, and what is being done during it.
+    /// The name of the step, and its description during the work.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Add => ("add", "adding"),
@@ -38,7 +39,7 @@ impl Operation {
         }
     }
 
-    /// Does it row by row at a level.
+    /// Applies the operation row by row at a level.
     fn apply(
         self,
         keys: &PublicKeys,
@@ -67,7 +68,7 @@ pub(super) fn combine(
     let key = keys.at_level(level).unwrap_or(&keys.key);
     let rows = left.rows();
     if right.rows() != rows {
-        let what = format!("{} rows, and {} has {rows}", right.rows(), left.name);
+        let what = format!("has {} rows, but {} has {rows}", right.rows(), left.name);
         return Err(Failure::at(&right.name, what));
     }
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.left, &command.right], key, rows)?;
@@ -93,7 +94,7 @@ pub(super) fn combine(
     Ok(())
 }
 
-/// Computes a circuit.
+/// Evaluates a circuit.
 pub(super) fn evaluate(
     session: &Session,
     command: &DghvEvaluate,
@@ -104,7 +105,7 @@ pub(super) fn evaluate(
     let keys = public_key(session, &command.key, insecure)?;
     let failed = |error: Error| match (&keys.recryption, error.kind()) {
         (None, ErrorKind::NoiseExhausted { .. }) => {
-            Failure::at(&circuit_name, error.clone()).with_note("a key with recryption would go on")
+            Failure::at(&circuit_name, error.clone()).with_note("a key with recryption could continue")
         }
         _ => Failure::at(&circuit_name, error.clone()),
     };
@@ -127,7 +128,9 @@ pub(super) fn evaluate(
     watch.compute(|| evaluator.evaluate_into(&circuit, rows, &mut give)).map_err(|ended| match ended {
         Ended::Computing(error) => failed(error),
         Ended::Written(failure) => failure,
-        Ended::Tampered => Failure::at(&circuit_name, "an input's noise is not what its file says: tampered with"),
+        Ended::Tampered => {
+            Failure::at(&circuit_name, "an input's noise differs from what its file says: the file was tampered with")
+        }
     })?;
     sink.finish()?;
     drop(progress);
@@ -139,7 +142,7 @@ pub(super) fn evaluate(
     Ok(())
 }
 
-/// How an evaluation ends before its end.
+/// Why an evaluation ended early.
 enum Ended {
     Computing(Error),
     Written(Failure),
@@ -152,11 +155,11 @@ impl From<Error> for Ended {
     }
 }
 
-/// Rejects a circuit for which there is not enough memory.
+/// Rejects a circuit that needs more memory than is available.
 fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<(), Failure> {
     let (there, note) = match command.memory {
         Some(mebibytes) => (Some(mebibytes << 20), "--memory allows more"),
-        None => (memory::available(), "--memory sets another bound"),
+        None => (memory::available(), "--memory sets another limit"),
     };
     match there {
         Some(there) if needed > there => {
@@ -176,7 +179,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
-/// Brings a file down the key's ladder.
+/// Switches a file down the key's ladder.
 pub(super) fn switch(
     session: &Session,
     command: &DghvSwitch,
@@ -187,8 +190,11 @@ pub(super) fn switch(
     let (to, levels) =
         (command.level.unwrap_or(from + 1), keys.ladder.iter().flat_map(|ladder| ladder.rungs()).count());
     let Some(key) = keys.at_level(to).filter(|_| from <= to) else {
-        let hint =
-            if levels == 0 { "hearith dghv keygen --ladder makes a key that has some" } else { "bits only go down" };
+        let hint = if levels == 0 {
+            "hearith dghv keygen --ladder makes a key with more levels"
+        } else {
+            "bits can only move down"
+        };
         return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).with_note(hint));
     };
     let rows = input.rows();
@@ -210,11 +216,13 @@ pub(super) fn switch(
     Ok(())
 }
 
-/// The failure that an error is, with what would help.
+/// Adds a hint to the failure for an error.
 fn hinting(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
     match (error.kind(), &keys.ladder) {
-        (ErrorKind::NoiseExhausted { .. }, Some(_)) => failure.with_note("hearith dghv switch takes noise away first"),
-        (ErrorKind::NoiseExhausted { .. }, None) => failure.with_note("a key with recryption would go on"),
+        (ErrorKind::NoiseExhausted { .. }, Some(_)) => {
+            failure.with_note("reduce the noise first with hearith dghv switch")
+        }
+        (ErrorKind::NoiseExhausted { .. }, None) => failure.with_note("a key with recryption could continue"),
         _ => failure,
     }
 }
@@ -226,23 +234,24 @@ fn circuit(path: &Path) -> Result<Circuit, Failure> {
     let read = input.take(MOST_CIRCUIT_BYTES + 1).read_to_string(&mut text);
     read.map_err(|error| Failure::reading(&file, error))?;
     match text.len() as u64 > MOST_CIRCUIT_BYTES {
-        true => Err(Failure::at(&file, format!("a circuit of more than {MOST_CIRCUIT_BYTES} bytes"))),
+        true => Err(Failure::at(&file, format!("the circuit is larger than {MOST_CIRCUIT_BYTES} bytes"))),
         false => Circuit::parse(&text).map_err(|error| Failure::at(&file, error)),
     }
 }
 
-/// The bits of all input values, one value after the other.
+/// Reads the bits of all input values, in order.
 fn inputs(command: &DghvEvaluate, circuit: &Circuit, keys: &PublicKeys) -> Result<Vec<Ciphertext>, Failure> {
     let (files, values) = (command.input.len(), circuit.inputs().len());
     if files != values {
-        let what = format!("the circuit's input values and the files given differ: {values} and {files}");
+        let what = format!("the circuit has {values} input values, but {files} files are given");
         return Err(Failure::at(name(&command.circuit), what));
     }
     let mut inputs = Vec::new();
     for (place, (path, &bits)) in command.input.iter().zip(circuit.inputs()).enumerate() {
         let (file, _) = Bits::of(path, keys)?;
         if file.rows() != bits as u64 {
-            let what = format!("{} rows, and input value {} of the circuit has {bits} bits", file.rows(), place + 1);
+            let what =
+                format!("has {} rows, but input value {} of the circuit has {bits} bits", file.rows(), place + 1);
             return Err(Failure::at(&file.name, what));
         }
         inputs.extend(file.all()?);

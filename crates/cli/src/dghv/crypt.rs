@@ -45,7 +45,7 @@ pub(super) fn encrypt(
     Ok(())
 }
 
-/// Decrypts bits. They are written when all of them are known and the file's checksum was right.
+/// Decrypts bits. Writes them only after all are decrypted and the file's checksum is verified.
 pub(super) fn decrypt(
     session: &Session,
     command: &DghvDecrypt,
@@ -56,7 +56,7 @@ pub(super) fn decrypt(
     let rows = input.rows();
     let width = command.integers.width();
     if let Some(bits) = width.map(|width| width.bits() as u64).filter(|bits| !rows.is_multiple_of(*bits)) {
-        return Err(Failure::at(&input.name, format!("{rows} bits are not a whole number of integers of {bits}")));
+        return Err(Failure::at(&input.name, format!("{rows} bits cannot be divided into integers of {bits} bits")));
     }
     let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
 

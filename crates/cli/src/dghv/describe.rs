@@ -17,7 +17,7 @@ use crate::printable::Printable;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// Says what a file is. Nothing is done with a key, so nobody is asked whether it is taken.
+/// Describes a file. Keys are not used, so this needs no consent to insecure parameters.
 pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
     let (name, mut input) = open(path)?;
     let mut beginning = Vec::new();
@@ -50,12 +50,12 @@ pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Bits of the secret of a rung.
+/// The number of bits of a rung's secret.
 fn secret_bits(rung: &Rung) -> u32 {
     rung.key.parameters().lengths().secret
 }
 
-/// A ladder in words.
+/// Describes a ladder.
 fn ladder(rungs: &[u32]) -> String {
     match rungs {
         [] => "no".to_owned(),
@@ -64,7 +64,7 @@ fn ladder(rungs: &[u32]) -> String {
     }
 }
 
-/// What every file says of itself.
+/// The description that all files have.
 fn general(name: &str, header: &Header) -> (String, Map<String, Value>) {
     let Header { kind, parameters, key } = header;
     let kind = match kind {
@@ -109,13 +109,13 @@ fn general(name: &str, header: &Header) -> (String, Map<String, Value>) {
     }
 }
 
-/// A public key to be looked at, not used.
+/// Reads a public key for display, not for use.
 fn public_keys(name: &str, input: impl Read) -> Result<PublicKeys, Failure> {
     let key = PublicKeys::read_from(input, Engine::Serial, InsecureHistoricalParameters);
     key.map_err(|error| failed(name, error))
 }
 
-/// The noise of a row, and the levels of multiplications that fit.
+/// The noise of a row, and the levels of multiplications that it still allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Row {
     noise: f64,
@@ -147,7 +147,7 @@ fn rows(session: &Session, mut bits: Bits) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-/// Rows one after another with the same to say of them.
+/// Consecutive rows with the same description.
 #[derive(Debug, PartialEq)]
 struct Run {
     first: usize,

@@ -1,6 +1,6 @@
-//! What encrypts bits: this CPU, or a device.
+//! Engines that encrypt bits: this CPU, or a device.
 
-use hearith_device::{IntegerEncryptingDevice, Kind, Trust};
+use hearith_device::{DeviceProvider, IntegerEncryptingDevice, Trust};
 use hearith_dghv::{Ciphertext, PublicKey};
 
 use super::offset;
@@ -8,40 +8,40 @@ use crate::device::{failed, note};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Encrypts with a key. The ciphertexts of all engines are the same but for what is random.
+/// Encrypts with a key. The ciphertexts of all engines differ only in their randomness.
 pub(super) struct Encryptor<'a> {
     key: &'a PublicKey,
-    device: Option<(&'static dyn Kind, Box<dyn IntegerEncryptingDevice>)>,
+    device: Option<(&'static dyn DeviceProvider, Box<dyn IntegerEncryptingDevice>)>,
 }
 
 impl<'a> Encryptor<'a> {
-    /// The engine that the session has chosen.
+    /// Opens the session's engine.
     pub(super) fn open(session: &Session, key: &'a PublicKey, trust: Trust) -> Result<Self, Failure> {
-        let load = |kind: &'static dyn Kind| {
-            let encrypts = kind.encrypts_integers().expect("the session refused a device that does not encrypt");
-            let device = encrypts.load_integers(key, trust).map_err(|error| failed(kind, error))?;
-            Ok::<_, Failure>((kind, device))
+        let load = |provider: &'static dyn DeviceProvider| {
+            let encrypts = provider.encrypts_integers().expect("the session refused a device that does not encrypt");
+            let device = encrypts.load_integers(key, trust).map_err(|error| failed(provider, error))?;
+            Ok::<_, Failure>((provider, device))
         };
         Ok(Self { key, device: session.device.map(load).transpose()? })
     }
 
-    /// Rows to encrypt at a time, if there is nothing better than this many.
+    /// The device's batch size, or else `rows`.
     pub(super) fn rows(&self, rows: usize) -> usize {
         self.device.as_ref().map_or(rows, |(_, device)| device.batch_size())
     }
 
-    /// Encrypts bits of a file, the first of which stands in this row.
+    /// Encrypts bits of a file. The first bit is in row `first`.
     pub(super) fn encrypt(&mut self, bits: &[bool], file: &str, first: u64) -> Result<Vec<Ciphertext>, Failure> {
         match &mut self.device {
             None => self.key.encrypt(bits).map_err(|error| Failure::at(file, offset(&error, first))),
-            Some((kind, device)) => device.encrypt(self.key, bits).map_err(|error| failed(*kind, error)),
+            Some((provider, device)) => device.encrypt(self.key, bits).map_err(|error| failed(*provider, error)),
         }
     }
 
-    /// What is to be said of the engine when all is done.
+    /// Describes the engine's work after the last batch.
     pub(super) fn note(&mut self) -> Result<Option<String>, Failure> {
-        let note = |(kind, device): &mut (&'static dyn Kind, Box<dyn IntegerEncryptingDevice>)| {
-            note(*kind, &mut **device, "commands")
+        let note = |(provider, device): &mut (&'static dyn DeviceProvider, Box<dyn IntegerEncryptingDevice>)| {
+            note(*provider, &mut **device, "commands")
         };
         self.device.as_mut().map(note).transpose()
     }

@@ -1,5 +1,5 @@
-//! Files of keys and encrypted bits on the command line: named in errors, with progress where they
-//! are long.
+//! Files of keys and encrypted bits on the command line. Errors name the file, and long reads show
+//! their progress.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,10 +18,10 @@ use crate::output::Output;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// Bytes of the ciphertexts of a batch, at most; one row at least.
+/// Maximum bytes of ciphertexts in a batch, which has at least one row.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// Reads a public key, with a warning of what it is.
+/// Reads a public key, and warns that it is insecure.
 pub(super) fn public_key(
     session: &Session,
     path: &Path,
@@ -36,26 +36,26 @@ pub(super) fn public_key(
     Ok(key)
 }
 
-/// Reads a private key, with a warning of what it is, and another if others can read it.
+/// Reads a private key. Warns that it is insecure, and if others can read the file.
 pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKeys, Failure> {
     let file = name(path);
     let input = File::open(path).map_err(|error| Failure::reading(&file, error))?;
     let shared = input.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o077 != 0);
-    // Without a buffer, which would keep a copy.
+    // Unbuffered, since a buffer would keep a copy.
     let keys = PrivateKeys::read_from(input, insecure).map_err(|error| failed(&file, error))?;
     if shared {
-        eprint_line(&format!("{file}: warning: others than its owner can read this private key (chmod 600 fixes it)"));
+        eprint_line(&format!("{file}: warning: other users can read this private key (chmod 600 fixes it)"));
     }
     warn(&file, keys.key.parameters());
     Ok(keys)
 }
 
-/// Warns of a key that protects nothing.
+/// Warns about an insecure key.
 pub(super) fn warn(file: &str, parameters: &Parameters) {
     eprint_line(&format!("{file}: warning: a key of {parameters} is INSECURE"));
 }
 
-/// The failure that an error about a file is.
+/// The failure for an error about a file.
 pub(super) fn failed(file: &str, error: FormatError) -> Failure {
     match error.into_io() {
         Ok(error) => Failure::reading(file, error),
@@ -70,9 +70,9 @@ fn length_of(path: &Path) -> Length {
     }
 }
 
-/// Encrypted bits being read.
+/// A reader of encrypted bits.
 pub(super) struct Bits {
-    /// The file, as the user named it.
+    /// The file as the user named it.
     pub(super) name: String,
     reader: CiphertextReader<Box<dyn Read + Send>>,
     first: u64,
@@ -82,7 +82,7 @@ pub(super) struct Bits {
 pub(super) struct Batch {
     /// The rows.
     pub(super) rows: Vec<Ciphertext>,
-    /// The number of the first in its file, from 0.
+    /// The number of the first row in its file, from 0.
     pub(super) first: u64,
 }
 
@@ -93,27 +93,27 @@ impl Bits {
         Self::new(name, Box::new(input))
     }
 
-    /// Begins to read an input that is called `name` in errors.
+    /// Begins to read an input. Errors call it `name`.
     pub(super) fn new(name: String, input: Box<dyn Read + Send>) -> Result<Self, Failure> {
         let reader = CiphertextReader::new(input).map_err(|error| failed(&name, error))?;
         Ok(Self { name, reader, first: 0 })
     }
 
-    /// Opens a file of bits under a key or a rung of its ladder, and tells the level.
+    /// Opens a file of bits under a key or a rung of its ladder. Returns the level too.
     pub(super) fn of(path: &Path, keys: &PublicKeys) -> Result<(Self, usize), Failure> {
         let rungs = keys.ladder.iter().flat_map(|ladder| ladder.rungs()).map(|rung| &rung.key);
         let levels = std::iter::once(&keys.key).chain(rungs).map(|key| (key.id(), key.parameters()));
         Self::under(path, levels)
     }
 
-    /// Opens a file of bits that a private key or that of a rung decrypts.
+    /// Opens a file of bits that a private key, or that of a rung, decrypts.
     pub(super) fn of_private(path: &Path, keys: &PrivateKeys) -> Result<Self, Failure> {
         let levels = std::iter::once(&keys.key).chain(&keys.rungs);
         Self::under(path, levels.map(|key: &PrivateKey| (key.id(), key.parameters()))).map(|(bits, _)| bits)
     }
 
-    /// Opens a file of bits under one of some keys, the first of which gives its name to all, and
-    /// tells which.
+    /// Opens a file of bits under one of several keys, and returns that key's index. Errors name
+    /// the first key.
     fn under<'a>(path: &Path, keys: impl Iterator<Item = (KeyId, &'a Parameters)>) -> Result<(Self, usize), Failure> {
         let bits = Self::open(path)?;
         let header = bits.header();
@@ -121,26 +121,26 @@ impl Bits {
         match keys.iter().position(|(key, _)| *key == header.key) {
             Some(level) if header.parameters == *keys[level].1 => Ok((bits, level)),
             Some(_) => {
-                Err(Failure::at(&bits.name, "its parameters are not those of the key that it names: tampered with"))
+                Err(Failure::at(&bits.name, "its parameters differ from those of its key: the file was tampered with"))
             }
             None => {
                 let key = keys[0].0;
-                Err(Failure::at(&bits.name, format!("encrypted under key {}, and this is key {key}", header.key)))
+                Err(Failure::at(&bits.name, format!("encrypted under key {}, but the key given is {key}", header.key)))
             }
         }
     }
 
-    /// What the file is of.
+    /// The header of the file.
     pub(super) fn header(&self) -> &Header {
         self.reader.header()
     }
 
-    /// Rows of the file.
+    /// The number of rows in the file.
     pub(super) fn rows(&self) -> u64 {
         self.reader.rows()
     }
 
-    /// The next rows, none at the end, where the file's checksum has been compared.
+    /// Returns the next rows, or none at the end.
     pub(super) fn batch(&mut self, rows: usize) -> Result<Batch, Failure> {
         let first = self.first;
         let rows = self.reader.read(rows).map_err(|error| failed(&self.name, error))?;
@@ -148,14 +148,14 @@ impl Bits {
         Ok(Batch { rows, first })
     }
 
-    /// All rows.
+    /// Reads all rows and verifies the checksum.
     pub(super) fn all(mut self) -> Result<Vec<Ciphertext>, Failure> {
         let batch = self.batch(usize::MAX)?;
         self.finish()?;
         Ok(batch.rows)
     }
 
-    /// Compares the checksum, after all rows.
+    /// Verifies the checksum, after all rows.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.reader.finish().map_err(|error| failed(&self.name, error))
     }
@@ -166,14 +166,14 @@ impl Bits {
     }
 }
 
-/// Encrypted bits being written.
+/// A writer of encrypted bits.
 pub(super) struct BitsSink {
     name: String,
     writer: CiphertextWriter<Output>,
 }
 
 impl BitsSink {
-    /// Begins a file of so many rows under a key; `-` is standard output.
+    /// Begins a file of `rows` rows under a key; `-` is standard output.
     pub(super) fn create(path: &Path, inputs: &[&Path], key: &PublicKey, rows: u64) -> Result<Self, Failure> {
         let output = Output::create(path, inputs)?;
         let name = output.name().to_owned();
@@ -200,7 +200,7 @@ impl BitsSink {
     }
 }
 
-/// Rows to work on at a time: few enough for progress to move and memory to stay small.
+/// The number of rows to process at a time: few enough for smooth progress and little memory.
 pub(super) fn rows_at_a_time(session: &Session, parameters: &Parameters) -> usize {
     let bytes = 8 * parameters.limbs();
     (16 * session.threads).min(BATCH_BYTES / bytes).max(1)

@@ -1,4 +1,5 @@
-//! Files of integers, one a line, each of so many bits, the lowest first.
+//! Files of integers of a fixed width, one per line. Each integer becomes its bits, the lowest
+//! first.
 
 use std::io::{BufRead, Write};
 
@@ -8,7 +9,7 @@ use super::bits;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Bits of an integer, and whether the highest stands for a negative number (two's complement).
+/// The number of bits of an integer, and whether it is signed (two's complement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     bits: usize,
@@ -16,16 +17,16 @@ pub struct Width {
 }
 
 impl Width {
-    /// Most bits of an integer.
+    /// Maximum number of bits.
     pub const MOST: u8 = 64;
 
-    /// Integers of 1 to [`Width::MOST`] bits.
+    /// Creates a width of 1 to [`Width::MOST`] bits.
     pub fn new(bits: u8, signed: bool) -> Self {
         assert!((1..=Self::MOST).contains(&bits), "a width that the options allow");
         Self { bits: bits.into(), signed }
     }
 
-    /// Bits of an integer.
+    /// The number of bits.
     pub(super) fn bits(self) -> usize {
         self.bits
     }
@@ -56,12 +57,11 @@ impl Width {
     }
 }
 
-/// Reads all integers of an input, which is called `name` in errors, and gives their bits one after
-/// another.
+/// Reads all integers of an input and returns their bits. Errors call the input `name`.
 ///
 /// # Errors
-/// A line that is no integer of the width, with its number and the range, which is all that is said
-/// of it; too many bits; an input that cannot be read.
+/// A line is not an integer of the width, there are too many bits, or reading failed. The error for
+/// a line names only its number and the range.
 pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<Vec<bool>>, Failure> {
     let (least, most) = width.range();
     bits::lines(name, input, &format!("not an integer from {least} to {most}"), |bits, text| {
@@ -71,12 +71,12 @@ pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<V
     })
 }
 
-/// Writes integers, one a line.
+/// Writes integers, one per line.
 ///
 /// # Errors
-/// An output that cannot be written.
+/// Writing failed.
 pub(super) fn write(output: &mut Output, bits: &[bool], width: Width) -> Result<(), Failure> {
-    // As long as the longest number, a sign and the end of the line.
+    // 22 bytes per integer: the longest number, a sign and a line feed.
     let mut text = Zeroizing::new(Vec::with_capacity(22 * bits.len().div_ceil(width.bits)));
     for bits in bits.chunks(width.bits) {
         let number = width.of_bits(bits);

@@ -6,12 +6,12 @@ use super::files::warn;
 use super::parameters::chosen;
 use crate::args::DghvKeygen;
 use crate::failure::{Failure, name};
-use crate::pair::{DGHV, Pair};
+use crate::key_files::{DGHV, Pair};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 
-/// Makes a key pair and writes its two files.
+/// Generates a key pair and writes its two files.
 pub(super) fn run(
     session: &Session,
     command: &DghvKeygen,

@@ -1,4 +1,4 @@
-//! `--parameters`: a published set by its name, or a file in the form of the published program.
+//! `--parameters`: the name of a published set, or a file in the format of the published program.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,13 +10,13 @@ use hearith_dghv::{Parameters, Scheme, Size};
 use crate::args::DghvKeygen;
 use crate::failure::{Failure, name};
 
-/// The parameters that a key shall have.
+/// Returns the selected parameters of a new key.
 pub(super) fn chosen(command: &DghvKeygen) -> Result<Parameters, Failure> {
     let scheme: Scheme = command.scheme.parse().map_err(Failure::new)?;
     let parameters = match command.parameters.parse::<Size>() {
         Ok(size) => Parameters::historical(scheme, size),
         Err(_) if Path::new(&command.parameters).is_file() => published(Path::new(&command.parameters), scheme)?,
-        Err(error) => return Err(Failure::new(error).with_note("or a file of the published program's parameters")),
+        Err(error) => return Err(Failure::new(error).with_note("or a file in the published program's format")),
     };
     Ok(if command.short_coefficients { parameters.with_short_coefficients() } else { parameters })
 }
@@ -24,7 +24,7 @@ pub(super) fn chosen(command: &DghvKeygen) -> Result<Parameters, Failure> {
 fn published(path: &Path, scheme: Scheme) -> Result<Parameters, Failure> {
     let file = name(path);
     if scheme != Scheme::Cnt {
-        return Err(Failure::at(&file, "the published program's parameters are those of cnt"));
+        return Err(Failure::at(&file, "parameters in the published program's format work only with --scheme cnt"));
     }
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(MOST_PUBLISHED_BYTES as u64 + 1).read_to_string(&mut text));

@@ -1,9 +1,9 @@
-//! Trustees who generate a key over the network.
+//! Generates a key with other trustees over the network.
 //!
-//! Every two trustees have a connection under TLS 1.3, on which both show the keys that they sign
-//! with, as raw public keys (RFC 7250): nobody else is listened to. The higher number connects to
-//! the lower one. Messages are sent after their lengths in four bytes; the first on each connection
-//! is a random number and the parameters.
+//! Every two trustees have a TLS 1.3 connection, on which both show their signing keys as raw
+//! public keys (RFC 7250). Connections with other keys are rejected. The trustee with the higher
+//! number connects to the one with the lower number. Each message follows its length in four bytes.
+//! The first message on each connection is a random number and the parameters.
 
 mod link;
 mod tls;
@@ -27,46 +27,47 @@ use crate::progress::{Length, Progress};
 use crate::session::Session;
 use link::{Link, close};
 
-/// How long trustees wait for each other at the beginning.
+/// How long trustees wait for each other at the start.
 const MEETING: Duration = Duration::from_secs(600);
-/// How long strangers may take to show who they are.
+/// Deadline of a handshake with an unknown peer.
 const HANDSHAKE: Duration = Duration::from_secs(20);
-/// Between two tries to reach another trustee.
+/// Pause between two attempts to reach another trustee.
 const AGAIN: Duration = Duration::from_millis(200);
-/// Runs after the first, each with fresh random numbers, if a connection is lost.
+/// Maximum number of restarts after a lost connection, each with fresh random numbers.
 const RESTARTS: u32 = 2;
 
-/// A trustee's side of the generation of a key.
+/// A trustee's side of a key generation.
 pub(crate) struct Meeting {
     party: Party,
     listen: SocketAddr,
-    /// Of those with lower numbers.
+    /// The addresses of the trustees with lower numbers.
     addresses: Vec<String>,
     is_quiet: bool,
 }
 
-/// Why a run has no key.
+/// Why a run produced no key.
 enum Lost {
-    /// The meeting did not come about.
+    /// The trustees did not all connect, or requested different keys.
     Meeting(Failure),
     /// The run failed.
     Run(Ended),
 }
 
 impl Meeting {
-    /// Reads addresses, and shows the keys of all.
+    /// Reads the addresses, and shows the keys of all trustees.
     pub(super) fn new(session: &Session, party: Party, at: &Meet) -> Result<Self, Failure> {
         let listen = at.listen.ok_or_else(|| missing("--listen ADDRESS:PORT, or --offline FOLDER"))?;
         let address = |number: u32| {
             let peer: Option<&Peer> = only(&at.peer, number, |one| one.number);
-            peer.map(|peer| peer.address.clone()).ok_or_else(|| missing(&format!("--peer {number}=HOST:PORT once")))
+            peer.map(|peer| peer.address.clone())
+                .ok_or_else(|| missing(&format!("exactly one --peer {number}=HOST:PORT")))
         };
         let addresses = (1..party.me).map(address).collect::<Result<_, _>>()?;
         party.show_keys(session);
         Ok(Meeting { party, listen, addresses, is_quiet: session.is_quiet() })
     }
 
-    /// Generates the key. After a lost connection trustees meet again, and begin with fresh random
+    /// Generates the key. After a lost connection, trustees reconnect and restart with fresh random
     /// numbers.
     pub(crate) fn run(&self) -> Result<Finished, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -87,7 +88,7 @@ impl Meeting {
                     return Err(Failure::new(format!("no key was generated: {ended}")));
                 }
                 if !self.is_quiet {
-                    eprint_line(&format!("{ended}: beginning again, with fresh random numbers"));
+                    eprint_line(&format!("{ended}: restarting with fresh random numbers"));
                 }
             }
             unreachable!("restarts are counted")
@@ -101,11 +102,11 @@ impl Meeting {
         outcome
     }
 
-    /// A run over connections, from the exchange of what all want.
+    /// Runs over established connections, starting with the exchange of parameters.
     async fn run_over(&self, links: &mut [Option<Link>], progress: &Progress) -> Result<Finished, Lost> {
         let mut nonce = [0; 32];
         getrandom(&mut nonce).map_err(Lost::Meeting)?;
-        // Who they are is known; now what they want.
+        // The peers' identities are known. Now they compare parameters.
         let hello = [&nonce[..], &self.party.parameters.to_bytes()].concat();
         let mut nonces = vec![nonce; self.party.keys.len()];
         links.iter().flatten().for_each(|link| link.send(hello.clone()));
@@ -117,8 +118,7 @@ impl Meeting {
             match theirs.split_first_chunk::<32>() {
                 Some((nonce, parameters)) if parameters == self.party.parameters.to_bytes() => nonces[at] = *nonce,
                 _ => {
-                    let what =
-                        format!("trustee {number} generates a key of another length, variant or number of trustees");
+                    let what = format!("trustee {number} uses another key length, variant or number of trustees");
                     return Err(Lost::Meeting(Failure::new(what)));
                 }
             }
@@ -130,7 +130,7 @@ impl Meeting {
         exchange(trustee, links, progress).await.map_err(Lost::Run)
     }
 
-    /// Connections to all others.
+    /// Connects to all other trustees.
     async fn meet(&self, listener: &TcpListener) -> Result<Vec<Option<Link>>, Failure> {
         let deadline = Instant::now() + MEETING;
         let failed = |error: TlsError| Failure::because("cannot set up TLS", error);
@@ -142,12 +142,12 @@ impl Meeting {
             tokio::spawn(async move { (number, reach(&connector, &address, &key, deadline).await) })
         });
         let lower: Vec<JoinHandle<_>> = lower.collect();
-        let absent = |number: u32| Failure::new(format!("trustee {number} did not come within ten minutes"));
+        let absent = |number: u32| Failure::new(format!("trustee {number} did not connect within ten minutes"));
         while let Some(at) = (self.party.me as usize..links.len()).find(|&at| links[at].is_none()) {
             let accepted = timeout_at(deadline, listener.accept()).await.map_err(|_| absent(at as u32 + 1))?;
             let Ok((stream, _)) = accepted else { continue };
             let _ = stream.set_nodelay(true);
-            // Strangers, and connections that others have given up.
+            // Skips strangers, and connections that peers have given up.
             let Ok(Ok(stream)) = timeout(HANDSHAKE, acceptor.accept(stream)).await else { continue };
             let shown = stream.get_ref().1.peer_certificates().and_then(|shown| tls::raw_key(shown.first()?));
             let number = self.party.keys.iter().position(|key| Some(*key) == shown);
@@ -157,7 +157,7 @@ impl Meeting {
             }
         }
         for task in lower {
-            let (number, stream) = task.await.map_err(|error| Failure::because("a task ended", error))?;
+            let (number, stream) = task.await.map_err(|error| Failure::because("a task failed", error))?;
             links[number as usize - 1] = Some(Link::new(stream.map_err(|_| absent(number))?.into()));
         }
         Ok(links)
@@ -166,12 +166,12 @@ impl Meeting {
 
 fn getrandom(bytes: &mut [u8; 32]) -> Result<(), Failure> {
     let random =
-        hearith_arith::random::bits(1, 4, 256).map_err(|error| Failure::because("no random numbers", error))?;
+        hearith_arith::random::bits(1, 4, 256).map_err(|error| Failure::because("cannot get random numbers", error))?;
     bytes.copy_from_slice(&random.to_be_bytes(32));
     Ok(())
 }
 
-/// Rounds until the run ends.
+/// Exchanges rounds of messages until the run ends.
 async fn exchange(mut trustee: Trustee, links: &mut [Option<Link>], progress: &Progress) -> Result<Finished, Ended> {
     let mut messages = trustee.start();
     loop {
@@ -206,14 +206,14 @@ fn send(links: &[Option<Link>], messages: Vec<Vec<u8>>) {
     }
 }
 
-/// A connection to a trustee with this key.
+/// Connects to the trustee with this key.
 async fn reach(
     connector: &TlsConnector,
     address: &str,
     key: &[u8; 32],
     deadline: Instant,
 ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, ()> {
-    // Keys say who it is: names are not looked at.
+    // Keys identify the peer, so the name does not matter.
     let name = ServerName::try_from("trustee").map_err(|_| ())?;
     loop {
         let attempt = async {
@@ -253,7 +253,7 @@ mod tests {
         Meeting { party, listen: ([127, 0, 0, 1], 0).into(), addresses, is_quiet: true }
     }
 
-    /// Links between trustees 1 and 2, from either end.
+    /// Connected links between trustees 1 and 2.
     async fn pair() -> (Link, Link) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -266,8 +266,8 @@ mod tests {
         (Link::new(accepted.into()), Link::new(reached.unwrap().into()))
     }
 
-    /// What the sender's socket keeps and the receiver's has no room for is lost if the connection
-    /// is reset: lengths around that of their buffers.
+    /// Data that the sender's socket holds, and for which the receiver's has no room, is lost if
+    /// the connection is reset. Tests lengths around the sizes of their buffers.
     #[tokio::test]
     async fn last_words_arrive_though_nobody_reads_the_answer() {
         for length in (14..20).map(|power| 1 << power) {

@@ -1,8 +1,8 @@
-//! Trustees who generate a key by files, for machines without a network.
+//! Generates a key with other trustees through files, for machines without a network.
 //!
-//! Each call takes the others' files of the present exchange as they appear in a folder, and writes
-//! this trustee's files of the next one when all are there. Between calls the run is kept in a
-//! [state](State), from which every call computes it again from the beginning.
+//! Each call reads the others' files of the current exchange as they appear in a folder. Once all
+//! are there, it writes this trustee's files of the next exchange. Between calls the run is stored
+//! in a [state](State). Every call recomputes the run from it from the start.
 
 mod carried;
 mod report;
@@ -28,20 +28,20 @@ pub(crate) struct Correspondence {
     others: Vec<u32>,
     carried: Carried,
     state: State,
-    /// Trustees whose files of the present exchange will not come.
+    /// Trustees whose files of the current exchange will not arrive.
     absent: Vec<u32>,
-    /// Where the run is after a call.
+    /// The state of the run after a call.
     report: Option<Report>,
 }
 
-/// Whether a trustee's run was interrupted while its key's files were written to `out`.
+/// Whether a trustee's run was interrupted while it wrote its key's files to `out`.
 pub(super) fn is_ending(out: &Path, trustee: u32) -> bool {
     State::at(out, trustee).is_ending()
 }
 
 impl Correspondence {
-    /// Looks at the folder that is carried and at what there is of a run whose key goes to `out`.
-    /// Shows the keys of all until they are bound to the run.
+    /// Opens the folder of exchanged files and the state of a run whose key is written to `out`.
+    /// Shows the keys of all trustees until they are bound to the run.
     pub(super) fn new(
         session: &Session,
         mut party: Party,
@@ -53,7 +53,7 @@ impl Correspondence {
         let me = party.me;
         let others: Vec<u32> = (1..=party.parameters.trustees()).filter(|&number| number != me).collect();
         if absent.iter().any(|number| !others.contains(number)) {
-            return Err(Failure::new("--absent takes the number of another trustee"));
+            return Err(Failure::new("--absent needs the number of another trustee"));
         }
         let (carried, state) = (Carried::at(folder)?, State::at(out, me));
         if !state.is_there() {
@@ -66,12 +66,13 @@ impl Correspondence {
         Ok(correspondence)
     }
 
-    /// The passphrase of the state, a new one for a new run.
+    /// Asks for the passphrase of the state, or for a new one in a new run.
     pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, Failure> {
         self.state.passphrase(session)
     }
 
-    /// Takes all exchanges whose files are there. None if files are awaited: whose is printed.
+    /// Performs all exchanges whose files are present. If files are missing, prints whose and
+    /// returns `None`.
     pub(super) fn run(&mut self, session: &Session, passphrase: &SecretText) -> Result<Option<Finished>, Failure> {
         let (finished, report) = {
             let _progress = Progress::start("computing", Length::Unknown);
@@ -94,7 +95,8 @@ impl Correspondence {
         let mut trustee = self.begin(passphrase)?;
         loop {
             let exchange = trustee.exchange();
-            // Whoever has sent files of an exchange needs those of the one before no more.
+            // A trustee that has sent files of an exchange no longer needs those of the previous
+            // one.
             if !self.has_all(exchange + 1) {
                 self.write(exchange, &trustee.files())?;
             }
@@ -114,7 +116,7 @@ impl Correspondence {
         }
     }
 
-    /// The trustee at the first exchange, of the run that has begun or of a new one.
+    /// Creates the trustee at the first exchange, from the stored run or a new one.
     fn begin(&self, passphrase: &SecretText) -> Result<Correspondent, Failure> {
         let Party { parameters, me, identity, keys, .. } = &self.party;
         let settings = Correspondent::settings(parameters, keys);
@@ -125,24 +127,23 @@ impl Correspondence {
         Correspondent::new(parameters.clone(), *me, identity.clone(), keys, &saved).map_err(Failure::new)
     }
 
-    /// The name of another trustee's file to this one.
+    /// The name of another trustee's file for this one.
     fn incoming(&self, exchange: u32, sender: u32) -> String {
         file_name(exchange, sender, self.party.me)
     }
 
-    /// Whether all files of an exchange were taken.
+    /// Whether all files of an exchange were received.
     fn has_all(&self, exchange: u32) -> bool {
         self.others.iter().all(|&sender| self.state.has(&self.incoming(exchange, sender)))
     }
 
-    /// Writes files for the others, one for each trustee in their order.
+    /// Writes files for the others, one for each trustee, in order.
     fn write(&self, exchange: u32, files: &[Vec<u8>]) -> Result<(), Failure> {
         let mut files = (1..).zip(files).filter(|(_, file)| !file.is_empty());
         files.try_for_each(|(to, file)| self.carried.write(&file_name(exchange, self.party.me, to), file))
     }
 
-    /// Takes the files of the present exchange that are there and were not taken yet. Gives the
-    /// trustees whose files are missing.
+    /// Stores new files of the current exchange. Returns the trustees whose files are missing.
     fn collect(&self, trustee: &Correspondent) -> Result<Vec<u32>, Failure> {
         let mut missing = Vec::new();
         for &sender in &self.others {
@@ -161,20 +162,20 @@ impl Correspondence {
         Ok(missing)
     }
 
-    /// Whether an exchange is complete: no files are missing but those that will not come, of which
-    /// the state takes note.
+    /// Whether an exchange is complete: the only missing files are those that will not arrive.
+    /// Records these in the state.
     fn is_complete(&self, exchange: u32, missing: &[u32]) -> Result<bool, Failure> {
         if missing.iter().any(|number| !self.absent.contains(number)) {
             return Ok(false);
         }
         if exchange == 1 && !missing.is_empty() {
-            return Err(Failure::new("--absent ends a run, and in exchange 1 none has begun"));
+            return Err(Failure::new("--absent ends a run, but in exchange 1 no run has begun yet"));
         }
         missing.iter().try_for_each(|&sender| self.state.go_without(&self.incoming(exchange, sender)))?;
         Ok(true)
     }
 
-    /// Goes on to the next exchange.
+    /// Advances to the next exchange.
     fn take(&self, trustee: &mut Correspondent) -> Result<Next, Failure> {
         let exchange = trustee.exchange();
         let taken = |sender: u32| match sender == self.party.me {
@@ -186,8 +187,8 @@ impl Correspondence {
         trustee.take(files).map_err(wrong)
     }
 
-    /// What is said of a run that has failed. The others' last files are written first; then
-    /// nothing of the run is kept.
+    /// Ends a failed run and returns its failure. Writes the last files for the others first, then
+    /// removes the state.
     fn fail(&self, exchange: u32, failure: &Ended, files: &[Vec<u8>]) -> Result<Failure, Failure> {
         self.write(exchange, files)?;
         self.state.remove()?;

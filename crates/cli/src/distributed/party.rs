@@ -1,4 +1,5 @@
-//! Who generates a key together: which key, the trustees' own keys, and which trustee this one is.
+//! The participants in a key generation: the key's parameters, the trustees' own keys, and this
+//! trustee's number.
 
 use hearith_columns::VerifyingKey;
 use hearith_paillier::{DEFAULT_BITS, Variant};
@@ -10,20 +11,20 @@ use crate::failure::{Failure, eprint_line, name};
 use crate::keys::KeyFile;
 use crate::session::Session;
 
-/// A trustee, and what it knows of the others.
+/// This trustee, and what it knows of the others.
 pub(crate) struct Party {
     pub(super) parameters: Parameters,
     pub(super) me: u32,
     pub(super) identity: Identity,
-    /// The secret half of this trustee's key.
+    /// The private key of this trustee.
     pub(super) seed: Zeroizing<[u8; 32]>,
-    /// Of all trustees.
+    /// The public keys of all trustees.
     pub(super) keys: Vec<[u8; 32]>,
-    /// The same as people compare them.
+    /// The same keys in a form that people compare.
     pub(super) shown: Vec<String>,
 }
 
-/// What an option of `--distributed` that is missing is told as.
+/// The failure for a missing option of `--distributed`.
 pub(crate) fn missing(what: &str) -> Failure {
     Failure::new(format!("--distributed needs {what}"))
 }
@@ -34,7 +35,7 @@ pub(crate) fn number(at: &Meet, Sharing { trustees, .. }: Sharing) -> Result<u32
     me.ok_or_else(|| missing(&format!("--trustee N, a number from 1 to {trustees}")))
 }
 
-/// The one entry of a number.
+/// Returns the only entry with a number.
 pub(super) fn only<T>(all: &[T], number: u32, of: impl Fn(&T) -> u32) -> Option<&T> {
     let mut found = all.iter().filter(|one| of(one) == number);
     found.next().filter(|_| found.next().is_none())
@@ -56,11 +57,12 @@ impl Party {
                 keys.push(signing.public());
                 continue;
             }
-            let PeerKey { file, .. } = only(&command.peer_key, number, |one| one.number)
-                .ok_or_else(|| missing(&format!("--peer-key {number}=FILE once, trustee {number}'s public key")))?;
+            let PeerKey { file, .. } = only(&command.peer_key, number, |one| one.number).ok_or_else(|| {
+                missing(&format!("exactly one --peer-key {number}=FILE, trustee {number}'s public key"))
+            })?;
             match KeyFile::open(file)?.signers()?[..] {
                 [key] => keys.push(key),
-                _ => return Err(Failure::at(name(file), "a trustee has one key")),
+                _ => return Err(Failure::at(name(file), "expected exactly one key")),
             }
         }
         let shown = keys.iter().map(|key| key.id().to_string()).collect();
@@ -68,8 +70,8 @@ impl Party {
         Self::new(session, &command.at, sharing, (bits, variant), seed, keys, shown)
     }
 
-    /// `seed` is the secret half of this trustee's key; `keys` are those of all, `shown` as people
-    /// compare them.
+    /// Creates a party. `seed` is this trustee's private key, `keys` are the public keys of all
+    /// trustees, and `shown` are these in a form that people compare.
     pub(crate) fn new(
         session: &Session,
         at: &Meet,
@@ -94,7 +96,7 @@ impl Party {
         self.me
     }
 
-    /// Shows the keys of all, which trustees compare.
+    /// Shows the keys of all trustees, which they compare.
     pub(super) fn show_keys(&self, session: &Session) {
         if session.is_quiet() {
             return;

@@ -1,10 +1,11 @@
-//! `hearith election audit`: a record's story, and whether others were shown the same one.
+//! `hearith election audit`: the history of a record, and whether others were shown the same
+//! record.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use hearith_election::{
-    Board, Body, Change, Head, Kind, Lines, Receipt, Source, State, leaf_hash, read_tracker, tracker,
+    Board, Body, Change, Kind, Lines, Receipt, SignedTreeHead, Source, State, leaf_hash, read_tracker, tracker,
 };
 
 use super::office::{of, record, text};
@@ -14,7 +15,7 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// What was found.
+/// The findings.
 struct Story {
     state: State,
     board: Board,
@@ -22,7 +23,7 @@ struct Story {
     found: Vec<String>,
 }
 
-/// Reads a record, everything checked but proofs, and compares it.
+/// Reads a record, checks everything but proofs, and compares it.
 pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Failure> {
     let (source, place) = record(&command.record, command.ca.as_deref())?;
     let heads = command.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
@@ -45,7 +46,7 @@ fn read(
     session: &Session,
     source: &dyn Source,
     place_name: &str,
-    heads: &[Head],
+    heads: &[SignedTreeHead],
     receipt: Option<&Receipt>,
     wanted: Option<&str>,
 ) -> Result<Story, Failure> {
@@ -89,13 +90,13 @@ fn read(
             Some(root) if *root == head.root => {}
             Some(_) => {
                 return Err(refuted(format!(
-                    "a signed head of {} entries has another root: there are two boards",
+                    "a signed head of {} entries has a different root: there are two boards",
                     head.size
                 )));
             }
             None => {
                 return Err(refuted(format!(
-                    "a signed head is of {} entries, and the record has {}",
+                    "a signed head covers {} entries, but the record has {}",
                     head.size,
                     board.size()
                 )));
@@ -103,14 +104,14 @@ fn read(
         }
     }
     if !heads.is_empty() {
-        found.push(format!("{} heads that were shown are heads of this record", heads.len()));
+        found.push(format!("{} heads match this record", heads.len()));
     }
     if let Some(receipt) = receipt {
         receipt.check_signature(state.election().board()).map_err(|error| refuted(format!("the receipt: {error}")))?;
         if leaf != Some(receipt.hash) || receipt.election != state.election().id() {
-            return Err(refuted(format!("the board has signed that entry {} is another", receipt.index)));
+            return Err(refuted(format!("the board signed a different entry {}", receipt.index)));
         }
-        found.push(format!("the receipt is of entry {}, which is there", receipt.index));
+        found.push(format!("the receipt is for entry {}, which is in the record", receipt.index));
     }
     if wanted.is_some() {
         let Some((index, kind, voter)) = place else { return Err(refuted("no ballot has this tracker".to_owned())) };
@@ -121,7 +122,7 @@ fn read(
         };
         if let Some(other) = receipt.filter(|receipt| receipt.index != index) {
             return Err(refuted(format!(
-                "the tracker's ballot is entry {index}, and the receipt is of entry {}",
+                "the tracker's ballot is entry {index}, but the receipt is for entry {}",
                 other.index
             )));
         }
@@ -167,7 +168,7 @@ fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Opt
     print(&text)
 }
 
-/// Compares two copies line by line; what they have in common.
+/// Compares two copies line by line. Describes what they have in common.
 fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<String, Failure> {
     let (mut left, mut right) = (Lines::new(one.0), Lines::new(other.0));
     let mut common = 0;
@@ -180,15 +181,15 @@ fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<Strin
             }
             (None, None) => return Ok(format!("both copies have the same {common} entries")),
             (left, _) => {
-                let longer = if left.is_some() { "the first goes on" } else { "the second goes on" };
+                let longer = if left.is_some() { "the first has more" } else { "the second has more" };
                 return Ok(format!("the copies have {common} entries in common, and {longer}"));
             }
         }
     }
 }
 
-fn read_heads(path: &Path) -> Result<Vec<Head>, Failure> {
-    text(path)?.lines().map(|line| Head::from_line(line).map_err(|error| of(path, error))).collect()
+fn read_heads(path: &Path) -> Result<Vec<SignedTreeHead>, Failure> {
+    text(path)?.lines().map(|line| SignedTreeHead::from_line(line).map_err(|error| of(path, error))).collect()
 }
 
 fn read_receipt(path: &Path) -> Result<Receipt, Failure> {

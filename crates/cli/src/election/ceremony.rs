@@ -1,5 +1,5 @@
-//! `hearith election ceremony`: how an election gets its key. A dealer makes it, or the trustees
-//! generate it together, each on its own machine, and the organiser takes what they say of it.
+//! `hearith election ceremony`: creates an election's key. A dealer generates it, or the trustees
+//! generate it together, each on its own machine, and the organiser combines their statements.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use super::setup::Draft;
 use crate::args::{ElectionCeremony, Sharing};
 use crate::engines::print;
 use crate::failure::{Failure, name};
+use crate::key_files::{JSON, Pair, check_absent};
 use crate::keygen::private_text;
-use crate::pair::{JSON, Pair, check_absent};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 use crate::shared_key::SharedKey;
 
-/// Gives an election its key, and publishes it; or generates a key with other trustees.
+/// Creates an election's key and publishes it, or generates a key with other trustees.
 pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), Failure> {
     if let Some(sharing) = command.distributed {
         return trustee::generate(session, command, sharing);
@@ -33,7 +33,7 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
             dealt(session, prepared, command.bits, sharing, out, signing)?
         }
         ([], None, Some(out), None) => single(session, prepared, command.bits, out)?,
-        ([], ..) => return Err(Failure::new("--trustee-keys goes with --shares, --distributed or --statements")),
+        ([], ..) => return Err(Failure::new("--trustee-keys needs --shares, --distributed or --statements")),
         (files, _, _, Some((_, signing))) => generated(session, prepared, files, signing)?,
         (_, _, _, None) => return Err(Failure::new("--statements needs --trustee-keys FILE")),
     };
@@ -44,7 +44,7 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
     print(&format!("election {id}\n"))
 }
 
-/// An election that has all but its key.
+/// An election without its key.
 struct Prepared {
     draft: Draft,
     organiser: Bytes,
@@ -60,7 +60,7 @@ impl Prepared {
         Ok(Prepared { draft, organiser: organiser.public(), board: board.public() })
     }
 
-    /// The election; one that cannot be held is refused before anything of it is written.
+    /// Adds the key. Rejects an invalid election before anything of it is written.
     fn with_key(self, session: &Session, key: ElectionKey, trustees: Option<Trustees>) -> Result<Manifest, Failure> {
         let Prepared { draft, organiser, board } = self;
         let Draft { about, closes, contests, late, opens, registrar, revoting, title, trial } = draft;
@@ -84,19 +84,19 @@ impl Prepared {
     }
 }
 
-/// A key of safe primes: for one holder too, since then no prime factor is small, which the proofs
-/// rest on.
+/// Generates a key of safe primes. A single holder needs them too, because the proofs require that
+/// no prime factor is small.
 fn safe_key(session: &Session, bits: u32) -> Result<PrivateKey, Failure> {
     let _progress = Progress::start("searching safe primes", Length::Unknown);
     PrivateKey::generate_safe(bits, Variant::Djn, session.policy, session.engine).map_err(Failure::new)
 }
 
-/// A passphrase for new files, if secrets are to be encrypted.
+/// Asks for a passphrase for new files, if secrets are to be encrypted.
 fn passphrase(session: &Session, file: &str) -> Result<Option<SecretText>, Failure> {
     session.passphrases.is_given().then(|| session.passphrases.choose(file)).transpose()
 }
 
-/// One holder decrypts alone.
+/// Generates the key of a single holder, who decrypts alone.
 fn single(session: &Session, prepared: Prepared, bits: u32, out: &Path) -> Result<Manifest, Failure> {
     let mut pair = Pair::begin(out, JSON, false)?;
     let passphrase = passphrase(session, &name(out))?;
@@ -107,7 +107,7 @@ fn single(session: &Session, prepared: Prepared, bits: u32, out: &Path) -> Resul
     Ok(manifest)
 }
 
-/// A dealer, this process, deals a key.
+/// Generates a key in this process, as the dealer, and deals its shares.
 fn dealt(
     session: &Session,
     prepared: Prepared,
@@ -129,7 +129,7 @@ fn dealt(
     Ok(manifest)
 }
 
-/// The trustees have generated the key.
+/// Combines the statements of trustees that have generated the key.
 fn generated(
     session: &Session,
     prepared: Prepared,
@@ -144,7 +144,7 @@ fn generated(
     prepared.with_key(session, key, Some(trustees))
 }
 
-/// The public halves of trustees' keys, one a line, and the file's name.
+/// Reads the public keys of trustees, one per line. Returns the path too.
 fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), Failure> {
     let text = text(path)?;
     let key = |(line, key): (usize, &str)| -> Result<Bytes, Failure> {
@@ -165,9 +165,9 @@ fn check_count(path: &Path, keys: &[Bytes], Sharing { trustees, .. }: Sharing) -
     }
 }
 
-/// A trustee's side.
+/// The trustee's side.
 mod trustee {
-    use hearith_election::{Holder, Statement, canonical};
+    use hearith_election::{KeyRole, Statement, canonical};
     use hearith_paillier::Variant;
 
     use super::super::office::secret_key;
@@ -177,18 +177,18 @@ mod trustee {
     use crate::distributed::{Generation, Party, is_ending, missing, number};
     use crate::engines::print;
     use crate::failure::{Failure, eprint_line, name};
+    use crate::key_files::{check_absent, write};
     use crate::output::{Access, Output};
-    use crate::pair::{check_absent, write};
     use crate::session::Session;
     use crate::shared_key::{SharedKey, share_file};
 
-    /// Generates a key with other trustees, and writes this one's share and its signed statement.
+    /// Generates a key with other trustees. Writes this trustee's share and signed statement.
     pub(super) fn generate(session: &Session, command: &ElectionCeremony, sharing: Sharing) -> Result<(), Failure> {
         let me = number(&command.at, sharing)?;
         let own = command.trustee_key.as_deref().ok_or_else(|| missing("--trustee-key FILE"))?;
         let keys = command.trustee_keys.as_deref().ok_or_else(|| missing("--trustee-keys FILE"))?;
         let out = command.out.as_deref().ok_or_else(|| missing("--out DIR"))?;
-        let signer = secret_key(own, Holder::Trustee)?;
+        let signer = secret_key(own, KeyRole::Trustee)?;
         let (path, all) = trustee_keys(keys)?;
         check_count(path, &all, sharing)?;
         if all[me as usize - 1] != signer.public() {
@@ -201,7 +201,7 @@ mod trustee {
         let shown: Vec<String> = all.iter().map(base64).collect();
         let public = |key: &hearith_election::Bytes| <[u8; 32]>::try_from(&key.0[..]);
         let all = all.iter().map(public).collect::<Result<_, _>>();
-        let all = all.map_err(|_| Failure::at(name(path), "a key has not 32 bytes"))?;
+        let all = all.map_err(|_| Failure::at(name(path), "a key does not have 32 bytes"))?;
         let of_key = (command.bits, Variant::Djn);
         let party = Party::new(session, &command.at, sharing, of_key, signer.secret(), all, shown)?;
 

@@ -1,8 +1,8 @@
-//! `hearith election deliver`: each voter's credential as a file, a letter or an e-mail of its own.
+//! `hearith election deliver`: sends each voter's credential as a separate file, letter or e-mail.
 
 use std::path::Path;
 
-use hearith_election::{Holder, SecretKey};
+use hearith_election::{KeyRole, SecretKey};
 use zeroize::Zeroizing;
 
 use super::letters::{Words, filled, words};
@@ -12,22 +12,22 @@ use super::pdf::Document;
 use crate::args::ElectionDeliver;
 use crate::engines::print;
 use crate::failure::{Failure, name};
+use crate::key_files::{CreatedDirectories, check_absent};
 use crate::output::Access;
-use crate::pair::{CreatedDirectories, check_absent};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// What one voter is sent.
+/// The code for one voter.
 pub(super) struct Code {
-    /// The voter on the board.
+    /// The voter's ID on the board.
     pub(super) voter: String,
-    /// What the voter is called: the same, or the name behind an alias.
+    /// The voter's name: the ID, or the name behind an alias.
     pub(super) called: String,
     pub(super) code: Zeroizing<String>,
     pub(super) link: Option<Zeroizing<String>>,
 }
 
-/// Hands credentials out.
+/// Delivers credentials.
 pub(super) fn run(session: &Session, command: &ElectionDeliver) -> Result<(), Failure> {
     if let Some(folder) = &command.files {
         return files(&command.credentials, folder);
@@ -42,10 +42,10 @@ pub(super) fn run(session: &Session, command: &ElectionDeliver) -> Result<(), Fa
     }
 }
 
-/// A file for each credential.
+/// Writes a file for each credential.
 fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
     let lines = long_secret_text(path)?;
-    let read = |line| SecretKey::from_line(line, Holder::Voter).map_err(|error| of(path, error));
+    let read = |line| SecretKey::from_line(line, KeyRole::Voter).map_err(|error| of(path, error));
     let keys = lines.lines().map(read).collect::<Result<Vec<_>, _>>()?;
     let made = CreatedDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
     for (number, key) in keys.iter().enumerate() {
@@ -56,13 +56,13 @@ fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
     print(&format!("{} files\n", keys.len()))
 }
 
-/// A part of a file's name that every system takes.
+/// Converts a voter's ID to a part of a file name that every system accepts.
 fn file_name(voter: &str) -> String {
     let kept = |one: char| if one.is_alphanumeric() || one == '-' { one } else { '_' };
     voter.chars().take(40).map(kept).collect()
 }
 
-/// The table of codes that `register` or the organiser's page wrote.
+/// Reads the table of codes written by `register` or the organiser's page.
 fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
     let text = long_secret_text(path)?;
     let mut table = csv::Reader::from_reader(text.as_bytes());
@@ -70,7 +70,7 @@ fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
     let header = table.headers().map_err(at)?.clone();
     let column = |called: &str| header.iter().position(|name| name == called);
     let (Some(voter), Some(code)) = (column("voter"), column("code")) else {
-        return Err(Failure::at(name(path), "no table with the columns 'voter' and 'code'"));
+        return Err(Failure::at(name(path), "not a table with the columns 'voter' and 'code'"));
     };
     let (called, link) = (column("name").unwrap_or(voter), column("link"));
     let mut codes = Vec::new();
@@ -83,13 +83,13 @@ fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
     if codes.is_empty() { Err(Failure::at(name(path), "there are no codes")) } else { Ok(codes) }
 }
 
-/// A text for one voter.
+/// Fills in a text for one voter.
 pub(super) fn told(text: &str, title: &str, code: &Code) -> String {
     let link = code.link.as_ref().map_or("", |link| link.as_str());
     filled(text, &[("voter", &code.called), ("title", title), ("code", &code.code), ("link", link)])
 }
 
-/// A page for each voter.
+/// Writes a page for each voter.
 fn letters(
     command: &ElectionDeliver,
     out: &Path,

@@ -1,18 +1,19 @@
-//! Who is elected by the votes: so many as the contest has seats, and nobody by lot. The pages say
-//! the same.
+//! Determines who is elected: as many candidates as the contest has seats, and nobody by lot. The
+//! web pages apply the same rules.
 
 use hearith_election::{Contest, Limit, Method};
 
-/// What the votes of a contest decide.
+/// The outcome of a contest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Elected {
-    /// Candidates with the most votes, as many as there are seats, in the ballot's order.
+    /// The candidates with the most votes, at most as many as there are seats, in the ballot's
+    /// order.
     pub(super) elected: Vec<usize>,
-    /// Those with equally many votes for the seats that are left.
+    /// The candidates that are tied for the remaining seats.
     pub(super) tied: Vec<usize>,
 }
 
-/// Seats of a contest: as many as a voter may choose; approval is for one, and so are ranks.
+/// The seats of a contest: as many as a voter may choose, and one with approval or ranks.
 fn seats(contest: &Contest) -> usize {
     match contest.method {
         Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) => k as usize,
@@ -20,8 +21,9 @@ fn seats(contest: &Contest) -> usize {
     }
 }
 
-/// Who has the most votes, or points, of a result's numbers. Candidates without a vote are never
-/// elected, nor tied, and the blank vote is no candidate.
+/// Determines the candidates with the most votes, or points, from a result's numbers.
+///
+/// Candidates without a vote are never elected or tied. The blank vote is not a candidate.
 pub(super) fn elected(contest: &Contest, votes: &[u64]) -> Elected {
     let candidates = contest.candidates.len() - usize::from(contest.blank);
     let places = seats(contest);
@@ -58,11 +60,11 @@ mod tests {
         ] {
             assert_eq!(elected(&two, &votes), Elected { elected: expected, tied }, "{votes:?}");
         }
-        // Nobody is not elected, however many vote for nobody.
+        // The blank vote is never elected, however many votes it gets.
         let blank = Contest { blank: true, ..contest(Method::Plurality, 3) };
         assert_eq!(elected(&blank, &[2, 1, 9]), Elected { elected: vec![0], tied: vec![] });
         assert_eq!(elected(&blank, &[1, 1, 9]), Elected { elected: vec![], tied: vec![0, 1] });
-        // Points decide, however often somebody stands at a rank.
+        // Points decide, not how often a candidate is at a rank.
         let ranked = contest(Method::Rank { points: vec![2, 1] }, 3);
         assert_eq!(elected(&ranked, &[3, 4, 2, 1, 1, 1, 1, 2, 0]), Elected { elected: vec![1], tied: vec![] });
         assert_eq!(elected(&ranked, &[3, 3, 0, 1, 1, 0, 1, 1, 0]), Elected { elected: vec![], tied: vec![0, 1] });

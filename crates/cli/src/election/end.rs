@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{Body, Election, ElectionRef, ErrorKind, Holder, Notice, Phase, Signer};
+use hearith_election::{Body, Election, ElectionRef, ErrorKind, KeyRole, Notice, Phase, Signer};
 
 use super::office::{ElectionHandle, of, record, secret_key, text, write_new};
 use super::outcome::print_outcome;
@@ -16,7 +16,7 @@ use crate::keys::{Key, KeyFile};
 use crate::output::Access;
 use crate::session::Session;
 
-/// Ends the vote, and publishes the products of what counts.
+/// Closes the vote, and publishes the products of the ballots that count.
 pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
     let mut office = ElectionHandle::open_at(session, &command.office, &command.at)?;
     if office.state().phase() == Phase::Open {
@@ -29,10 +29,10 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
     print(&format!("{counted} ballots count, of weight {weight}\n"))
 }
 
-/// A trustee's part, after everything that the record claims was verified.
+/// Computes a trustee's decryption share, after verifying the whole record.
 pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
-    let signer = secret_key(&command.trustee_key, Holder::Trustee)?;
+    let signer = secret_key(&command.trustee_key, KeyRole::Trustee)?;
     let (source, place) = record(&command.record, command.ca.as_deref())?;
     let report = verified(session, &*source, &place)?;
     let Some((state, tally)) = report.state.as_ref().and_then(|state| Some((state, state.tally()?))) else {
@@ -51,12 +51,12 @@ pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -
     write_new(&command.out, Access::Usual, &Notice::signed(Body::Share(share), &signer).to_json())
 }
 
-/// Checks that a key is the one that a trustee's shares must be signed with.
+/// Checks that a key is the one that a trustee has to sign shares with.
 fn check_signer(election: &Election, trustee: u32, signer: &Signer) -> Result<(), ErrorKind> {
     let own = PublicKey::new("the trustee's", &signer.public())?;
     match election.signing_key(trustee) {
         Some(key) if *key == own => Ok(()),
-        _ => Err(ErrorKind::Secret { problem: "not the key of the trustee whose share of the key it is" }),
+        _ => Err(ErrorKind::Secret { problem: "not the signing key of the trustee who holds the share" }),
     }
 }
 
@@ -68,8 +68,8 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
         let right = office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice));
         match right {
             Ok(()) => drop(office.enter(notice)?),
-            // As long as there are enough without it.
-            Err(error) => eprint_line(&format!("{}: {error}: left aside", name(path))),
+            // The others may suffice without it.
+            Err(error) => eprint_line(&format!("{}: {error}: ignored", name(path))),
         }
     }
     if let Some(path) = &command.key {
@@ -82,7 +82,7 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
     }
     let result = office.state().outcome();
     if result.is_err() {
-        // What was entered stays: other trustees' shares can follow.
+        // The accepted shares stay, and other trustees' shares can follow.
         office.sign_head()?;
     }
     let result = result.map_err(|error| of(&command.office, error))?;

@@ -1,8 +1,8 @@
-//! What voters are told: the texts of letters and e-mails, in four languages.
+//! Texts for voters in letters and e-mails, in four languages.
 
 use crate::args::Language;
 
-/// The words of a language.
+/// The texts of a language.
 pub(super) struct Words {
     pub(super) for_whom: &'static str,
     pub(super) letter: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct Words {
     pub(super) verified: &'static str,
 }
 
-/// Those of a language.
+/// Returns the texts of a language.
 pub(super) fn words(language: Language) -> Words {
     match language {
         Language::En => Words {
@@ -114,7 +114,7 @@ pub(super) fn words(language: Language) -> Words {
     }
 }
 
-/// A text with what stands in braces replaced, all at once: what is put in is not looked through
+/// Replaces placeholders in braces by values, in a single pass: inserted values are not searched
 /// again.
 pub(super) fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::new();

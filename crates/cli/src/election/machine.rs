@@ -1,8 +1,8 @@
-//! `hearith election vote --machine`: a ballot that a machine makes and proves, entered as any
-//! other. The record decides what counts; the machine's log follows it.
+//! `hearith election vote --machine`: enters a ballot that a machine encrypts and proves, like any
+//! other ballot. The record decides what counts, and the machine's log follows it.
 
 use hearith_device::ballot::{self, Machine, Rules, Sealed, Setup};
-use hearith_device::{Error, Kind};
+use hearith_device::{DeviceProvider, Error};
 use hearith_election::{
     Ballot, Body, Bytes, Challenge, Contest, Election, ErrorKind, Kind as Entry, Limit, Mark, Method, Notice,
     RevealedMark, Selection, Signer, shown_tracker, verify_ballots, verify_challenges,
@@ -19,18 +19,18 @@ use crate::session::Session;
 
 /// A voter at a machine that is set up for the election.
 struct Station<'a> {
-    kind: &'static dyn Kind,
+    provider: &'static dyn DeviceProvider,
     machine: Machine,
     election: Election,
     /// The voter's number.
     number: u32,
-    /// For each contest the marks that are chosen.
+    /// The chosen marks of each contest.
     choices: &'a [Zeroizing<Vec<u32>>],
 }
 
-/// Has a ballot made, and casts or challenges it.
+/// Lets the machine create a ballot, then casts or challenges it.
 pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), Failure> {
-    let (kind, machines) = session.devices.ballot_machine()?;
+    let (provider, machines) = session.devices.ballot_machine()?;
     let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
@@ -38,9 +38,9 @@ pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) ->
     let contests: Vec<Rules> = election.contests().iter().enumerate().map(rules).collect::<Result<_, _>>()?;
     let setup = Setup { key: election.key(), election: election.id().0, contests: &contests };
     office.awaits(if command.challenge { Entry::Challenge } else { Entry::Ballot }, &voter)?;
-    let machine = machines.set_up(&setup, settings).map_err(|error| failed(kind, error))?;
-    let number = machine.voter(&voter).map_err(|error| failed(kind, error))?;
-    let mut station = Station { kind, machine, election, number, choices: &choices };
+    let machine = machines.set_up(&setup, settings).map_err(|error| failed(provider, error))?;
+    let number = machine.voter(&voter).map_err(|error| failed(provider, error))?;
+    let mut station = Station { provider, machine, election, number, choices: &choices };
     match command.challenge {
         true => station.challenge(session, &mut office, voter, &signer),
         false => station.cast(session, &mut office, command, voter, &signer),
@@ -48,7 +48,7 @@ pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) ->
 }
 
 impl Station<'_> {
-    /// Enters the ballot, and has the machine put it into its log.
+    /// Enters the ballot, and lets the machine log it.
     fn cast(
         &mut self,
         session: &Session,
@@ -60,7 +60,7 @@ impl Station<'_> {
         let (mut sealed, last) = (Vec::new(), self.choices.len() - 1);
         for contest in 0..=last {
             sealed.push(self.seal(contest)?);
-            // The machine has one ballot at a time.
+            // The machine holds one ballot at a time.
             if contest < last {
                 self.machine.cast().map_err(|error| self.failed(error))?;
             }
@@ -74,13 +74,14 @@ impl Station<'_> {
             office.enter(notice)
         });
         let receipt = receipt.inspect_err(|_| {
-            // As if there had been no vote: what goes wrong now is no news beside that.
+            // The machine returns to its state before the vote. An error of `discard` matters less
+            // than the first error.
             let _ = self.machine.discard();
         })?;
         let signed = office.sign_head();
         if let Err(error) = self.machine.cast() {
             let failure = self.failed(error);
-            eprint_line(&format!("warning: the ballot is cast, and the machine's log does not say so: {failure}"));
+            eprint_line(&format!("warning: the ballot is cast, but the machine's log does not record it: {failure}"));
         }
         signed?;
         keep(command, &receipt)?;
@@ -92,7 +93,7 @@ impl Station<'_> {
         print(&format!("cast: entry {} of the board\n{receipts}tracker {shown}\n", receipt.index))
     }
 
-    /// Has the machine open what it made, for everybody to see.
+    /// Lets the machine open its ballot, and publishes it.
     fn challenge(
         &mut self,
         session: &Session,
@@ -113,9 +114,10 @@ impl Station<'_> {
         publish_challenge(session, office, challenge, signer)?;
         match as_chosen {
             true => Ok(()),
-            false => {
-                Err(Failure::refuted(&self.name(), "THE MACHINE ENCRYPTED ANOTHER CHOICE than was made".to_owned()))
-            }
+            false => Err(Failure::refuted(
+                &self.name(),
+                "THE MACHINE ENCRYPTED A DIFFERENT CHOICE than the one made".to_owned(),
+            )),
         }
     }
 
@@ -127,22 +129,22 @@ impl Station<'_> {
         Ballot { contests: sealed.into_iter().map(selection).collect(), election: self.election.id(), voter }
     }
 
-    /// The verdict on what the machine made, which is not believed.
+    /// Returns the verdicts on the machine's output, which is not trusted.
     fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), Failure> {
         let wrong = |error| Failure::at(self.name(), error).with_note("what the machine returned does not verify");
         verdicts.into_iter().collect::<Result<(), _>>().map_err(wrong)
     }
 
     fn failed(&self, error: Error) -> Failure {
-        failed(self.kind, error)
+        failed(self.provider, error)
     }
 
     fn name(&self) -> String {
-        format!("engine {}", self.kind.system().name)
+        format!("engine {}", self.provider.system().name)
     }
 }
 
-/// For each contest the marks that a machine is told.
+/// The marks of each contest to send to a machine.
 fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<Vec<u32>>>, Failure> {
     let one = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
         let values = one.choose(chosen).map_err(|problem| ErrorKind::Choice { contest, problem })?;
@@ -152,24 +154,26 @@ fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<
     contests.iter().zip(chosen).enumerate().map(one).collect::<Result<_, ErrorKind>>().map_err(Failure::new)
 }
 
-/// The places of the marks that are 1.
+/// The positions of the marks that are 1.
 fn places(marks: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u32>> {
     let mut places = Zeroizing::new(Vec::with_capacity(marks.len()));
     places.extend((0..).zip(marks).filter(|&(_, mark)| mark == 1).map(|(place, _)| place));
     places
 }
 
-/// Whether the marks that were opened are the ones that were chosen.
+/// Whether the opened marks are the chosen ones.
 fn is_chosen(openings: &[Vec<RevealedMark>], choices: &[Zeroizing<Vec<u32>>]) -> bool {
     let held = openings.iter().map(|marks| places(marks.iter().map(|mark| mark.value as u32)));
     openings.len() == choices.len() && held.zip(choices).all(|(held, chosen)| held == *chosen)
 }
 
-/// What a machine is told of a contest.
+/// The rules of a contest to send to a machine.
 fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
     let marks = contest.marks();
     if contest.blank && !matches!(contest.method, Method::Choose(Limit::Exactly(1) | Limit::AtMost(1))) {
-        return Err(Failure::new(format!("contest {number}: ballot machines take a blank vote for one vote in place")));
+        return Err(Failure::new(format!(
+            "contest {number}: ballot machines accept a blank vote only in place of a single vote"
+        )));
     }
     let (least, most) = match contest.method {
         Method::Approval | Method::YesNo => (0, marks),
@@ -180,8 +184,8 @@ fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
         }
         Method::Choose(Limit::AtMost(_)) | Method::Plurality => {
             return Err(Failure::new(format!(
-                "contest {number}: ballot machines take exactly so many candidates, at most one of several, as many as one \
-                 likes, or yes and no"
+                "contest {number}: ballot machines support only a fixed number of candidates, at most one of several, \
+                 approval voting, or yes and no"
             )));
         }
     };
@@ -193,7 +197,7 @@ fn selection(sealed: Sealed) -> Selection {
     Selection { marks: sealed.marks.into_iter().map(mark).collect(), sum: sealed.sum.map(Bytes) }
 }
 
-/// A mark's opening as it is published.
+/// An opening of a mark in its published form.
 fn shown(opening: &ballot::Opening) -> RevealedMark {
     RevealedMark { exponent: Bytes(opening.exponent.to_vec()), value: opening.value.into() }
 }
@@ -235,7 +239,8 @@ mod tests {
             (Method::Choose(AtMost(1)), 3, Some((3, 1, 0))),
             (Method::Approval, 3, Some((3, 3, 0))),
             (Method::YesNo, 2, Some((1, 1, 0))),
-            // A sum of at most one of one has a proof in the record, and none in the machine.
+            // The record has a proof for a sum of at most one mark out of one, but the machine does
+            // not.
             (Method::Choose(AtMost(1)), 1, None),
             (Method::Choose(AtMost(2)), 3, None),
             (Method::Plurality, 3, None),

@@ -1,4 +1,4 @@
-//! An e-mail for each voter, through a mail server (RFC 5321) that a file of settings names.
+//! Sends each voter an e-mail through a mail server (RFC 5321), which a file of settings names.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -24,43 +24,43 @@ use crate::input::pem;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// How long a mail server may take to answer.
+/// How long the mail server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a mail server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// Its name, or its address.
+    /// The server's name or address.
     server: String,
-    /// Its port: 465, 587 or 25, by `security`, if nothing is said.
+    /// The port. The default depends on `security`: 465, 587 or 25.
     port: Option<u16>,
     #[serde(default)]
     security: Security,
-    /// A root of its certificate, in PEM, if the system does not have it.
+    /// A root of the server's certificate, in PEM, if the system does not have it.
     ca: Option<PathBuf>,
-    /// Who the e-mails are from.
+    /// The sender of the e-mails.
     from: String,
     reply_to: Option<String>,
     user: Option<String>,
-    /// The file with the password in its first line.
+    /// A file with the password in its first line.
     password_file: Option<PathBuf>,
 }
 
-/// How the connection is protected.
+/// The security of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Security {
     /// TLS from the first byte.
     Tls,
-    /// TLS after `STARTTLS`, and nothing without.
+    /// TLS after `STARTTLS`, which is required.
     #[default]
     StartTls,
-    /// None: to this machine alone.
+    /// No TLS. Allowed only for this machine.
     None,
 }
 
-/// Sends what has not been sent before.
+/// Sends the e-mails that were not sent before.
 pub(super) fn send(
     session: &Session,
     command: &ElectionDeliver,
@@ -75,7 +75,7 @@ pub(super) fn send(
     let reply_to: Option<Mailbox> =
         settings.reply_to.as_deref().map(str::parse).transpose().map_err(|_| of("'reply_to'"))?;
     let addresses = command.addresses.as_deref().map(addresses).transpose()?.unwrap_or_default();
-    // Before anything is sent: everybody has an address, or nobody gets an e-mail.
+    // All voters must have an address before any e-mail is sent.
     let without: Vec<&str> =
         codes.iter().filter(|code| !addresses.contains_key(&code.called)).map(|code| code.called.as_str()).collect();
     if let Some(first) = without.first() {
@@ -108,10 +108,10 @@ pub(super) fn send(
                 sent.note(&code.voter)?;
                 done += 1;
             }
-            // Of this one address the server says no; others may do.
+            // The server rejects this address. Others may work.
             Err(error) if error.is_permanent() => refused.push(format!("{}: {error}", code.called)),
             Err(error) => {
-                let kept = format!("{done} e-mails were sent; the next run goes on after them ({})", name(&noted));
+                let kept = format!("{done} e-mails were sent; the next run continues after them ({})", name(&noted));
                 return Err(Failure::at(&settings.server, error).with_note(&kept));
             }
         }
@@ -134,7 +134,7 @@ fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, Failure>
     let tls = || -> Result<TlsParameters, Failure> {
         let mut tls = TlsParameters::builder(host.to_owned());
         if let Some(ca) = &settings.ca {
-            let wrong = |_| Failure::at(name(ca), "no certificate in PEM");
+            let wrong = |_| Failure::at(name(ca), "no PEM certificate found");
             tls = tls.add_root_certificate(Certificate::from_pem(pem(ca)?.as_bytes()).map_err(wrong)?);
         }
         tls.build().map_err(|error| Failure::because("TLS cannot be set up", error))
@@ -143,7 +143,7 @@ fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, Failure>
         Security::Tls => (Tls::Wrapper(tls()?), 465),
         Security::StartTls => (Tls::Required(tls()?), 587),
         Security::None if here => (Tls::None, 25),
-        Security::None => return Err(Failure::at(name(path), "without TLS codes are sent to this machine alone")),
+        Security::None => return Err(Failure::at(name(path), "without TLS, codes are sent only to this machine")),
     };
     let mut transport =
         SmtpTransport::builder_dangerous(host).port(settings.port.unwrap_or(port)).tls(tls).timeout(Some(PATIENCE));
@@ -154,7 +154,7 @@ fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, Failure>
     Ok(transport.build())
 }
 
-/// Addresses by what voters are called.
+/// Reads the addresses of voters by name.
 fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
     let text = text(path)?;
     let mut table = csv::Reader::from_reader(text.as_bytes());
@@ -162,7 +162,7 @@ fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
     let header = table.headers().map_err(at)?.clone();
     let column = |called: &str| header.iter().position(|name| name == called);
     let (Some(voter), Some(email)) = (column("voter"), column("email")) else {
-        return Err(Failure::at(name(path), "no table with the columns 'voter' and 'email'"));
+        return Err(Failure::at(name(path), "not a table with the columns 'voter' and 'email'"));
     };
     let mut addresses = HashMap::new();
     for (row, record) in table.records().enumerate() {
@@ -170,13 +170,13 @@ fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
         let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
         let address = record[email].trim().parse().map_err(|_| wrong("not an e-mail address"))?;
         if addresses.insert(record[voter].to_owned(), address).is_some() {
-            return Err(wrong("a voter who is listed twice"));
+            return Err(wrong("this voter is listed twice"));
         }
     }
     Ok(addresses)
 }
 
-/// Whom an e-mail was sent to, kept so that nobody gets two.
+/// The voters that were sent an e-mail, stored so that nobody gets two.
 struct Sent {
     path: PathBuf,
     voters: HashSet<String>,

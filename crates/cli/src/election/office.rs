@@ -1,4 +1,4 @@
-//! The organiser's directory: two secret keys, what is voted on, and the record as it grows.
+//! The organiser's directory: two secret keys, the draft of the election, and the growing record.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Board, Body, Election, Error, ErrorKind, Folder, Holder, Kind, Lines, Notice, Phase, Receipt, Record, SecretKey,
+    Board, Body, Election, Error, ErrorKind, Folder, KeyRole, Kind, Lines, Notice, Phase, Receipt, Record, SecretKey,
     Signer, Source, State, Tally, tracker,
 };
 use hearith_election_server::client::Client;
@@ -16,24 +16,24 @@ use zeroize::Zeroizing;
 use crate::args::AtServer;
 use crate::failure::{Failure, eprint_line, name};
 use crate::input::pem;
+use crate::key_files::write;
 use crate::output::{Access, Output};
-use crate::pair::write;
 use crate::session::Session;
 
-/// The organiser's key.
+/// The file of the organiser's key.
 pub(super) const ORGANISER: &str = "organiser.json";
-/// The board's key.
+/// The file of the board's key.
 pub(super) const BOARD: &str = "board.json";
-/// What is voted on, until it is published.
+/// The file of the election's draft, until it is published.
 pub(super) const DRAFT: &str = "draft.json";
-/// The record.
+/// The folder of the record.
 const RECORD: &str = "record";
 
-/// An election that goes on, here or at a server, and who signs for it.
+/// A running election, local or at a server, with the keys that sign for it.
 pub(super) struct ElectionHandle {
-    /// Voters have none.
+    /// The organiser's key. `None` for voters.
     organiser: Option<Signer>,
-    /// Whoever lists voters, where that is not the organiser.
+    /// The registrar's key, if someone other than the organiser lists voters.
     registrar: Option<Signer>,
     location: BoardLocation,
     name: String,
@@ -42,12 +42,13 @@ pub(super) struct ElectionHandle {
 enum BoardLocation {
     /// In the organiser's directory.
     Local { board: Signer, record: Box<Record> },
-    /// At a server, which checks everything; what it is at, as far as that is needed here.
+    /// At a server, which checks everything. `state` is complete only as far as commands need it.
     Remote { client: Client, state: Box<State> },
 }
 
 impl ElectionHandle {
-    /// Opens the organiser's directory. The record is locked for others as long as it is open.
+    /// Opens the organiser's directory. Locks the record against other processes as long as it is
+    /// open.
     pub(super) fn open(session: &Session, folder: &Path) -> Result<Self, Failure> {
         let (organiser, board) = keys(folder)?;
         let path = folder.join(RECORD);
@@ -61,34 +62,34 @@ impl ElectionHandle {
         })
     }
 
-    /// The office of a registrar: in the organiser's directory, or at a server by its URL.
+    /// Opens an election for a registrar: in the organiser's directory, or at a server by its URL.
     pub(super) fn open_for(
         session: &Session,
         location: &Path,
         at: &AtServer,
         registrar: Option<&Path>,
     ) -> Result<Self, Failure> {
-        let registrar = registrar.map(|path| secret_key(path, Holder::Registrar)).transpose()?;
+        let registrar = registrar.map(|path| secret_key(path, KeyRole::Registrar)).transpose()?;
         let mut office = Self::open_at(session, location, at)?;
         office.registrar = registrar;
         Ok(office)
     }
 
-    /// Fails where voters are listed with another key than is here.
+    /// Fails if the election requires a different key for listing voters.
     pub(super) fn check_lists(&self) -> Result<(), Failure> {
         let own = self.registrar.as_ref().or(self.organiser.as_ref()).map(Signer::public);
         if own.is_none_or(|own| own == self.state().election().registrar().to_bytes()) {
             return Ok(());
         }
-        Err(Failure::at(&self.name, "voters are listed with another key (--registrar names its file)"))
+        Err(Failure::at(&self.name, "voters are listed with another key: pass its file with --registrar"))
     }
 
-    /// The organiser's keys, and the record here or at a server. Of a server's URL alone there are
-    /// no keys.
+    /// Opens the organiser's keys, and the record, local or at a server. A server's URL alone comes
+    /// without keys.
     pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, Failure> {
         let Some(url) = at.server.as_deref().or_else(|| url(folder)) else { return Self::open(session, folder) };
         let key = folder.join(ORGANISER);
-        let organiser = self::url(folder).is_none().then(|| secret_key(&key, Holder::Organiser)).transpose()?;
+        let organiser = self::url(folder).is_none().then(|| secret_key(&key, KeyRole::Organiser)).transpose()?;
         let client = client(url, at.ca.as_deref())?;
         let record = client.record().map_err(Failure::new)?;
         let (mut lines, mut board, mut state) = (Lines::new(&record), Board::default(), None);
@@ -109,8 +110,8 @@ impl ElectionHandle {
         })
     }
 
-    /// As voters find it: the organiser's directory, or a server by its URL, of which they need to
-    /// know the election only.
+    /// Opens an election for a voter: in the organiser's directory, or at a server by its URL. At a
+    /// server, reads only the election itself.
     pub(super) fn visit(session: &Session, location: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
         let Some(url) = url(location) else { return Self::open(session, location) };
         let client = client(url, ca)?;
@@ -138,7 +139,7 @@ impl ElectionHandle {
         })
     }
 
-    /// What the election is at.
+    /// The state of the election.
     pub(super) fn state(&self) -> &State {
         match &self.location {
             BoardLocation::Local { record, .. } => record.state(),
@@ -146,7 +147,7 @@ impl ElectionHandle {
         }
     }
 
-    /// The products of what counts.
+    /// Computes the products of the ballots that count.
     pub(super) fn tally(&self) -> Result<Tally, Failure> {
         let tally = match &self.location {
             BoardLocation::Local { record, .. } => record.tally(),
@@ -157,7 +158,7 @@ impl ElectionHandle {
         tally.map_err(|error| Failure::at(&self.name, error))
     }
 
-    /// Signs what an official says: the organiser, the registrar, or the board where the election
+    /// Signs an official statement: as the organiser, the registrar, or the board if the election
     /// has dates.
     pub(super) fn signed(&self, body: Body) -> Result<Notice, Failure> {
         let manifest = self.state().election().manifest();
@@ -170,25 +171,26 @@ impl ElectionHandle {
             (Some(_), BoardLocation::Local { board, .. }) => Some(board),
             (Some(date), BoardLocation::Remote { .. }) => {
                 let kind = body.kind();
-                return Err(Failure::at(&self.name, format!("'{kind}' comes at {date}: the board says it by itself")));
+                return Err(Failure::at(&self.name, format!("the board itself publishes '{kind}' at {date}")));
             }
             _ if matches!(body.kind(), Kind::Voters | Kind::Replace) && manifest.registrar.is_some() => {
                 self.registrar.as_ref()
             }
             _ => self.organiser.as_ref(),
         };
-        let signer = signer.ok_or_else(|| Failure::at(&self.name, "only its organiser or registrar says that"))?;
+        let signer =
+            signer.ok_or_else(|| Failure::at(&self.name, "only the organiser or the registrar can publish this"))?;
         Ok(Notice::signed(body, signer))
     }
 
-    /// Enters what an official says.
+    /// Signs and enters an official statement.
     pub(super) fn publish(&mut self, body: Body) -> Result<(), Failure> {
         let notice = self.signed(body)?;
         self.enter(notice).map(|_| ())
     }
 
-    /// Whether an entry that was sent may be on the board, after that failed: a server's answer may
-    /// have been lost.
+    /// Whether an entry may be on the board although sending it failed, because a server's answer
+    /// may have been lost.
     pub(super) fn may_have_more(&self) -> bool {
         match &self.location {
             BoardLocation::Local { .. } => false,
@@ -198,8 +200,8 @@ impl ElectionHandle {
         }
     }
 
-    /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server
-    /// says so when it comes.
+    /// Checks that a voter may cast or challenge a ballot now, before the ballot is created. A
+    /// server reports it only when the ballot arrives.
     pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
         let BoardLocation::Local { record, .. } = &self.location else { return Ok(()) };
         let state = record.state();
@@ -214,7 +216,7 @@ impl ElectionHandle {
         }
     }
 
-    /// Checks what somebody signed, proofs included; a server does that itself.
+    /// Checks a signed statement, including its proofs. A server does that itself.
     pub(super) fn check(&self, notice: &Notice) -> Result<(), Failure> {
         match &self.location {
             BoardLocation::Local { record, .. } => {
@@ -225,7 +227,7 @@ impl ElectionHandle {
         }
     }
 
-    /// Enters what somebody signed, whose proofs the caller has verified.
+    /// Enters a signed statement. The caller has verified its proofs.
     pub(super) fn enter(&mut self, notice: Notice) -> Result<Receipt, Failure> {
         match &mut self.location {
             BoardLocation::Local { board, record } => {
@@ -239,25 +241,24 @@ impl ElectionHandle {
                 let receipt = Receipt::from_json(&text)
                     .and_then(|receipt| confirmed(state.election(), receipt, line.as_deref(), &notice));
                 let receipt = receipt.map_err(|error| Failure::at(&self.name, error).with_note(NOT_CONFIRMED))?;
-                // Of voters a visitor knows nothing, nor needs to.
+                // A visitor has no list of voters and needs none.
                 let _ = state.admit(&notice);
                 Ok(receipt)
             }
         }
     }
 
-    /// Ends a command: the board answers for what it has now.
+    /// Ends a command: the board signs its current head.
     pub(super) fn sign_head(&mut self) -> Result<(), Failure> {
         let BoardLocation::Local { board, record } = &mut self.location else { return Ok(()) };
         record.sign_head(board).map_err(|error| Failure::at(&self.name, error))
     }
 }
 
-/// What a receipt is worth that does not hold.
-const NOT_CONFIRMED: &str = "nothing shows that it is on the board: note its tracker, and look in a verified record";
+/// The note on an invalid receipt.
+const NOT_CONFIRMED: &str = "it may not be on the board: note its tracker, and look for it in a verified record";
 
-/// The line that the board shows for what was sent, if that has a tracker: ballots, cast or
-/// challenged.
+/// Returns the board's line for a sent notice that has a tracker: a ballot, cast or challenged.
 fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure> {
     let ballot = match notice.body() {
         Body::Ballot(ballot) => ballot,
@@ -269,28 +270,29 @@ fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure
     Ok(Some(found.entry.get().to_owned()))
 }
 
-/// A receipt that is the board's word for what was sent, by the line that it shows.
+/// Checks that a receipt is the board's signature on the sent notice, using the line that the board
+/// shows.
 fn confirmed(election: &Election, receipt: Receipt, line: Option<&str>, notice: &Notice) -> Result<Receipt, ErrorKind> {
     match line {
         Some(line) => receipt.check_entry(election.board(), election.id(), line, notice)?,
-        // Of what the organiser says, the record is verified at the end.
+        // Official statements are checked at the end, when the record is verified.
         None => receipt.check_signature(election.board())?,
     }
     if receipt.election == election.id() { Ok(receipt) } else { Err(ErrorKind::WrongElection) }
 }
 
-/// The URL that a place is, if it is one.
+/// Returns a location that is a URL.
 pub(super) fn url(location: &Path) -> Option<&str> {
     location.to_str().filter(|text| text.starts_with("http://") || text.starts_with("https://"))
 }
 
-/// A server's client.
+/// Creates a client for a server.
 pub(super) fn client(url: &str, ca: Option<&Path>) -> Result<Client, Failure> {
     let ca = ca.map(pem).transpose()?;
     Client::new(url, ca.as_deref()).map_err(Failure::new)
 }
 
-/// The election that a server holds.
+/// Returns the election at a server.
 pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Result<Election, Failure> {
     let manifest = client.election().map_err(Failure::new)?.manifest;
     let manifest = manifest.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
@@ -301,37 +303,38 @@ pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Resu
     Ok(election)
 }
 
-/// The organiser's and the board's key.
+/// Reads the organiser's and the board's keys.
 pub(super) fn keys(folder: &Path) -> Result<(Signer, Signer), Failure> {
-    Ok((secret_key(&folder.join(ORGANISER), Holder::Organiser)?, secret_key(&folder.join(BOARD), Holder::Board)?))
+    Ok((secret_key(&folder.join(ORGANISER), KeyRole::Organiser)?, secret_key(&folder.join(BOARD), KeyRole::Board)?))
 }
 
-pub(super) fn secret_key(path: &Path, holder: Holder) -> Result<Signer, Failure> {
+pub(super) fn secret_key(path: &Path, role: KeyRole) -> Result<Signer, Failure> {
     let at = |error: hearith_election::ErrorKind| Failure::at(name(path), Error::from(error));
-    SecretKey::from_line(secret_text(path)?.first_line(), holder).and_then(|key| key.signer()).map_err(at)
+    SecretKey::from_line(secret_text(path)?.first_line(), role).and_then(|key| key.signer()).map_err(at)
 }
 
-/// Reads a file of secrets, with a warning if others can read it.
+/// Reads a file of secrets. Warns if others can read it.
 pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
     let name = name(path);
     let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
     if text.is_shared() {
-        eprint_line(&format!("{name}: warning: others than its owner can read this secret (chmod 600 fixes it)"));
+        eprint_line(&format!("{name}: warning: other users can read this secret (chmod 600 fixes it)"));
     }
     Ok(text)
 }
 
-/// A file of secrets as long as it may be: credentials, or a prepared ballot. Wiped when dropped.
+/// Reads a file of secrets of any length: credentials, or a prepared ballot. The text is wiped when
+/// dropped.
 pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure> {
     let called = name(path);
     let read = || {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.permissions().mode() & 0o077 != 0 {
-            let what = "others than its owner can read this secret (chmod 600 fixes it)";
+            let what = "other users can read this secret (chmod 600 fixes it)";
             eprint_line(&format!("{called}: warning: {what}"));
         }
-        // With room enough from the start, so that no copy of a secret is left behind.
+        // The capacity suffices from the start, so growing leaves no copy of a secret behind.
         let mut text = Zeroizing::new(String::with_capacity(metadata.len() as usize + 64));
         file.take(metadata.len()).read_to_string(&mut text)?;
         Ok(text)
@@ -339,33 +342,33 @@ pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure
     read().map_err(|error| Failure::reading(&called, error))
 }
 
-/// A public text of a file.
+/// Reads a file of public text.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
 }
 
-/// Writes a file that must not be there yet, whole or not at all.
+/// Writes a new file, completely or not at all.
 pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), Failure> {
     let mut output = Output::file(path, access, false)?;
     write(&mut output, text)?;
     output.commit()
 }
 
-/// Writes a file of bytes that must not be there yet, whole or not at all.
+/// Writes a new file of bytes, completely or not at all.
 pub(super) fn write_new_bytes(path: &Path, access: Access, bytes: &[u8]) -> Result<(), Failure> {
     let mut output = Output::file(path, access, false)?;
     output.write_all(bytes).map_err(|error| Failure::writing(&name(path), error))?;
     output.commit()
 }
 
-/// The record that is meant: the folder itself, or the one in the organiser's directory.
+/// The folder of the record: the given one, or the one in the organiser's directory.
 pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
     fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
     let inside = path.join(RECORD);
     Ok(if inside.is_dir() { inside } else { path.to_owned() })
 }
 
-/// The record that is meant, a folder or the one that a server shows, and what to call it.
+/// Opens a record in a folder or at a server. Returns its name for messages too.
 pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), Failure> {
     if let Some(url) = url(location) {
         return Ok((Box::new(client(url, ca)?.record().map_err(Failure::new)?), url.to_owned()));
@@ -375,7 +378,7 @@ pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Sour
     Ok((Box::new(Folder(folder)), name))
 }
 
-/// What is wrong with a file or a record.
+/// The failure of a file or a record.
 pub(super) fn of(path: &Path, error: impl Into<Error>) -> Failure {
     Failure::at(name(path), error.into())
 }

@@ -1,4 +1,4 @@
-//! The result of an election, as commands print it.
+//! The printed result of an election.
 
 use hearith_election::{Contest, Outcome};
 
@@ -6,7 +6,7 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Each candidate's votes, or points and how often it stands at each rank.
+/// Prints each candidate's votes, or points and how often the candidate is at each rank.
 pub(super) fn print_outcome(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), Failure> {
     if session.json {
         let contest = |(contest, votes): (&Contest, &Vec<u64>)| {
@@ -37,7 +37,7 @@ pub(super) fn print_outcome(session: &Session, contests: &[Contest], result: &Ou
     print(&text)
 }
 
-/// How often a candidate stands at each rank, of a result's numbers.
+/// How often a candidate is at each rank, from a result's numbers.
 pub(super) fn at_ranks(contest: &Contest, votes: &[u64], candidate: usize) -> Vec<String> {
     let count = contest.candidates.len();
     votes[count..].chunks(count).map(|rank| rank[candidate].to_string()).collect()

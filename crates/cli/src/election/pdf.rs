@@ -1,5 +1,7 @@
-//! Pages to print: lines of text, codes, QR codes. Letters of Western Europe in the fonts that
-//! every reader has; others in a font that is given.
+//! Pages to print: lines of text, codes, QR codes.
+//!
+//! Western European letters use the fonts that every PDF reader has. Other letters need a font
+//! file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +17,7 @@ use crate::failure::{Failure, name};
 /// A4, in points.
 const PAPER: (f32, f32) = (595.0, 842.0);
 const MARGIN: f32 = 71.0;
-/// Modules of white around a QR code, which readers need.
+/// Width in modules of the white margin that readers need around a QR code.
 const QUIET: i32 = 4;
 
 const CATALOG: Ref = Ref::new(1);
@@ -34,14 +36,14 @@ pub(super) struct Document {
     pdf: Pdf,
     pages: i32,
     font: Font,
-    /// What is on the page, and where the next line's top is.
+    /// The content of the current page, and the top of the next line.
     content: Content,
     top: f32,
 }
 
 enum Font {
     Helvetica,
-    /// A font to embed, and the letters that are used of it.
+    /// A font to embed, with its used glyphs.
     Embedded {
         data: Vec<u8>,
         used: BTreeMap<u16, char>,
@@ -49,7 +51,7 @@ enum Font {
 }
 
 impl Document {
-    /// An empty document, in Helvetica or a TrueType font of a file.
+    /// Creates an empty document in Helvetica, or in a TrueType font from a file.
     pub(super) fn new(font: Option<&Path>) -> Result<Self, Failure> {
         let font = match font {
             None => Font::Helvetica,
@@ -83,20 +85,19 @@ impl Document {
         Ref::new(FIRST_PAGE + 2 * number)
     }
 
-    /// Leaves so many points free.
+    /// Leaves vertical space, in points.
     pub(super) fn space(&mut self, points: f32) {
         self.top -= points;
     }
 
-    /// Room for so many points, on the next page if there is none on this one.
+    /// Makes room for a height in points. Begins a new page if this one has too little.
     fn room(&mut self, points: f32) {
         if self.top - points < MARGIN {
             self.end_page();
         }
     }
 
-    /// A paragraph of this size in points; its lines, and what is too long for one, on lines of
-    /// their own.
+    /// Adds a paragraph of a size in points. Breaks it at line feeds and wraps long lines.
     pub(super) fn text(&mut self, text: &str, size: f32) -> Result<(), Failure> {
         for line in text.lines() {
             for part in self.wrapped(line, size)? {
@@ -106,7 +107,7 @@ impl Document {
         Ok(())
     }
 
-    /// Texts on one line, each from a point of the text's width on.
+    /// Adds texts on one line. Each starts at an offset in points from the left margin.
     pub(super) fn row(&mut self, cells: &[(&str, f32)], size: f32) -> Result<(), Failure> {
         for (number, (text, left)) in cells.iter().enumerate() {
             self.line(text, size, *left)?;
@@ -124,7 +125,7 @@ impl Document {
         Ok(())
     }
 
-    /// A code, in letters that are told apart.
+    /// Adds a code in a font whose letters are easy to distinguish.
     pub(super) fn code(&mut self, code: &str, size: f32) {
         self.room(1.4 * size);
         let bytes: Vec<u8> = code.bytes().filter(u8::is_ascii).collect();
@@ -137,7 +138,7 @@ impl Document {
         self.content.begin_text().set_font(font, size).next_line(x, y).show(Str(bytes)).end_text();
     }
 
-    /// A QR code of so many points.
+    /// Adds a QR code with a side length in points.
     pub(super) fn qr(&mut self, text: &str, points: f32) -> Result<(), Failure> {
         let code = QrCode::encode_text(text, QrCodeEcc::Medium)
             .map_err(|_| Failure::new("a link is too long for a QR code"))?;
@@ -155,7 +156,7 @@ impl Document {
         Ok(())
     }
 
-    /// The lines that a text takes.
+    /// Wraps a text into lines.
     fn wrapped(&self, text: &str, size: f32) -> Result<Vec<String>, Failure> {
         let most = PAPER.0 - 2.0 * MARGIN;
         let mut lines = vec![String::new()];
@@ -171,7 +172,7 @@ impl Document {
         Ok(lines)
     }
 
-    /// The file.
+    /// Returns the file.
     pub(super) fn finish(mut self, title: &str) -> Vec<u8> {
         self.pdf.catalog(CATALOG).pages(PAGES);
         self.pdf.document_info(INFO).title(TextStr(title));
@@ -189,7 +190,7 @@ impl Document {
     }
 }
 
-/// Writes a font, with the widths of the letters that are used, and which characters they are.
+/// Embeds a font, with the widths and characters of the used glyphs.
 fn embed(pdf: &mut Pdf, data: &[u8], used: &BTreeMap<u16, char>) {
     let Ok(face) = Face::parse(data, 0) else { return };
     let system = SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
@@ -225,7 +226,7 @@ fn embed(pdf: &mut Pdf, data: &[u8], used: &BTreeMap<u16, char>) {
 }
 
 impl Font {
-    /// A text as the font's strings have it.
+    /// Encodes a text for the font.
     fn encoded(&mut self, text: &str) -> Result<Vec<u8>, Failure> {
         match self {
             Font::Helvetica => text.chars().map(|one| win_ansi(one).ok_or_else(|| missing(one, "Helvetica"))).collect(),
@@ -245,8 +246,8 @@ impl Font {
         }
     }
 
-    /// How wide a text is, for a size of one point. Of Helvetica's accented letters it is an
-    /// estimate, and high.
+    /// The width of a text at a size of one point. For accented letters of Helvetica, this is an
+    /// upper estimate.
     fn width(&self, text: &str) -> f32 {
         match self {
             Font::Helvetica => text.chars().map(|one| helvetica(one) / 1000.0).sum(),
@@ -261,17 +262,20 @@ impl Font {
 
 fn missing(character: char, font: &str) -> Failure {
     let code = u32::from(character);
-    Failure::new(format!("'{character}' (U+{code:04X}) is not in {font}: --font names a TrueType font that has it"))
+    Failure::new(format!(
+        "'{character}' (U+{code:04X}) is not in {font}: choose a TrueType font that has it with --font"
+    ))
 }
 
 fn shaped(character: char) -> Failure {
     let code = u32::from(character);
-    let what = "a letter whose form depends on others, which is not done here: print from the organiser's page";
+    let what =
+        "a letter whose shape depends on its neighbours, which is not supported here: print from the organiser's page";
     Failure::new(format!("'{character}' (U+{code:04X}) is {what}"))
 }
 
-/// Whether letters of a character's script take other forms or places beside others: what this does
-/// not do.
+/// Whether a character's script shapes or positions letters depending on their neighbours, which is
+/// not supported.
 fn takes_shaping(character: char) -> bool {
     matches!(u32::from(character), 0x0300..=0x036f | 0x0590..=0x109f | 0x1780..=0x18af | 0x1a00..=0x1cff
         | 0x200c..=0x200d | 0xa800..=0xabff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x1_0800..=0x1_1fff)
@@ -290,7 +294,7 @@ fn win_ansi(character: char) -> Option<u8> {
     }
 }
 
-/// Widths of Helvetica's letters from the space to the tilde, by Adobe's metrics, in thousandths.
+/// Widths of Helvetica's letters from space to tilde, from Adobe's metrics, in thousandths.
 const WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
     556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833,

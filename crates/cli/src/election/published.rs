@@ -11,8 +11,8 @@ use super::verify::verified;
 use crate::args::ElectionResult;
 use crate::engines::print;
 use crate::failure::{Failure, name};
+use crate::key_files::check_absent;
 use crate::output::Access;
-use crate::pair::check_absent;
 use crate::session::Session;
 
 /// Verifies a record, and writes its result.
@@ -36,7 +36,7 @@ pub(super) fn run(session: &Session, command: &ElectionResult) -> Result<(), Fai
     Ok(())
 }
 
-/// What a candidate is at the end.
+/// The outcome for a candidate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Elected,
@@ -56,20 +56,22 @@ fn fates(contest: &Contest, votes: &[u64]) -> Vec<Fate> {
     (0..contest.candidates.len()).map(fate).collect()
 }
 
-/// The most that a candidate can have, where so much weight has voted: of votes, or of points.
+/// The maximum votes or points of a candidate, if ballots of total `weight` are counted.
 fn most(contest: &Contest, weight: u64) -> u64 {
     weight * contest.points().map_or(1, |points| points[0])
 }
 
-/// A part of a whole in per cent, with one digit after the point; of nothing it is 0.
+/// A percentage with one decimal digit, or 0 if `whole` is 0.
 fn percent(part: u64, whole: u64) -> String {
     let thousandths = if whole == 0 { 0 } else { (u128::from(part) * 2000 / u128::from(whole)).div_ceil(2) };
     format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
-/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`, and, if candidates are
-/// ranked in any contest, `points,ranks`: how often it stands at each rank, between semicolons.
-/// Names that a table would take for formulas have an apostrophe before them.
+/// The result as CSV (RFC 4180), one row per candidate: `contest,candidate,votes,percent,outcome`.
+///
+/// If candidates are ranked in any contest, `points,ranks` follow: how often a candidate is at each
+/// rank, separated by semicolons. Names that a spreadsheet would interpret as formulas get an
+/// apostrophe prefix.
 fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
     let weight = state.counted().1;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
@@ -103,12 +105,12 @@ fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
     table.into_inner().map_err(|_| Failure::new("the table cannot be written"))
 }
 
-/// A name that no table takes for a formula.
+/// Makes sure that no spreadsheet interprets a name as a formula.
 fn plain(name: &str) -> String {
     if name.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{name}") } else { name.to_owned() }
 }
 
-/// The result on paper.
+/// The result as a page to print.
 fn page(command: &ElectionResult, report: &Report, state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
     let (words, manifest) = (words(command.language), state.election().manifest());
     let ((counted, weight), voters) = (state.counted(), state.voter_count());

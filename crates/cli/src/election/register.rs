@@ -1,5 +1,5 @@
-//! `hearith election register`: the list of voters, their credentials, and new ones for those that
-//! were lost.
+//! `hearith election register`: the list of voters, their credentials, and replacements for lost
+//! ones.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -16,11 +16,11 @@ use super::office::{ElectionHandle, of, text, url, write_new};
 use crate::args::ElectionRegister;
 use crate::engines::print;
 use crate::failure::{Failure, name};
+use crate::key_files::check_absent;
 use crate::output::Access;
-use crate::pair::check_absent;
 use crate::session::Session;
 
-/// Lists voters, makes their credentials, begins the vote.
+/// Lists voters, creates their credentials, and opens the vote.
 pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
     let mut office = ElectionHandle::open_for(session, &command.office, &command.at, command.registrar.as_deref())?;
     let id = office.state().election().id();
@@ -47,7 +47,7 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
     office.sign_head()
 }
 
-/// Keeps the credentials of voters, and then has the board list them.
+/// Stores the credentials of voters, then enters the voters on the board.
 fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
     let pending = pending(out);
     check_absent(out)?;
@@ -55,22 +55,22 @@ fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &Electi
     command.codes.as_deref().map_or(Ok(()), check_absent)?;
     let notices = made.bodies(office.state().election().id(), command.replace).into_iter();
     let notices = notices.map(|body| office.signed(body)).collect::<Result<Vec<Notice>, Failure>>()?;
-    // Credentials first: a voter on the list whose credential nobody has could not vote.
+    // Credentials first: a listed voter without a credential could not vote.
     write_new(out, Access::Owner, made.credentials.trim_end())?;
     let files = [Some(out), command.codes.as_deref(), Some(&pending)];
     let remove = || files.into_iter().flatten().for_each(|path| _ = fs::remove_file(path));
     if let Some(path) = &command.codes {
         write_new(path, Access::Owner, made.codes.trim_end()).inspect_err(|_| remove())?;
     }
-    // What is sent is kept until it is known to be on the board: then it can be sent again, and no
-    // second set of credentials is made.
+    // The entries are stored until they are known to be on the board. They can then be sent again,
+    // without a second set of credentials.
     let lines: Vec<String> = notices.iter().map(Notice::to_json).collect();
     write_new(&pending, Access::Owner, &lines.join("\n")).inspect_err(|_| remove())?;
     for (number, notice) in notices.into_iter().enumerate() {
         if let Err(failure) = office.enter(notice) {
             if number > 0 || office.may_have_more() {
                 let kept = "some of these voters may be on the board: their credentials are kept, and register --again \
-                            sends them once more";
+                            sends them again";
                 return Err(failure.with_note(kept));
             }
             remove();
@@ -80,8 +80,8 @@ fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &Electi
     fs::remove_file(&pending).map_err(|error| Failure::writing(&name(&pending), error))
 }
 
-/// Sends what an attempt before left in doubt, as far as the board does not have it. Returns how
-/// many entries it sent.
+/// Sends the entries of an uncertain earlier attempt that are not on the board. Returns how many
+/// were sent.
 fn send_again(office: &mut ElectionHandle, out: &Path) -> Result<usize, Failure> {
     let pending = pending(out);
     let lines = text(&pending)?;
@@ -98,7 +98,7 @@ fn send_again(office: &mut ElectionHandle, out: &Path) -> Result<usize, Failure>
     Ok(sent)
 }
 
-/// Where entries are kept that may not be on the board.
+/// The file with entries that may not be on the board.
 fn pending(out: &Path) -> PathBuf {
     let mut path = OsString::from(out);
     path.push(".pending");
@@ -117,18 +117,18 @@ fn is_there(state: &State, notice: &Notice) -> bool {
     }
 }
 
-/// Voters of a table, with their new credentials.
+/// The voters of a table, with their new credentials.
 struct Made {
     voters: Vec<Voter>,
-    /// A line each.
+    /// The credentials, one per line.
     credentials: Zeroizing<String>,
-    /// The same as codes: a CSV table.
+    /// The credentials as codes, in a CSV table.
     codes: Zeroizing<String>,
 }
 
 impl Made {
-    /// Reads voters, and makes credentials for those who have no key of their own; codes have links
-    /// into a server's pages.
+    /// Reads voters, and creates credentials for those without a key of their own. Codes come with
+    /// links to a server's pages.
     fn of_table(path: &Path, election: Hash, command: &ElectionRegister) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
         let mut table = csv::Reader::from_reader(file);
@@ -137,11 +137,14 @@ impl Made {
         let column = |called: &str| header.iter().position(|name| name == called);
         let Some(id) = column("voter") else { return Err(Failure::at(name(path), "there is no column 'voter'")) };
         if let Some(other) = header.iter().find(|name| !["voter", "weight", "key"].contains(name)) {
-            return Err(Failure::at(name(path), format!("a column '{other}' is none of voter, weight and key")));
+            return Err(Failure::at(
+                name(path),
+                format!("unknown column '{other}': only voter, weight and key are allowed"),
+            ));
         }
         let (weight, key) = (column("weight"), column("key"));
         let server = command.at.server.as_deref().or_else(|| url(&command.office));
-        // With room for all lines from the start, so that no copy of a secret is left behind.
+        // The capacity suffices for all lines, so growing leaves no copy of a secret behind.
         let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len() as usize);
         let mut credentials = Zeroizing::new(String::with_capacity(400 * bytes + 1024));
         let mut codes = Codes::new(command.aliases, server, bytes);
@@ -173,13 +176,13 @@ impl Made {
             return Err(Failure::at(name(path), "there are no voters"));
         }
         if command.aliases {
-            // The table's order would tell whose they are.
+            // The table's order would reveal whose aliases these are.
             voters.sort_by(|one, other| one.id.cmp(&other.id));
         }
         Ok(Made { voters, credentials, codes: codes.table })
     }
 
-    /// The entries that list them, or replace their credentials.
+    /// The entries that list the voters or replace their credentials.
     fn bodies(&self, election: Hash, replace: bool) -> Vec<Body> {
         let entries = self.voters.chunks(MAX_VOTERS_AN_ENTRY);
         if !replace {
@@ -190,8 +193,8 @@ impl Made {
     }
 }
 
-/// The table of codes: `voter`, `name` where voters are listed by aliases, `code`, and `link` where
-/// there is a server.
+/// The table of codes: `voter`, `name` if voters are listed by aliases, `code`, and `link` if there
+/// is a server.
 struct Codes<'a> {
     table: Zeroizing<String>,
     names: bool,
@@ -224,7 +227,7 @@ impl<'a> Codes<'a> {
     }
 }
 
-/// Random names, none twice.
+/// Random names without duplicates.
 #[derive(Default)]
 struct Aliases(HashSet<String>);
 
@@ -232,7 +235,7 @@ impl Aliases {
     fn next(&mut self) -> Result<String, Failure> {
         loop {
             let code = VoterCode::generate().map_err(Failure::new)?;
-            // Forty of a code's random bits, of a code that nothing else is made of.
+            // Forty random bits of a code that is used for nothing else.
             let alias = format!("voter {}", &code.shown()[..9]);
             if self.0.insert(alias.clone()) {
                 return Ok(alias);

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hearith_election::{Folder, Holder, Record, Source, canonical};
+use hearith_election::{Folder, KeyRole, Record, Source, canonical};
 use hearith_election_server::backup;
 use hearith_election_server::clients::{Proxies, ProxyHeader};
 use hearith_election_server::limits::Limits;
@@ -25,7 +25,7 @@ use crate::progress::{Length, Progress};
 use crate::serving;
 use crate::session::Session;
 
-/// Serves until it is told to end, and then finishes what it accepted.
+/// Serves until told to stop, then finishes the accepted requests.
 pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Failure> {
     let organiser = command.organiser.as_deref().map(|key| {
         let key = canonical::parse("a public key", &canonical::to_text(&key));
@@ -38,7 +38,7 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         tls: tls(command)?,
         proxies: proxies(command),
         last_head: command.last_head.clone(),
-        board: secret_key(&command.board_key, Holder::Board)?,
+        board: secret_key(&command.board_key, KeyRole::Board)?,
         organiser: organiser.transpose()?,
         pages: command.web.clone(),
         audit: command.audit.clone(),
@@ -67,7 +67,7 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
     log::end(&lines, server.stop())
 }
 
-/// Another election of a file; paths are as those of options.
+/// Another election in a file. Paths are interpreted like those of options.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -78,7 +78,7 @@ struct Entry {
     audit: Option<PathBuf>,
 }
 
-/// The elections of a file, by their names.
+/// Reads the elections of a file, by name.
 fn others(path: &Path) -> Result<Vec<Another>, Failure> {
     let table: BTreeMap<String, Entry> =
         toml::from_str(&text(path)?).map_err(|error| Failure::at(name(path), error.message()))?;
@@ -89,14 +89,14 @@ fn others(path: &Path) -> Result<Vec<Another>, Failure> {
             entry.organiser.as_deref().map(|key| canonical::parse("a public key", &canonical::to_text(&key)));
         let organiser =
             organiser.transpose().map_err(|_| wrong("'organiser' is not a public key in base64url".into()))?;
-        let board = secret_key(&entry.board_key, Holder::Board)?;
+        let board = secret_key(&entry.board_key, KeyRole::Board)?;
         let Entry { last_head, audit, .. } = entry;
         Ok(Another { name: called.clone(), store, last_head, board, organiser, audit })
     };
     table.into_iter().map(other).collect()
 }
 
-/// The proxies that are believed.
+/// The trusted proxies.
 fn proxies(command: &ElectionServe) -> Proxies {
     let header = match command.proxy_header {
         NamedIn::XForwardedFor => ProxyHeader::XForwardedFor,
@@ -128,7 +128,7 @@ fn limits(limits: &ElectionLimits) -> Limits {
     }
 }
 
-/// Writes the record of a store into a folder.
+/// Writes the record of a store to a folder.
 pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), Failure> {
     let entries = wait(async {
         let store = Store::open_existing(&command.store).await?;
@@ -139,7 +139,7 @@ pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), 
     told(session, "kept", entries)
 }
 
-/// Puts a record into an empty store.
+/// Copies a record to an empty store.
 pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<(), Failure> {
     let source = Folder(record_folder(&command.record)?);
     let progress = Progress::start("verifying", source.bytes().map_or(Length::Unknown, Length::Bytes));
@@ -156,7 +156,7 @@ pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<()
 
 /// Removes heads that go back in time from a record or a store.
 pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> Result<(), Failure> {
-    let board = secret_key(&command.board_key, Holder::Board)?;
+    let board = secret_key(&command.board_key, KeyRole::Board)?;
     let removed = match (&command.record, &command.store) {
         (Some(place), _) => {
             let folder = record_folder(place)?;
@@ -185,7 +185,7 @@ fn told(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {
     }
 }
 
-/// Waits for what a store does.
+/// Runs a store's operation to completion.
 fn wait<T>(work: impl Future<Output = Result<T, backup::Error>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::because("cannot start threads", error))?;

@@ -1,15 +1,15 @@
 //! `hearith election init`, `trustee-key` and `registrar-key`.
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{Bytes, Contest, Holder, SecretKey, Signer, canonical};
+use hearith_election::{Bytes, Contest, KeyRole, SecretKey, Signer, canonical};
 use serde::{Deserialize, Serialize};
 
 use super::office::{BOARD, DRAFT, ORGANISER, of, text, write_new};
 use crate::args::{ElectionInit, ElectionTrusteeKey};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
+use crate::key_files::{CreatedDirectories, check_absent};
 use crate::output::Access;
-use crate::pair::{CreatedDirectories, check_absent};
 use crate::session::Session;
 
 /// An election before it has a key.
@@ -33,7 +33,7 @@ pub(super) struct Draft {
     pub(super) trial: bool,
 }
 
-/// Makes the organiser's and the board's key.
+/// Generates the organiser's and the board's keys.
 pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     let contests = canonical::parse("a list of contests", &text(&command.contests)?);
     let contests: Vec<Contest> = contests.map_err(|error| of(&command.contests, error))?;
@@ -45,16 +45,16 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     files.iter().try_for_each(|file| check_absent(file))?;
     let made = CreatedDirectories::make(&command.out);
     let made = made.map_err(|error| Failure::writing(&name(&command.out), error))?;
-    for (file, holder) in [(&files[0], Holder::Organiser), (&files[1], Holder::Board)] {
+    for (file, role) in [(&files[0], KeyRole::Organiser), (&files[1], KeyRole::Board)] {
         let signer = Signer::generate().map_err(|error| of(file, error))?;
-        write_new(file, Access::Owner, &SecretKey::of_office(holder, &signer).to_line())?;
+        write_new(file, Access::Owner, &SecretKey::of_office(role, &signer).to_line())?;
     }
     write_new(&files[2], Access::Usual, &canonical::to_text(&draft))?;
     made.keep();
     Ok(())
 }
 
-/// A key of an option.
+/// Parses a public key from an option.
 fn public_key(text: &str) -> Result<Bytes, Failure> {
     let wrong = |_| Failure::new("--registrar: not the public half of a registrar's key");
     let key: Bytes = canonical::parse("a public key", &canonical::to_text(&text.trim())).map_err(wrong)?;
@@ -62,11 +62,11 @@ fn public_key(text: &str) -> Result<Bytes, Failure> {
     Ok(key)
 }
 
-/// Makes a trustee's or a registrar's key to sign with, on a machine of their own.
-pub(super) fn signing_key(session: &Session, command: &ElectionTrusteeKey, holder: Holder) -> Result<(), Failure> {
+/// Generates a trustee's or registrar's signing key, on that person's own machine.
+pub(super) fn signing_key(session: &Session, command: &ElectionTrusteeKey, role: KeyRole) -> Result<(), Failure> {
     check_absent(&command.out)?;
     let signer = Signer::generate().map_err(|error| of(&command.out, error))?;
-    write_new(&command.out, Access::Owner, &SecretKey::of_office(holder, &signer).to_line())?;
+    write_new(&command.out, Access::Owner, &SecretKey::of_office(role, &signer).to_line())?;
     let public = base64(&signer.public());
     match session.json {
         true => print_json(&serde_json::json!({ "public": public })),

@@ -1,9 +1,10 @@
-//! `hearith election decrypt-share --machine`: a tally board counts the ballots of a record that
-//! was verified, and makes a trustee's share of what they come to. What it gives is verified as
-//! everybody would.
+//! `hearith election decrypt-share --machine`: a tally board counts the ballots of a verified
+//! record and computes a trustee's share of the result.
+//!
+//! Its output is verified as anyone would verify it.
 
 use hearith_device::ballot::{Counted, Tally as TallyBoard, TallySetup};
-use hearith_device::{Error, Kind};
+use hearith_device::{DeviceProvider, Error};
 use hearith_election::{Bytes, Contest, Place, Share, Source, State, Tally, for_each_counted};
 use hearith_threshold::KeyShare;
 
@@ -11,7 +12,7 @@ use crate::device::failed;
 use crate::failure::{Cause, Failure};
 use crate::session::Session;
 
-/// A record that was verified, and what it is called.
+/// A verified record, with its name.
 pub(super) struct Verified<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) name: &'a str,
@@ -19,14 +20,14 @@ pub(super) struct Verified<'a> {
     pub(super) tally: &'a Tally,
 }
 
-/// Has the share made by a tally board.
+/// Lets a tally board compute the share.
 pub(super) fn share(
     session: &Session,
     settings: &str,
     record: &Verified<'_>,
     trustee: &KeyShare,
 ) -> Result<Share, Failure> {
-    let (kind, boards) = session.devices.tally_board()?;
+    let (provider, boards) = session.devices.tally_board()?;
     let election = record.state.election();
     let ballots = ballots(record)?;
     let marks: Vec<usize> = election.contests().iter().map(Contest::marks).collect();
@@ -41,18 +42,18 @@ pub(super) fn share(
         trustee: trustee.trustee(),
         share_bits: trustee.hidden_bits(),
     };
-    let machine = |error: Error| failed(kind, error);
+    let machine = |error: Error| failed(provider, error);
     let mut board = boards.set_up_tally(&setup, &ballots, settings).map_err(machine)?;
     board.wait_for(ballots.len() as u32).map_err(machine)?;
     let places = election.places();
-    check_products(kind, &mut board, &places, record.tally)?;
+    check_products(provider, &mut board, &places, record.tally)?;
     let shares = shares(&mut board, &places, trustee).map_err(machine)?;
     let share = Share { election: election.id(), shares: Bytes(shares), trustee: trustee.trustee() };
-    election.verify_share(record.tally, &share).map_err(|error| wrong(kind, error))?;
+    election.verify_share(record.tally, &share).map_err(|error| wrong(provider, error))?;
     Ok(share)
 }
 
-/// The ballots that count, contest by contest.
+/// The ballots that count, by contest.
 fn ballots(record: &Verified<'_>) -> Result<Vec<Counted>, Failure> {
     let (mut ballots, mut weighs_more) = (Vec::new(), false);
     let read = for_each_counted(record.state, record.source, |ballot, weight| {
@@ -68,23 +69,32 @@ fn ballots(record: &Verified<'_>) -> Result<Vec<Counted>, Failure> {
     });
     read.map_err(|error| Failure::at(record.name, error))?;
     match weighs_more {
-        true => Err(Failure::at(record.name, "a ballot has another weight than 1: a tally board counts each once")),
+        true => Err(Failure::at(
+            record.name,
+            "a ballot has a weight other than 1, but a tally board counts each ballot once",
+        )),
         false => Ok(ballots),
     }
 }
 
-/// Checks that the board has come to what the record says, before it is given a share of the key.
-fn check_products(kind: &dyn Kind, board: &mut TallyBoard, places: &[Place], tally: &Tally) -> Result<(), Failure> {
+/// Checks that the board's products match the record, before it receives a share of the key.
+fn check_products(
+    provider: &dyn DeviceProvider,
+    board: &mut TallyBoard,
+    places: &[Place],
+    tally: &Tally,
+) -> Result<(), Failure> {
     for (place, product) in places.iter().zip(tally.contests.iter().flatten()) {
         let (contest, mark) = numbers(place);
-        if board.product(contest, mark).map_err(|error| failed(kind, error))? != product.0 {
-            return Err(wrong(kind, format!("contest {contest}, mark {mark}: not the product of the ballots")));
+        if board.product(contest, mark).map_err(|error| failed(provider, error))? != product.0 {
+            return Err(wrong(provider, format!("contest {contest}, mark {mark}: not the product of the ballots")));
         }
     }
     Ok(())
 }
 
-/// The trustee's share of each mark. The board has the share of the key as long as it takes.
+/// Computes the trustee's share of each mark. The board holds the share of the key only during the
+/// computation.
 fn shares(board: &mut TallyBoard, places: &[Place], trustee: &KeyShare) -> Result<Vec<u8>, Error> {
     board.load(&trustee.exponent_be())?;
     let mut shares = Vec::new();
@@ -100,7 +110,8 @@ fn numbers(place: &Place) -> (u32, u32) {
     (place.contest as u32, place.mark.unwrap_or_default() as u32)
 }
 
-/// What a machine made is not believed.
-fn wrong(kind: &dyn Kind, error: impl Into<Cause>) -> Failure {
-    Failure::at(format!("engine {}", kind.system().name), error).with_note("what the machine returned does not verify")
+/// The failure for a machine's output, which is not trusted.
+fn wrong(provider: &dyn DeviceProvider, error: impl Into<Cause>) -> Failure {
+    Failure::at(format!("engine {}", provider.system().name), error)
+        .with_note("what the machine returned does not verify")
 }

@@ -10,7 +10,7 @@ use crate::failure::{Failure, eprint_line};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// Checks a record and gives a verdict for each check.
+/// Verifies a record and prints a verdict for each check.
 pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
     let (source, name) = record(&command.record, command.ca.as_deref())?;
     let report = read(session, &*source, &name)?;
@@ -25,7 +25,7 @@ pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Fai
     }
 }
 
-/// A record in which everything holds, as far as it goes.
+/// Verifies a record, as far as it goes. Returns an error if any check fails.
 pub(super) fn verified(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Failure> {
     let report = read(session, source, name)?;
     if report.is_good() { Ok(report) } else { Err(refuted(&report, name)) }
@@ -42,7 +42,7 @@ fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Fa
     Ok(report)
 }
 
-/// The failure that says which checks failed, and with what first.
+/// The failure that names the failed checks and the first fault.
 fn refuted(report: &Report, name: &str) -> Failure {
     let mut failed = report.checks.iter().filter(|(_, check)| check.wrong > 0);
     let names: Vec<&str> = failed.clone().map(|(step, _)| step.name()).collect();
@@ -79,8 +79,7 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
     print(&text)
 }
 
-/// What else the election says of itself, and changes of its list of voters that everybody should
-/// see.
+/// Other terms of the election, and changes to its list of voters that everyone should see.
 pub(super) fn terms(state: &State) -> String {
     let manifest = state.election().manifest();
     let mut text = String::new();
@@ -102,7 +101,7 @@ pub(super) fn terms(state: &State) -> String {
     text
 }
 
-/// What is counted in a check.
+/// What a check counts.
 fn what(step: Step) -> &'static str {
     match step {
         Step::Chain => "entries in their places",

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use hearith_election::{
-    Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, Holder, Lines, Notice, Receipt, SecretKey, Signer,
+    Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, KeyRole, Lines, Notice, Receipt, SecretKey, Signer,
     State, Vote, canonical, shown_tracker, verify_ballots,
 };
 use zeroize::Zeroizing;
@@ -19,10 +19,10 @@ use crate::output::Access;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
-/// Ballots that are made together.
+/// Number of ballots prepared together.
 const BATCH: usize = 256;
 
-/// Makes a ballot, casts one, or both.
+/// Prepares a ballot, casts one, or both.
 pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Failure> {
     if let Some(settings) = &command.machine {
         return machine::vote(session, command, settings);
@@ -47,7 +47,7 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
     }
 }
 
-/// Makes a ballot that is not cast, and keeps what is in it.
+/// Prepares a ballot without casting it, and stores its contents.
 fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), Failure> {
     let election = election_of(session, &command.office, command.ca.as_deref())?;
     let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
@@ -81,12 +81,12 @@ fn cast(
     }
 }
 
-/// Writes the board's receipt where it is wanted.
+/// Writes the board's receipt, if requested.
 pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), Failure> {
     command.receipt.as_ref().map_or(Ok(()), |path| write_new(path, Access::Usual, &receipt.to_json()))
 }
 
-/// Casts the ballots of a table, as a polling station that many voters use would.
+/// Casts the ballots of a table, as a polling station for many voters would.
 fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
     let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
@@ -104,7 +104,7 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
             let Some(signer) = signers.get_mut(&ballot.voter) else {
                 return Err(Failure::at(
                     name(&command.credential),
-                    format!("no credential of voter '{}'", ballot.voter),
+                    format!("no credential for voter '{}'", ballot.voter),
                 ));
             };
             office.enter(Notice::signed(Body::Ballot(ballot), signer))?;
@@ -117,7 +117,7 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
     print(&format!("cast: {done} ballots\n"))
 }
 
-/// Shows what a prepared ballot holds; it will never count.
+/// Reveals what a prepared ballot contains. It will never count.
 pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
     let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
@@ -126,7 +126,7 @@ pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Resul
     publish_challenge(session, &mut office, challenge, &signer)
 }
 
-/// Enters a challenge, and says what the ballot held.
+/// Enters a challenge, and prints what the ballot contained.
 pub(super) fn publish_challenge(
     session: &Session,
     office: &mut ElectionHandle,
@@ -146,7 +146,7 @@ pub(super) fn publish_challenge(
     print(&format!("challenged: this ballot never counts; vote with a new one\ntracker {shown}\n{lines}"))
 }
 
-/// What a challenged ballot held, contest by contest; ranked candidates with their ranks.
+/// The contents of a challenged ballot by contest. Ranked candidates come with their ranks.
 fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
     let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::RevealedMark>)| {
         let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
@@ -161,7 +161,7 @@ fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)
     election.contests().iter().zip(&challenge.openings).map(of_contest).collect()
 }
 
-/// The election of a record, by its first entry, or of a server.
+/// Reads the election from a record's first entry, or from a server.
 fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Election, Failure> {
     if let Some(url) = url(path) {
         return election_at(session, &client(url, ca)?, url);
@@ -179,25 +179,25 @@ fn read_prepared(path: &Path) -> Result<Challenge, Failure> {
     canonical::from_text("a prepared ballot", long_secret_text(path)?.trim_end()).map_err(|error| of(path, error))
 }
 
-/// A voter's credential: the only one of a file, or the one that is asked for.
+/// A voter's credential: the only one in a file, or the requested one.
 pub(super) fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), Failure> {
     let mut all = credentials(path, election)?;
     let voter = match (voter, all.len()) {
         (Some(voter), _) => voter.to_owned(),
         (None, 1) => all.keys().next().cloned().unwrap_or_default(),
-        (None, _) => return Err(Failure::at(name(path), "several credentials: --voter says whose")),
+        (None, _) => return Err(Failure::at(name(path), "several credentials: choose one with --voter")),
     };
     let signer = all.remove(&voter);
     signer
         .map(|signer| (voter.clone(), signer))
-        .ok_or_else(|| Failure::at(name(path), format!("no credential of voter '{voter}'")))
+        .ok_or_else(|| Failure::at(name(path), format!("no credential for voter '{voter}'")))
 }
 
-/// All credentials of a file.
+/// Reads all credentials of a file.
 fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signer>, Failure> {
     let text = long_secret_text(path)?;
     let read = |line: &str| {
-        let key = SecretKey::from_line(line, Holder::Voter)?;
+        let key = SecretKey::from_line(line, KeyRole::Voter)?;
         if key.election() != Some(election.id()) {
             return Err(ErrorKind::WrongElection);
         }
@@ -207,26 +207,25 @@ fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signe
     all.map_err(|error| of(path, error))
 }
 
-/// The candidates that are chosen by name, contest by contest; if they are ranked, the first one
-/// first.
+/// The chosen candidates of each contest, by index. Ranked candidates are in order of preference.
 pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
     let mut chosen = vec![Vec::new(); contests.len()];
     for choice in choices {
-        // Titles and names may have equal signs themselves.
+        // Titles and names may contain equals signs themselves.
         let found = contests.iter().enumerate().find_map(|(contest, one)| {
             let candidate = choice.strip_prefix(one.title.as_str())?.strip_prefix('=')?;
             Some((contest, one.candidates.iter().position(|name| name == candidate)?))
         });
         let Some((contest, candidate)) = found else {
-            return Err(Failure::new("--choose names no CONTEST=CANDIDATE of this election")
-                .with_note("the choice is not shown"));
+            return Err(Failure::new("--choose needs a CONTEST=CANDIDATE of this election")
+                .with_note("your choice is not shown here"));
         };
         chosen[contest].push(candidate);
     }
     Ok(chosen)
 }
 
-/// The votes of a table.
+/// Reads the votes of a table.
 fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, Failure> {
     let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
     let mut table = csv::Reader::from_reader(file);
@@ -242,7 +241,7 @@ fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, Failure> {
     let mut votes = Vec::new();
     for (row, record) in table.records().enumerate() {
         let record = record.map_err(at)?;
-        // Not the name itself: messages hold no votes.
+        // Messages must not reveal votes, so they do not show the name.
         let wrong = |contest: &Contest, what: &str| {
             Failure::at(name(path), format!("row {}, column {}: {what}", row + 1, contest.title))
         };

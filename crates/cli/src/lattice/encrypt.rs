@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::signing;
 use crate::sink::Sink;
 
-/// Encrypts columns of a table, as many rows at a time as make a chunk.
+/// Encrypts columns of a table, one chunk of rows at a time.
 pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<(), Failure> {
     check_remote(&command.remote)?;
     let device = Converting::open(session, key.public().set(), command.unchecked_device)?;

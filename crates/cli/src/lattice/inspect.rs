@@ -1,4 +1,4 @@
-//! `hearith inspect` of what is of the lattice scheme.
+//! `hearith inspect` for keys and columns of the lattice scheme.
 
 use arrow_schema::Field;
 use hearith_columns::lattice::{Form, LatticeColumn};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Key;
 use crate::inspect::{Description, describe_count, listed, range_text};
 
-/// A key.
+/// Describes a key.
 pub(crate) fn describe_key(file: &str, key: &Key) -> Description {
     let kind = if matches!(key, Key::Private(_)) { "private key" } else { "public key" };
     let (set, id) = (key.public().set(), key.public().id().to_string());
@@ -23,7 +23,7 @@ pub(crate) fn describe_key(file: &str, key: &Key) -> Description {
     Description { text: listed(file, kind, &lines), json }
 }
 
-/// What a field of a table is, in words and for programs.
+/// Describes a field of a table, as text and as JSON.
 pub(crate) fn describe_column(field: &Field, encrypted: &[LatticeColumn]) -> Option<(String, Value)> {
     let kind = field.data_type().to_string();
     let name = field.name();
@@ -35,27 +35,27 @@ pub(crate) fn describe_column(field: &Field, encrypted: &[LatticeColumn]) -> Opt
         return Some((format!("{kind}, numbers of the rows"), json));
     }
     if let Some(of) = encrypted.iter().find(|column| column.rarest.as_ref() == Some(name)) {
-        let json = json!({ "name": name, "type": kind, "rarest_weight_of": of.part.name });
-        return Some((format!("{kind}, values of the rarest weight in {}", of.part.name), json));
+        let json = json!({ "name": name, "type": kind, "rarest_weight_of": of.source.name });
+        return Some((format!("{kind}, values of the rarest weight in {}", of.source.name), json));
     }
     let of = encrypted.iter().find(|column| column.counts_in(field))?;
-    Some(describe_count(field, &of.part))
+    Some(describe_count(field, &of.source))
 }
 
 /// `bfv, key 0123..., bfv-8192, chunks of 8192 rows, 97 bits, scale 2, range 100.00, up to
 /// 4294967296 additions`.
 fn says(column: &LatticeColumn) -> String {
-    let LatticeColumn { key, set, bits, part, max_additions, .. } = column;
+    let LatticeColumn { key, set, bits, source, max_additions, .. } = column;
     let form = match column.form {
         Form::Chunks { .. } => format!("chunks of {} rows", set.degree()),
         Form::Totals => "totals".to_owned(),
     };
-    let (scale, range) = (part.scale, range_text(part));
+    let (scale, range) = (source.scale, range_text(source));
     format!("bfv, key {key}, {set}, {form}, {bits} bits, scale {scale}, range {range}, up to {max_additions} additions")
 }
 
 fn says_json(column: &LatticeColumn) -> Value {
-    let part = &column.part;
+    let source = &column.source;
     json!({
         "name": column.name,
         "encrypted": true,
@@ -64,7 +64,7 @@ fn says_json(column: &LatticeColumn) -> Value {
         "form": if column.form == Form::Totals { "totals" } else { "chunks" },
         "bits": column.bits,
         "insecure": false,
-        "columns": [{ "name": part.name, "scale": part.scale, "range": range_text(part), "additions": part.additions }],
+        "columns": [{ "name": source.name, "scale": source.scale, "range": range_text(source), "additions": source.additions }],
         "max_additions": column.max_additions,
     })
 }

@@ -1,6 +1,6 @@
 //! `hearith sum` with a key of the lattice scheme.
 
-use hearith_columns::lattice::LatticeTotals;
+use hearith_columns::lattice::LatticeAggregator;
 use hearith_columns::{Contents, Error};
 
 use super::{Key, check_options};
@@ -17,7 +17,7 @@ use crate::signing::{self, Signers};
 use crate::sink::Sink;
 use crate::sum::{File, FilePiece, partitions, taken, warn_of_copies};
 
-/// Adds up the encrypted columns of tables.
+/// Sums the encrypted columns of tables.
 pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
     check_options(session, &command.remote, command.unchecked_device)?;
     let (files, mut totals, rows) = open(key, command)?;
@@ -43,7 +43,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     }
     drop(progress);
     let progress = Progress::start("hiding", Length::Unknown);
-    let released = watch.compute(|| totals.release(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
+    let released = watch.compute(|| totals.finish_with(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
     drop(progress);
     let mut sink = Sink::signed_parquet(output, released.batch.schema(), sign)?;
     sink.write(&released.batch)?;
@@ -60,9 +60,9 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     Ok(())
 }
 
-/// Opens all files before the first is read: what does not add up is told at once.
-fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Failure> {
-    let (mut started, mut selection): (Option<LatticeTotals>, Option<Selection>) = (None, None);
+/// Opens all files before reading any, so incompatible tables are reported at once.
+fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64), Failure> {
+    let (mut started, mut selection): (Option<LatticeAggregator>, Option<Selection>) = (None, None);
     let mut contents = Contents::default();
     let (mut files, mut rows) = (Vec::new(), 0_u64);
     let signers = Signers::read(&command.signers)?;
@@ -80,7 +80,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         let added = selection.bind(&plain).map_err(at)?;
         let schema = added.schema(&plain);
         let totals = match started.take() {
-            None => LatticeTotals::new(key.public(), &schema, &selection.groups(), selection.weight()),
+            None => LatticeAggregator::new(key.public(), &schema, &selection.groups(), selection.weight()),
             Some(totals) => Ok(totals),
         };
         let begun = totals.and_then(|mut totals| {

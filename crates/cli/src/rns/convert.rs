@@ -17,10 +17,10 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// Rows of residues read at a time.
+/// Rows of residues per batch.
 const ROWS: usize = 8192;
 
-/// Integers to residues.
+/// Converts integers to residues.
 pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure> {
     let moduli = command.moduli()?;
     let basis = command.basis(session, &moduli)?;
@@ -57,7 +57,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
     Ok(())
 }
 
-/// Residues to integers.
+/// Converts residues to integers.
 pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
     if let Some(device) = session.device {
         return Err(Failure::new(format!("the engine '{}' does not convert residues back", device.system().name)));
@@ -91,8 +91,8 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
 }
 
 impl Convert {
-    /// Sign and magnitude of the integer that stands for this residue class: the natural one, or
-    /// with `--centred` that from `-Q/2` up to below `Q/2`.
+    /// The sign and magnitude of the integer that represents a residue class: the natural one, or
+    /// with `--centred` the one from `-Q/2` to below `Q/2`.
     fn signed(&self, number: &[u64], product: &[u64]) -> (&'static str, Secret) {
         let half = shifted_down(product, 1);
         match self.centred && less(number, &difference(product, &half)) == 0 {
@@ -102,12 +102,12 @@ impl Convert {
     }
 }
 
-/// The moduli that the table names, which `--primes` may not contradict, or else those of the
+/// The moduli that the table names, which `--primes` must not contradict, or else those of the
 /// options.
 fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
     match tables::moduli(&table.name, &table.schema)? {
         Some(named) if command.primes.is_empty() || command.primes == named => Ok(named),
-        Some(_) => Err(Failure::at(&table.name, "its residues are to other moduli than --primes names")),
+        Some(_) => Err(Failure::at(&table.name, "its residues have other moduli than --primes names")),
         None => command.moduli_of_columns(table.schema.fields().len()),
     }
 }

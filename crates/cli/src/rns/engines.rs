@@ -1,39 +1,40 @@
-//! What converts integers to residues: this CPU, or a device.
+//! Engines that convert integers to residues: this CPU, or a device.
 
 use hearith_arith::Batch;
 use hearith_arith::natural::bit_length;
-use hearith_device::{ConvertingDevice, Kind, Trust};
+use hearith_device::{ConvertingDevice, DeviceProvider, Trust};
 use hearith_rns::{Basis, Residues};
 
 use crate::device::{failed, note};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Converts integers below the product of the moduli to residues. Every engine gives the same ones.
+/// Converts integers below the product of the moduli to residues. All engines return the same
+/// residues.
 pub(crate) trait Converter {
-    /// The residues of rows of as many limbs as the basis has.
+    /// Returns the residues of rows that have as many limbs as the basis.
     fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure>;
 
-    /// Rows to convert at a time.
+    /// The number of rows to convert at a time.
     fn rows(&self) -> usize {
         8192
     }
 
-    /// What is to be said of the engine when all is done.
+    /// Describes the engine's work after the last batch.
     fn note(&mut self) -> Result<Option<String>, Failure> {
         Ok(None)
     }
 }
 
-/// The engine that the session has chosen.
+/// Opens the session's engine.
 pub(crate) fn open<'a>(session: &Session, basis: &'a Basis, trust: Trust) -> Result<Box<dyn Converter + 'a>, Failure> {
     match session.device {
         None => Ok(Box::new(Cpu(basis))),
-        Some(kind) => Ok(Box::new(OnDevice::open(kind, basis, trust)?)),
+        Some(provider) => Ok(Box::new(OnDevice::open(provider, basis, trust)?)),
     }
 }
 
-/// This CPU, by whichever engine of it the basis is prepared for.
+/// This CPU, with the engine that the basis was prepared for.
 struct Cpu<'a>(&'a Basis);
 
 impl Converter for Cpu<'_> {
@@ -42,25 +43,25 @@ impl Converter for Cpu<'_> {
     }
 }
 
-/// A device that has all moduli of the basis.
+/// A device with all moduli of the basis.
 struct OnDevice<'a> {
-    kind: &'static dyn Kind,
+    provider: &'static dyn DeviceProvider,
     device: Box<dyn ConvertingDevice>,
     basis: &'a Basis,
 }
 
 impl<'a> OnDevice<'a> {
-    fn open(kind: &'static dyn Kind, basis: &'a Basis, trust: Trust) -> Result<Self, Failure> {
-        let converts = kind.converts().expect("the session refused a device that does not convert");
+    fn open(provider: &'static dyn DeviceProvider, basis: &'a Basis, trust: Trust) -> Result<Self, Failure> {
+        let converts = provider.converts().expect("the session refused a device that does not convert");
         let device = converts.open(basis.moduli(), bit_length(basis.product()), trust);
-        Ok(Self { kind, device: device.map_err(|error| failed(kind, error))?, basis })
+        Ok(Self { provider, device: device.map_err(|error| failed(provider, error))?, basis })
     }
 }
 
 impl Converter for OnDevice<'_> {
     fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure> {
         let residues = self.device.residues(self.basis.moduli(), numbers);
-        residues.map_err(|error| failed(self.kind, error))
+        residues.map_err(|error| failed(self.provider, error))
     }
 
     fn rows(&self) -> usize {
@@ -68,6 +69,6 @@ impl Converter for OnDevice<'_> {
     }
 
     fn note(&mut self) -> Result<Option<String>, Failure> {
-        note(self.kind, &mut *self.device, "integers").map(Some)
+        note(self.provider, &mut *self.device, "integers").map(Some)
     }
 }

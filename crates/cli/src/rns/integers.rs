@@ -1,4 +1,5 @@
-//! Files of integers, one a line: decimal, or hexadecimal after `0x`, and a minus before either.
+//! Files of integers, one per line: decimal, or hexadecimal after `0x`, with an optional minus sign
+//! first.
 
 use std::io::{BufRead, Read};
 
@@ -7,16 +8,15 @@ use hearith_arith::{ArithError, Batch};
 
 use crate::failure::Failure;
 
-/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is
-/// longer.
+/// Maximum bytes of a line, including its line feed. No number that a basis holds is longer.
 const LONGEST: usize = 1 << 16;
 
-/// A file of integers from `-Q/2` to below `Q`, read batch by batch: each as the number from 0 to
-/// below `Q` that has its residues.
+/// Reads a file of integers from `-Q/2` to below `Q` in batches. Converts each to the number from 0
+/// to below `Q` with the same residues.
 pub struct Integers<R> {
     name: String,
     input: R,
-    /// `Q`; every number takes as many limbs.
+    /// `Q`. Every number has as many limbs.
     bound: Vec<u64>,
     rows: usize,
     line: u64,
@@ -24,8 +24,8 @@ pub struct Integers<R> {
 }
 
 impl<R: BufRead> Integers<R> {
-    /// Integers from `-bound / 2` to below `bound` from an input, called `name` in errors, `rows`
-    /// at a time.
+    /// Creates a reader of integers from `-bound / 2` to below `bound`, in batches of `rows`.
+    /// Errors call the input `name`.
     pub fn new(name: String, input: R, bound: &[u64], rows: usize) -> Self {
         Self { name, input, bound: bound.to_vec(), rows, line: 0, done: false }
     }
@@ -40,7 +40,7 @@ impl<R: BufRead> Integers<R> {
         Ok(Batch::from_rows(limbs, words.chunks_exact(limbs)).public())
     }
 
-    /// Reads a line; false at the end.
+    /// Reads a line. Returns `false` at the end.
     fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
         let mut text = Vec::new();
         let read = (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', &mut text);
@@ -70,7 +70,7 @@ impl<R: BufRead> Integers<R> {
         }
     }
 
-    /// `Q - m` for `-m`.
+    /// Reads `-m` as `Q - m`.
     fn negative(&self, magnitude: &[u8], row: &mut [u64]) -> Result<(), String> {
         let half = shifted_down(&self.bound, 1);
         let beyond = || {
@@ -141,7 +141,7 @@ mod tests {
         for text in ["-", "--1", "-+1", "+1", "-0x", "- 1", "-1.5", "0x-1"] {
             assert_eq!(wrong(text), "in.txt: line 1: not an integer, decimal or hexadecimal after 0x", "{text}");
         }
-        assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
+        assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: an integer is missing");
         assert!(wrong(&"1".repeat(60_000)).contains("not below the product"));
     }
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_long_line_is_one_number_or_none() {
-        // Cut after 2^16 bytes, each of these would be two numbers below the bound.
+        // Cut after 2^16 bytes, each of these would become two numbers below the bound.
         let zeros = "0".repeat(LONGEST - 1);
         let cut = |text: &str| batches(text, &[10], 2);
         assert_eq!(cut(&format!("1\n{zeros}07\n")).unwrap_err(), "in.txt: line 2: longer than 65536 bytes");

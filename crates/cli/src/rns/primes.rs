@@ -12,50 +12,50 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::table::TableSink;
 
-/// The answer to a search.
+/// The result of a search.
 #[derive(Serialize)]
 struct Found {
     degree: u64,
     modulus_bits: u32,
     word_bits: u32,
-    /// Words of an integer.
+    /// The number of words of an integer.
     words: u32,
-    /// The most that `ceil(log2 beta)` may be.
+    /// The maximum of `ceil(log2 beta)`.
     most_beta_bits: i64,
     primes: Vec<Row>,
 }
 
-/// A prime as reported.
+/// A prime in the report.
 #[derive(Serialize)]
 struct Row {
     modulus: u64,
-    /// The signed powers of two that it is the sum of.
+    /// The signed powers of two that sum to it.
     terms: String,
     beta: u64,
-    /// Each term of beta, as `[exponent, sign]`.
+    /// The terms of beta, each as `[exponent, sign]`.
     beta_terms: Vec<(u32, i32)>,
     /// `ceil(log2 beta)`.
     beta_bits: u32,
-    /// A primitive root of unity of order twice the degree.
+    /// A primitive root of unity whose order is twice the degree.
     root: u64,
-    /// None where words are longer than a unit takes.
+    /// `None` if words are longer than a unit supports.
     unit: Option<Unit>,
 }
 
-/// The word lengths of a residue unit, in bits, and the multiplier of its Barrett reduction.
+/// The word lengths of a residue unit in bits, and the parameters of its Barrett reduction.
 #[derive(Serialize)]
 struct Unit {
     /// The sum before the fold.
     v_a: u32,
-    /// Where the fold splits it.
+    /// The bit at which the fold splits the sum.
     split: u32,
     /// The input of the Barrett reduction.
     k: u32,
     /// `floor(2^k / q)`.
     m: u64,
-    /// Factors of the Barrett reduction's multiplier.
+    /// The operand lengths of the Barrett reduction's multiplier.
     multiplier: (u32, u32),
-    /// The same when truncated.
+    /// The same for the truncated multiplier.
     truncated_multiplier: (u32, u32),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn run(session: &Session, command: &Primes) -> Result<(), Failure> {
 }
 
 impl Found {
-    /// What was searched for, and what a unit for all of these primes has in common.
+    /// Describes the search, and what a unit for all these primes has in common.
     fn heading(&self) -> String {
         let Found { degree, modulus_bits, word_bits, words, most_beta_bits, primes } = self;
         let (count, pairs) = (primes.len(), words.div_ceil(2));
@@ -99,7 +99,7 @@ impl Row {
             beta: prime.beta(),
             beta_terms: prime.beta_terms().iter().map(|term| (term.exponent, sign(term.negative))).collect(),
             beta_bits: prime.beta_bits(),
-            // The search gives primes that are 1 modulo twice the degree.
+            // The search returns primes that are 1 modulo twice the degree.
             root: root_of_unity(q, 2 * search.degree).unwrap_or_default(),
             unit: Unit::new(prime, command),
         }

@@ -1,4 +1,4 @@
-//! Residues as columns of a table: `r0`, `r1`, ..., one a modulus.
+//! Residues as columns of a table: `r0`, `r1`, ..., one per modulus.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use hearith_columns::csv::Texts;
+use hearith_columns::csv::CellFormatter;
 use hearith_rns::Residues;
 
 use crate::failure::Failure;
 
-/// The key under which a column's metadata holds its modulus, in decimal.
+/// The metadata key of a column's modulus, in decimal.
 const MODULUS: &str = "hearith.rns.modulus";
 
-/// The columns for residues: of 32 bits where the modulus allows it, else of 64.
+/// The columns for residues: 32 bits wide if the modulus allows it, otherwise 64.
 pub(super) fn schema(moduli: &[u64]) -> SchemaRef {
     let field = |(index, &modulus): (usize, &u64)| {
         let kind = if fits(modulus) { DataType::UInt32 } else { DataType::UInt64 };
@@ -30,7 +30,7 @@ fn fits(modulus: u64) -> bool {
     modulus <= 1 << 32
 }
 
-/// The residues as a table of the schema.
+/// Converts residues to a batch of the schema.
 pub(super) fn batch(schema: SchemaRef, residues: &Residues) -> Result<RecordBatch, Failure> {
     let column = |(&modulus, column): (&u64, &[u64])| -> ArrayRef {
         match fits(modulus) {
@@ -42,7 +42,7 @@ pub(super) fn batch(schema: SchemaRef, residues: &Residues) -> Result<RecordBatc
     RecordBatch::try_new(schema, columns).map_err(Failure::new)
 }
 
-/// The moduli that a table's metadata names, if it has any.
+/// The moduli in a table's metadata, if it has any.
 pub(super) fn moduli(name: &str, schema: &Schema) -> Result<Option<Vec<u64>>, Failure> {
     let text = |field: &Arc<Field>| field.metadata().get(MODULUS).cloned();
     if schema.fields().iter().all(|field| text(field).is_none()) {
@@ -55,7 +55,7 @@ pub(super) fn moduli(name: &str, schema: &Schema) -> Result<Option<Vec<u64>>, Fa
     schema.fields().iter().map(modulus).collect::<Result<_, _>>().map(Some)
 }
 
-/// Checks that there is a column for each modulus.
+/// Checks that there is one column for each modulus.
 pub(super) fn check(name: &str, schema: &Schema, moduli: &[u64]) -> Result<(), Failure> {
     let columns = schema.fields().len();
     if columns != moduli.len() {
@@ -69,8 +69,8 @@ pub(super) fn check(name: &str, schema: &Schema, moduli: &[u64]) -> Result<(), F
     }
 }
 
-/// The residues in a table: numbers, or text that holds numbers; `first_row` is the number of the
-/// first row, from 0.
+/// Reads the residues of a table from numbers or text. `first_row` is the number of the first row,
+/// from 0.
 pub(super) fn residues(name: &str, batch: &RecordBatch, moduli: &[u64], first_row: u64) -> Result<Residues, Failure> {
     let mut words = Vec::with_capacity(moduli.len() * batch.num_rows());
     for ((field, column), &modulus) in batch.schema().fields().iter().zip(batch.columns()).zip(moduli) {
@@ -79,7 +79,7 @@ pub(super) fn residues(name: &str, batch: &RecordBatch, moduli: &[u64], first_ro
             Failure::at(name, format!("row {row}, column {}: {what}", field.name()))
         };
         if let Some(row) = (0..column.len()).find(|&row| column.is_null(row)) {
-            return Err(wrong(row, "there is no residue".to_owned()));
+            return Err(wrong(row, "the residue is missing".to_owned()));
         }
         let values: Vec<Option<u64>> = match column.data_type() {
             DataType::UInt32 => {
@@ -87,7 +87,7 @@ pub(super) fn residues(name: &str, batch: &RecordBatch, moduli: &[u64], first_ro
             }
             DataType::UInt64 => column.as_primitive::<UInt64Type>().values().iter().map(|&it| Some(it)).collect(),
             _ => {
-                let texts = Texts::new(column).map_err(|error| Failure::at(name, error))?;
+                let texts = CellFormatter::new(column).map_err(|error| Failure::at(name, error))?;
                 let text = |row| texts.text(row).map_err(|error| Failure::at(name, error));
                 (0..column.len()).map(|row| Ok(text(row)?.trim().parse().ok())).collect::<Result<_, Failure>>()?
             }

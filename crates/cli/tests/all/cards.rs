@@ -4,7 +4,7 @@ use hearith_cuda::{EMULATED_DRIVER, LIBRARY_VARIABLE, OLD_DRIVER};
 
 use crate::common::{Place, Run, STAFF};
 
-/// A command with this driver.
+/// Runs a command with this driver.
 fn run(place: &Place, driver: &str, line: &str) -> Run {
     Run::of(place.command(line.split_whitespace()).env(LIBRARY_VARIABLE, driver).output().unwrap())
 }
@@ -52,7 +52,7 @@ fn cards_are_chosen_by_number() {
     }
 }
 
-/// Few rows stay on the CPU, and nobody's key goes to a card unless that is allowed.
+/// Few rows stay on the CPU, and no key is sent to a card without permission.
 #[test]
 fn auto_takes_a_card_where_it_is_allowed() {
     let place = Place::new();
@@ -65,7 +65,7 @@ fn auto_takes_a_card_where_it_is_allowed() {
         assert_eq!(allowed.status, Some(0), "{}", allowed.stderr);
         assert!(allowed.stderr.contains("auto: no card was used"), "{}", allowed.stderr);
     }
-    // Commands that no card carries out, and a machine without one.
+    // Commands that no card supports, and a machine without a card.
     assert_eq!(run(&place, EMULATED_DRIVER, "inspect rows.parquet --allow-card").status, Some(0));
     assert_eq!(run(&place, "/nowhere/libcuda.so.1", &format!("{encrypt} --allow-card")).status, Some(0));
 }
@@ -83,21 +83,24 @@ fn cards_are_listed_in_one_line() {
     assert!(none.contains("not available ") && none.ends_with(needs), "{none}");
     assert!(none.contains("no driver: /nowhere/libcuda.so.1 cannot be loaded"), "{none}");
     let old = line(OLD_DRIVER);
-    assert!(old.contains("driver too old: it is of CUDA 12.4") && old.ends_with(needs), "{old}");
+    assert!(old.contains("driver too old: it supports CUDA 12.4") && old.ends_with(needs), "{old}");
     let found = line(EMULATED_DRIVER);
     assert!(found.contains(" available ") && found.contains("card 0: Emulated exact, sm_90"), "{found}");
     assert!(found.contains("card 3: card too old: Emulated old has compute capability 7.5"), "{found}");
 }
 
-/// There is no cost model of cards: the card is named, or why there is none.
+/// There is no cost model for cards. The message names the card, or says why there is none.
 #[test]
 fn what_cannot_be_explained_is_said() {
     let place = Place::new();
     let text = |driver| run(&place, driver, "engines --explain --engine cuda").stderr;
     let known = text(EMULATED_DRIVER);
-    assert!(known.contains("there is none of cuda, card 0: Emulated exact, sm_90"), "{known}");
+    assert!(
+        known.contains("only the engine ifma has a cost model, not cuda (card 0: Emulated exact, sm_90"),
+        "{known}"
+    );
     let none = text("/nowhere/libcuda.so.1");
-    assert!(none.contains("there is none of cuda, not available (no driver: /nowhere/libcuda.so.1"), "{none}");
+    assert!(none.contains("not cuda (not available: no driver: /nowhere/libcuda.so.1"), "{none}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is wrong, as one line or one object, however it came about.
+//! Errors are one line or one object, whatever their cause.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn staff() -> Place {
     place
 }
 
-/// The one complaint of a run that failed, as an object.
+/// The only error of a failed run, as an object.
 fn told(run: &Run) -> Value {
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     let objects = run.stderr.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
@@ -34,7 +34,7 @@ fn errors_are_objects_that_know_their_place() {
     assert_eq!((&error["file"], &error["line"], &error["row"]), (&json!("in.txt"), &json!(2), &Value::Null));
     let error = told(&place.run("inspect --json missing.parquet"));
     assert_eq!(error["file"], "missing.parquet");
-    // Nothing is known of the arguments when they are wrong but that they ask for JSON.
+    // When the arguments are invalid, only the request for JSON is known.
     let error = told(&place.run("decrypt --json -f foo -k keys/private.json x.parquet"));
     assert!(error["message"].as_str().unwrap().starts_with("invalid value 'foo' for '--format <FORMAT>' ["), "{error}");
     let run = place.run("inspect -- --json");
@@ -66,10 +66,13 @@ fn bad_arguments_are_one_line() {
             &format!("{encrypt} --scale salary=x"),
             "invalid value 'salary=x' for '--scale <N>': expected a whole number, in digits",
         ),
-        (&format!("{encrypt} --delimiter ab"), "invalid value 'ab' for '--delimiter <CHAR>': one character, or tab"),
+        (
+            &format!("{encrypt} --delimiter ab"),
+            "invalid value 'ab' for '--delimiter <CHAR>': expected one character, tab",
+        ),
         (&format!("{encrypt} more"), "unexpected argument 'more' found"),
         ("encrypt -k k -c v --scale -1 x -o o", "unexpected argument '-1' found; tip: write --OPTION=VALUE if a value"),
-        ("sum -k k -o o --min-rows 0 x", "invalid value '0' for '--min-rows <N>': at least 1"),
+        ("sum -k k -o o --min-rows 0 x", "invalid value '0' for '--min-rows <N>': expected at least 1"),
         ("sum -k k -o o --min-rows x x", "invalid value 'x' for '--min-rows <N>': expected a whole number, in digits"),
         (
             "sum -k k -o o --min-rows 99999999999999999999 x",
@@ -92,11 +95,11 @@ fn no_message_shows_a_number_that_nobody_gave() {
     for (line, expected) in [
         (
             "encrypt -k bfv/public.json -c salary --range 1e38",
-            "in.csv: column salary: plaintexts of 160 bits: bfv-4096 takes 2 to 40",
+            "in.csv: column salary: plaintexts of 160 bits are not supported: bfv-4096 allows 2 to 40 bits",
         ),
         (
             "encrypt -k bfv/public.json -c salary --range 1e38 --max-additions 18446744073709551615",
-            "in.csv: column salary: plaintexts of 192 bits: bfv-4096 takes 2 to 40",
+            "in.csv: column salary: plaintexts of 192 bits are not supported: bfv-4096 allows 2 to 40 bits",
         ),
     ] {
         place.fails(&format!("{line} {out}"), expected);
@@ -137,7 +140,7 @@ fn a_stream_that_cannot_be_stored_is_not_called_unreadable() {
     missing.env("TMPDIR", "nowhere");
     let expected = "standard input: cannot be stored temporarily in nowhere: ";
     decrypt(&mut missing).failed("no TMPDIR", expected);
-    // A limit on the size of files stands for a full disk.
+    // A limit on file sizes simulates a full disk.
     let mut limited = std::process::Command::new("sh");
     let script = format!("ulimit -f {}; exec \"$@\"", table.len() / 1024);
     let program = place.command(["decrypt", "-k", "keys/private.json", "-"]);

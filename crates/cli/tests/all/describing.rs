@@ -1,9 +1,9 @@
-//! Tables that pandas, polars and DuckDB have had in hand.
+//! Tables that pandas, polars and DuckDB have rewritten.
 
 use crate::common::{Place, STAFF};
 
-/// What each library makes of `rows.parquet`: without metadata, with types of its own, in
-/// `bare.parquet`.
+/// Programs that rewrite `rows.parquet` as `bare.parquet` with each library: without metadata and
+/// with the library's types.
 const LIBRARIES: [&str; 3] = [
     "import pandas as pd\npd.read_parquet('rows.parquet').to_parquet('bare.parquet')",
     "import polars as pl\npl.read_parquet('rows.parquet').write_parquet('bare.parquet')",
@@ -16,7 +16,7 @@ fn descriptions_are_attached_again() {
     place.write("in.csv", STAFF);
     place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
     let expected = "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n";
-    // Python starts slowly: packed columns need not have met every library.
+    // Python starts slowly, so not every combination is tested.
     let cases = [("keys", "", &LIBRARIES[..]), ("keys", "--pack", &LIBRARIES[..1]), ("bfv", "", &LIBRARIES[1..])];
     for (keys, options, libraries) in cases {
         let encrypt = format!("encrypt -k {keys}/public.json {options} -c salary,bonus --scale bonus=2");
@@ -28,11 +28,11 @@ fn descriptions_are_attached_again() {
             place.ok("describe bare.parquet --like rows.parquet -o again.parquet");
             place.ok(&format!("sum -k {keys}/public.json -b dept again.parquet -o totals.parquet"));
             assert_eq!(place.ok(&format!("{decrypt} totals.parquet")).text(), expected, "{options} {library}");
-            // Totals lose theirs as well.
+            // Totals lose their metadata as well.
             place.python(&library.replace("rows.parquet", "totals.parquet"));
             place.ok("describe bare.parquet -l totals.parquet -o again.parquet");
             assert_eq!(place.ok(&format!("{decrypt} again.parquet")).text(), expected, "{options} {library}");
-            // The table is the same one: together they would count twice.
+            // It is the same table: summed together, its rows would count twice.
             place.fails(
                 &format!("sum -k {keys}/public.json rows.parquet again.parquet -o both.parquet"),
                 "again.parquet: has rows of table",
@@ -57,7 +57,7 @@ fn what_is_not_described_is_named() {
     for (table, expected) in [
         ("no-companion", "column salary: its companion column salary.additions is missing"),
         ("nothing", "holds no encrypted column"),
-        ("text", "column salary: is Utf8, of which no FixedSizeBinary(128) can be made"),
+        ("text", "column salary: is Utf8, which cannot be converted to FixedSizeBinary(128)"),
     ] {
         let line = format!("describe {table}.parquet --like rows.parquet -o out.parquet");
         place.fails(&line, &format!("{table}.parquet: {expected}"));

@@ -1,4 +1,4 @@
-//! Devices, of which this program has none.
+//! Devices, none of which are built into this program.
 
 use crate::common::{Place, STAFF};
 use serde_json::Value;

@@ -9,12 +9,12 @@ use hearith_dghv::circuit::{Circuit, library};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The option by which everything is asked.
+/// The option that every command requires.
 const INSECURE: &str = "--insecure-historical-parameters";
-/// Circuits of the library.
+/// The library's circuits.
 const CIRCUITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dghv/circuits");
 
-/// Keys made once for all tests of this program.
+/// Keys generated once for all tests of this program.
 static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
     for (name, options) in [
@@ -48,12 +48,12 @@ fn place() -> Place {
     place
 }
 
-/// The line with the option.
+/// Adds the option to a command line.
 fn insecure(line: &str) -> String {
     format!("dghv {INSECURE} {line}")
 }
 
-/// A place in which both files are encrypted under a key.
+/// A place with both files encrypted under a key.
 fn encrypted(key: &str) -> Place {
     let place = place();
     for name in ["a", "b"] {
@@ -70,7 +70,7 @@ fn inspected(place: &Place, file: &str) -> Value {
     serde_json::from_str(&place.ok(&format!("dghv inspect --json {file}")).text()).unwrap()
 }
 
-/// Rewrites a file with some bytes changed.
+/// Copies a file with some bytes changed.
 fn craft(place: &Place, from: &str, to: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(place.file(from)).unwrap();
     change(&mut bytes);
@@ -136,8 +136,8 @@ fn a_circuit_is_computed_on_encrypted_bits() {
     }
 }
 
-/// A circuit of four inputs and so many outputs, each the sum of two inputs. If `held`, the first
-/// output is the last one's complement, so that all others wait for it.
+/// A circuit with four inputs and `outputs` outputs, each the sum of two inputs. If `held`, the
+/// first output is the complement of the last one, so all others have to wait for it.
 fn many_outputs(outputs: usize, held: bool) -> String {
     let last = 3 + outputs;
     let mut text = format!("{outputs} {}\n1 4\n1 {outputs}\n\n", last + 1);
@@ -161,7 +161,7 @@ fn outputs_take_no_memory_once_they_are_written() {
             "evaluate --threads 2 --memory {memory} --key short/public.dghv --circuit {name}.txt b.dghv --out c.dghv"
         )
     };
-    // 1500 ciphertexts are 27 MB; those that wait for none are written 16 MiB at a time.
+    // 1500 ciphertexts are 27 MB. Outputs that need not wait are written 16 MiB at a time.
     let refused = "held.txt: evaluating it needs 28 MiB of memory, but only 24 MiB may be used (--memory allows more)";
     fails(&place, &line("held", 24), refused);
     for (name, memory) in [("given", 24), ("held", 28)] {
@@ -185,7 +185,7 @@ fn what_does_not_fit_the_address_space_is_refused_beforehand() {
     limited.arg(program.get_program()).args(program.get_args());
     let run = Run::of(limited.output().unwrap());
     run.failed("a limit of the address space", "held.txt: evaluating it needs 1");
-    assert!(run.stderr.ends_with(" MiB may be used (--memory sets another bound)\n"), "{}", run.stderr);
+    assert!(run.stderr.ends_with(" MiB may be used (--memory sets another limit)\n"), "{}", run.stderr);
     assert_eq!(place.files(), before);
 }
 
@@ -209,7 +209,7 @@ fn integers_go_in_and_out() {
     let encrypt = |width: &str| format!("encrypt {width} --key short/public.dghv z.txt --out c.dghv");
     fails(&place, &encrypt("--width 32"), "z.txt: line 1: not an integer from 0 to 4294967295");
     fails(&place, &encrypt("--width 31 --signed"), "z.txt: line 1: not an integer from -1073741824 to 1073741823");
-    let refused = "s.dghv: 5 bits are not a whole number of integers of 4";
+    let refused = "s.dghv: 5 bits cannot be divided into integers of 4 bits";
     fails(&place, "decrypt --width 4 --key cnt/private.dghv s.dghv --out c.txt", refused);
     let run = place.run(&insecure(&encrypt("--width 65")));
     assert_eq!(run.status, Some(2), "{}", run.stderr);
@@ -226,7 +226,7 @@ fn without_recryption_circuits_are_shallow() {
     let refused = "adder4.txt: noise of up to ";
     place.fails(&evaluate("adder4.txt", "a.dghv b.dghv"), refused);
     let run = place.run(&evaluate("adder4.txt", "a.dghv b.dghv"));
-    assert!(run.stderr.ends_with("(a key with recryption would go on)\n"), "{}", run.stderr);
+    assert!(run.stderr.ends_with("(a key with recryption could continue)\n"), "{}", run.stderr);
     for name in ["a", "b"] {
         place.write(&format!("{name}.txt"), "1\n1\n");
         place.ok(&insecure(&format!("encrypt --key short/public.dghv {name}.txt --out {name}.dghv")));
@@ -252,7 +252,7 @@ fn bits_go_down_a_ladder() {
     );
     assert!(place.ok("dghv inspect cnt/public.dghv").text().contains("  ladder     no\n"));
 
-    // A level at a time, or some at once; noise goes with each.
+    // One level at a time, or several at once. Each level removes noise.
     let switch = |from: &str, to: &str| insecure(&format!("switch --key ladder/public.dghv {from} --out {to}"));
     let run = place.ok(&switch("a.dghv", "a1.dghv"));
     assert!(run.stderr.contains("switch: 4 rows in ") && run.stderr.contains("level 0 to level 1"), "{}", run.stderr);
@@ -263,8 +263,8 @@ fn bits_go_down_a_ladder() {
     assert!(place.ok("dghv inspect a2.dghv").text().contains("  level      2\n"));
     assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv b2.dghv")).text(), "0\n1\n0\n1\n");
 
-    // Files of two levels meet at the lower one; eight bits are multiplied by none of the key's own
-    // products.
+    // Files of two levels are combined at the lower one. The key's own products cannot multiply
+    // eight bits.
     for (command, expected) in [("add", "0\n1\n1\n0\n"), ("multiply", "0\n0\n0\n1\n")] {
         place.ok(&insecure(&format!("{command} --key ladder/public.dghv a1.dghv b2.dghv --out c.dghv")));
         assert_eq!(level("c.dghv"), 2);
@@ -280,7 +280,7 @@ fn bits_go_down_a_ladder() {
         run.stderr
     );
     assert!(level("s.dghv") > 2);
-    // 12 and 10, the first bits lowest.
+    // 12 plus 10, lowest bits first.
     assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv s.dghv")).text(), "0\n1\n1\n0\n1\n");
 }
 
@@ -289,20 +289,20 @@ fn switches_that_cannot_be() {
     let place = encrypted("ladder");
     let switch = |key: &str, input: &str| format!("switch --key {key}/public.dghv {input} --out c.dghv");
     place.ok(&insecure("switch --key ladder/public.dghv --level 6 a.dghv --out a6.dghv"));
-    let refused = "a6.dghv: no way from level 6 to level 7: the key has 6 levels below its own (bits only go down)";
+    let refused =
+        "a6.dghv: cannot switch from level 6 to level 7: the key has 6 levels below its own (bits can only move down)";
     fails(&place, &switch("ladder", "a6.dghv"), refused);
-    fails(&place, &switch("ladder", "--level 5 a6.dghv"), "a6.dghv: no way from level 6 to level 5");
+    fails(&place, &switch("ladder", "--level 5 a6.dghv"), "a6.dghv: cannot switch from level 6 to level 5");
     fails(&place, &switch("short", "a.dghv"), "a.dghv: encrypted under key ");
     place.ok(&insecure("encrypt --key short/public.dghv a.txt --out s.dghv"));
-    let refused =
-        "s.dghv: no way from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
+    let refused = "s.dghv: cannot switch from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
     fails(&place, &switch("short", "s.dghv"), refused);
     let length = fs::read(place.file("a.dghv")).unwrap().len();
     craft(&place, "a.dghv", "cut.dghv", |bytes| bytes.truncate(length - 5000));
     fails(&place, &switch("ladder", "cut.dghv"), "cut.dghv: row 4: truncated");
     craft(&place, "ladder/public.dghv", "cut", |bytes| bytes.truncate(100_000));
     fails(&place, "switch --key cut a.dghv --out c.dghv", "cut: truncated: the file ends in the middle of its content");
-    // Noise that a switch would take away.
+    // Noise that a switch would remove.
     for file in ["p.dghv", "q.dghv"] {
         let from = if file == "p.dghv" { "a.dghv" } else { "p.dghv" };
         place.ok(&insecure(&format!("multiply --key ladder/public.dghv {from} {from} --out {file}")));
@@ -310,10 +310,10 @@ fn switches_that_cannot_be() {
     let line = "multiply --key ladder/public.dghv q.dghv q.dghv --out c.dghv";
     fails(&place, line, "q.dghv: row 1: noise of up to ");
     let run = place.run(&insecure(line));
-    assert!(run.stderr.ends_with("(hearith dghv switch takes noise away first)\n"), "{}", run.stderr);
+    assert!(run.stderr.ends_with("(reduce the noise first with hearith dghv switch)\n"), "{}", run.stderr);
     let keygen = |what: &str| format!("keygen --scheme cmnt --out new --parameters {what}");
     fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters needs ");
-    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs: these parameters allow 1 to 16");
+    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs is not possible: these parameters allow 1 to 16");
     fails(&place, &keygen("toy --ladder 0"), "a ladder of 0 rungs");
     assert!(!place.file("new").exists());
 }
@@ -332,12 +332,9 @@ fn every_command_asks_by_name() {
         "decrypt --key short/private.dghv a.dghv --out c.txt",
     ] {
         let words = ["dghv"].into_iter().chain(line.split_whitespace());
-        // Asking for weak keys of the other scheme is not asking for these.
+        // Permission for weak keys of the other scheme does not apply here.
         let run = Run::of(place.strict(words).arg("--insecure-key").output().unwrap());
-        run.failed(
-            line,
-            "every key of these schemes is broken and protects nothing (--insecure-historical-parameters)",
-        );
+        run.failed(line, "these schemes are broken: their keys protect nothing (--insecure-historical-parameters)");
         assert_eq!(place.files(), before, "{line}");
     }
     let run = place.ok(&insecure("add --quiet --key short/public.dghv a.dghv b.dghv --out c.dghv"));
@@ -363,8 +360,7 @@ fn the_private_key_is_its_owners_and_a_key_is_not_replaced_unless_forced() {
     place.ok(&insecure("encrypt --key new/deep/public.dghv bit.txt --out bit.dghv"));
     fs::set_permissions(place.file("new/deep/private.dghv"), fs::Permissions::from_mode(0o644)).unwrap();
     let run = place.ok(&insecure("decrypt --quiet --key new/deep/private.dghv bit.dghv"));
-    let warning =
-        "new/deep/private.dghv: warning: others than its owner can read this private key (chmod 600 fixes it)";
+    let warning = "new/deep/private.dghv: warning: other users can read this private key (chmod 600 fixes it)";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
 }
 
@@ -373,11 +369,15 @@ fn parameters_that_are_none() {
     let place = place();
     let keygen =
         |scheme: &str, parameters: &str| format!("keygen --scheme {scheme} --parameters {parameters} --out new");
-    fails(&place, &keygen("dghv", "toy"), "unknown scheme: known are cmnt, cnt");
-    fails(&place, &keygen("cnt", "tiny"), "unknown parameters: known are toy, small, medium, large (or a file");
+    fails(&place, &keygen("dghv", "toy"), "unknown scheme: choose one of cmnt, cnt");
+    fails(&place, &keygen("cnt", "tiny"), "unknown parameters: choose one of toy, small, medium, large (or a file");
     place.write("set.txt", "toy = {'lam': 42}");
     fails(&place, &keygen("cnt", "set.txt"), "set.txt: the parameter 'rho' is missing");
-    fails(&place, &keygen("cmnt", "set.txt"), "set.txt: the published program's parameters are those of cnt");
+    fails(
+        &place,
+        &keygen("cmnt", "set.txt"),
+        "set.txt: parameters in the published program's format work only with --scheme cnt",
+    );
     place.write("set.txt", "{'lam':42,'rho':26,'eta':988,'gam':147456,'alpha':970,'tau':158}");
     fails(&place, &keygen("cnt", "set.txt"), "set.txt: parameters: a fresh ciphertext would not decrypt");
     assert!(!place.file("new").exists());
@@ -437,7 +437,7 @@ fn files_that_are_wrong_are_named() {
     fails(
         &place,
         &decrypt("bent.dghv"),
-        "bent.dghv: damaged or tampered with: the checksum is not that of the content",
+        "bent.dghv: damaged or tampered with: the checksum does not match the content",
     );
     fails(
         &place,
@@ -445,7 +445,11 @@ fn files_that_are_wrong_are_named() {
         "bent.dghv: damaged or tampered with: the checksum",
     );
     craft(&place, "a.dghv", "new.dghv", |bytes| bytes[8] = 7);
-    fails(&place, &decrypt("new.dghv"), "new.dghv: version 7 of the format, and this program reads versions 1 to 2");
+    fails(
+        &place,
+        &decrypt("new.dghv"),
+        "new.dghv: version 7 of the format is not supported: this program reads versions 1 to 2",
+    );
     fails(&place, &decrypt("a.txt"), "a.txt: not a file of FHE over the integers");
     fails(&place, &decrypt("short/public.dghv"), "short/public.dghv: holds a public key, not encrypted bits");
     fails(&place, &decrypt("missing.dghv"), "missing.dghv: cannot read: No such file or directory");
@@ -467,12 +471,12 @@ fn keys_and_batches_that_do_not_belong_together() {
     place.ok(&insecure("encrypt --key short/public.dghv one.txt --out one.dghv"));
     place.ok(&insecure("encrypt --key cnt/public.dghv a.txt --out other.dghv"));
     let add = |right: &str| format!("add --key short/public.dghv a.dghv {right} --out c.dghv");
-    fails(&place, &add("one.dghv"), "one.dghv: 1 rows, and a.dghv has 4");
+    fails(&place, &add("one.dghv"), "one.dghv: has 1 rows, but a.dghv has 4");
     fails(&place, &add("other.dghv"), "other.dghv: encrypted under key ");
-    // The scheme's lengths as in another file, the id as in this one.
+    // The scheme and lengths of another file with the ID of this one.
     let header = fs::read(place.file("other.dghv")).unwrap()[12..40].to_vec();
     craft(&place, "a.dghv", "foreign.dghv", |bytes| bytes[12..40].copy_from_slice(&header));
-    fails(&place, &add("foreign.dghv"), "foreign.dghv: its parameters are not those of the key that it names");
+    fails(&place, &add("foreign.dghv"), "foreign.dghv: its parameters differ from those of its key");
 }
 
 #[test]
@@ -512,9 +516,9 @@ fn circuits_that_are_none() {
     circuit("1 9\n2 4 4\n1 1\n\n2 1 0 4 8 AND\n");
     place.ok(&insecure(&evaluate("a.dghv b.dghv")));
     fs::remove_file(place.file("c.dghv")).unwrap();
-    fails(&place, &evaluate("a.dghv"), "bad.txt: the circuit's input values and the files given differ: 2 and 1");
+    fails(&place, &evaluate("a.dghv"), "bad.txt: the circuit has 2 input values, but 1 files are given");
     circuit("1 8\n2 4 3\n1 1\n\n2 1 0 4 7 AND\n");
-    fails(&place, &evaluate("a.dghv b.dghv"), "b.dghv: 4 rows, and input value 2 of the circuit has 3 bits");
+    fails(&place, &evaluate("a.dghv b.dghv"), "b.dghv: has 4 rows, but input value 2 of the circuit has 3 bits");
     circuit("1 9\n4 4 1\n\n2 1 0 4 8 AND\n");
     fails(
         &place,

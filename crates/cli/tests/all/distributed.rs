@@ -1,4 +1,4 @@
-//! Trustees who generate a key together, each a process, over the loopback address.
+//! Trustees generate a key together, each in its own process, over the loopback address.
 
 use crate::common::{Place, STAFF};
 use std::io::{Read, Write};
@@ -6,12 +6,12 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::thread;
 
-/// A place with a key for each trustee to sign with, and addresses.
+/// A place with a signing key and addresses for each trustee.
 struct Trustees {
     place: Place,
-    /// Where each listens.
+    /// The address that each trustee listens on.
     listen: Vec<String>,
-    /// Where each is reached.
+    /// The address at which the others reach each trustee.
     reached: Vec<String>,
 }
 
@@ -41,7 +41,8 @@ impl Trustees {
         self.place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs all, each with what it is told more, and gives what each said and whether it succeeded.
+    /// Runs all trustees, each with additional options. Returns whether each succeeded, and its
+    /// messages.
     fn run(&self, sharing: &str, more: impl Fn(u32) -> String) -> Vec<(bool, String)> {
         let numbers = 1..=self.listen.len() as u32;
         let running: Vec<Child> = numbers.map(|number| self.start(number, sharing, &more(number))).collect();
@@ -58,7 +59,7 @@ fn five_processes_generate_a_key_of_which_any_three_decrypt() {
     let trustees = Trustees::new(5);
     for (number, (succeeded, said)) in (1..).zip(trustees.run("3/5", |_| String::new())) {
         assert!(succeeded, "{said}");
-        // Everybody sees the keys of all.
+        // Every trustee sees the keys of all.
         for other in 1..=5 {
             let own = if number == other { ", this one" } else { "" };
             assert!(said.contains(&format!("hearith: trustee {other}{own}: key ")), "{said}");
@@ -74,7 +75,7 @@ fn five_processes_generate_a_key_of_which_any_three_decrypt() {
         assert!(files.len() <= 3, "{files:?}");
     }
     place.write("in.csv", STAFF);
-    // Under a key of one holder, for comparison.
+    // Under the key of a single holder, for comparison.
     let plain = place.totals("--column salary", "--by dept");
     place.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
     place.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
@@ -87,7 +88,7 @@ fn five_processes_generate_a_key_of_which_any_three_decrypt() {
     assert_eq!(place.ok(combine).text(), plain);
 }
 
-/// Forwards connections; the first is cut after some bytes.
+/// Forwards connections, and cuts the first one after a number of bytes.
 fn cutting(target: &str, bytes: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, target) = (listener.local_addr().unwrap().to_string(), target.to_owned());
@@ -119,13 +120,13 @@ fn cutting(target: &str, bytes: usize) -> String {
 #[test]
 fn a_lost_connection_begins_another_run() {
     let mut trustees = Trustees::new(3);
-    // The hello and two rounds pass.
+    // The first message and two rounds pass.
     trustees.reached[0] = cutting(&trustees.listen[0], 2500);
     let said = trustees.run("2/3", |_| String::new());
     for (succeeded, said) in &said {
         assert!(succeeded, "{said}");
     }
-    assert!(said.iter().all(|(_, said)| said.contains("beginning again, with fresh random numbers")), "{said:?}");
+    assert!(said.iter().all(|(_, said)| said.contains("restarting with fresh random numbers")), "{said:?}");
     let public = trustees.place.read("key-1/public.json");
     assert!((2..=3).all(|number| trustees.place.read(&format!("key-{number}/public.json")) == public));
 }
@@ -136,7 +137,7 @@ fn trustees_who_want_other_keys_are_told() {
     let other = |number: u32| if number == 2 { "--variant djn" } else { "" };
     for (number, (succeeded, said)) in (1..).zip(trustees.run("2/3", |number| other(number).to_owned())) {
         assert!(!succeeded, "{said}");
-        let expected = if number == 2 { "generates a key of another length" } else { "trustee 2 generates a key" };
+        let expected = if number == 2 { "uses another key length" } else { "trustee 2 uses another key length" };
         assert!(said.contains(expected), "{number}: {said}");
     }
     // Nothing is left, not even the directories.
@@ -157,14 +158,14 @@ fn what_is_missing_is_named() {
         ("--trustee", "--distributed needs --trustee N, a number from 1 to 3"),
         ("--identity", "--distributed needs --identity FILE"),
         ("--listen", "--distributed needs --listen ADDRESS:PORT"),
-        ("--peer", "--distributed needs --peer 1=HOST:PORT once"),
-        ("--peer-key", "--distributed needs --peer-key 1=FILE once, trustee 1's public key"),
+        ("--peer", "--distributed needs exactly one --peer 1=HOST:PORT"),
+        ("--peer-key", "--distributed needs exactly one --peer-key 1=FILE, trustee 1's public key"),
     ] {
         place.fails(&without(option), expected);
     }
     let same = line.replace("--peer-key 3=id-3", "--peer-key 3=id-1");
     place.fails(&same, "two trustees have the same key");
     let few = line.replace("--distributed 2/3", "--distributed 3/3");
-    let expected = "a key is generated by 3 to 9 trustees with a public key each, of whom at least 2 and at most the larger half are needed";
+    let expected = "key generation needs 3 to 9 trustees with one public key each, and a threshold of at least 2 and at most half of them, rounded up";
     place.fails(&few, expected);
 }

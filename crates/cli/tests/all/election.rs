@@ -1,4 +1,4 @@
-//! An election from beginning to end, through the program.
+//! A complete election through the program.
 
 use crate::common::{Place, Run, ceremony};
 use crate::offline::lower_rounds;
@@ -19,7 +19,7 @@ const VOTES: &str = "Colour,voter,Chair,A new roof?\nred,ann,Ada,yes\ngreen,ben,
 const RESULT: &str = "Chair\n  Ada               1\n  Bo = B.           2\n  Cy                0\n\
                       A new roof?\n  yes           4\n  no            1\nColour\n  red             3\n  green           2\n";
 
-/// An election that voting has begun in.
+/// An election whose voting is open.
 fn open(sharing: &str) -> Place {
     let place = begun();
     place.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&place, sharing)));
@@ -27,7 +27,7 @@ fn open(sharing: &str) -> Place {
     place
 }
 
-/// An election that has no key yet.
+/// An election without a key.
 fn begun() -> Place {
     let place = Place::new();
     place.write("contests.json", CONTESTS);
@@ -40,8 +40,8 @@ fn begun() -> Place {
     place
 }
 
-/// Three trustees generate a key, each a process with a key to sign with, and write to a folder of
-/// its own. Gives the three command lines.
+/// Three trustees generate a key, each in its own process with its own signing key and folder.
+/// Returns the three command lines.
 fn generate(place: &Place) -> Vec<String> {
     with_keys(place, "--shares 2/3");
     let lines = ceremony::lines(512);
@@ -56,7 +56,7 @@ fn generate(place: &Place) -> Vec<String> {
     lines
 }
 
-/// The same by files: a key too short for an election, for speed.
+/// The same through files. The key is too short for an election, for speed.
 #[test]
 fn trustees_without_a_network_generate_a_key_by_files() {
     let place = Place::new();
@@ -95,7 +95,7 @@ fn trustees_without_a_network_generate_a_key_by_files() {
     place.fails(&line(1), "secret-1/statement-1.json: there is a key already");
 }
 
-/// The option of a shared key, with the keys that three trustees made to sign with.
+/// The option for a shared key, with the signing keys of three trustees.
 pub fn with_keys(place: &Place, sharing: &str) -> String {
     if sharing.is_empty() {
         return String::new();
@@ -111,8 +111,7 @@ fn words(place: &Place, words: &[&str]) -> Run {
     run
 }
 
-/// The same with the three of the table's votes, one that was challenged, and one that was prepared
-/// and cast.
+/// The same with the table's three votes, a challenged one, and one that was prepared and cast.
 fn voted(sharing: &str) -> Place {
     let place = open(sharing);
     vote(&place);
@@ -131,12 +130,12 @@ fn vote(place: &Place) {
     let run = place.ok("election challenge club first --credential credentials.jsonl");
     assert!(run.text().ends_with("Chair: Bo = B.\nA new roof?: yes\nColour: green\n"), "{}", run.text());
     let again = "election vote club --credential credentials.jsonl --cast first";
-    place.fails(again, "contest 0, mark 0: the ciphertext is on the board already");
+    place.fails(again, "contest 0, mark 0: the ciphertext is already on the board");
     let run = place.ok("election vote club --credential credentials.jsonl --cast second --receipt receipt.json");
     let tracker = run.text().lines().last().unwrap().strip_prefix("tracker ").unwrap().replace(' ', "");
     let run = place.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json --voters"));
     assert!(run.text().contains("the ballot of 'dan' is entry 7: it counts"), "{}", run.text());
-    assert!(run.text().contains("the receipt is of entry 7"), "{}", run.text());
+    assert!(run.text().contains("the receipt is for entry 7"), "{}", run.text());
     assert!(run.text().contains("voted      ann\n"), "{}", run.text());
     place.ok("election tally club");
 }
@@ -145,7 +144,7 @@ fn vote(place: &Place) {
 fn trustees_generate_a_key_that_nobody_ever_holds() {
     let place = begun();
     let lines = generate(&place);
-    // Nothing is written over, and a key to sign with is its trustee's.
+    // No file is overwritten, and a signing key belongs to one trustee.
     place.fails(&lines[0], "secret-1/statement-1.json: there is a key already");
     let foreign = lines[1].replace("--trustee-key trustee-2.json", "--trustee-key trustee-1.json");
     place.fails(&foreign, "trustee-1.json: not the key of trustee 2 in trustees.txt");
@@ -157,12 +156,12 @@ fn trustees_generate_a_key_that_nobody_ever_holds() {
         format!("election ceremony club --trustee-keys trustees.txt --statements {}", files.join(" "))
     };
     let what = "the trustees' statements about the key: ";
-    place.fails(&take(&[file(1), file(3)]), &format!("{what}not one of every trustee"));
-    place.fails(&take(&[file(1), file(2), file(2)]), &format!("{what}not one of every trustee"));
+    place.fails(&take(&[file(1), file(3)]), &format!("{what}there must be one from each trustee"));
+    place.fails(&take(&[file(1), file(2), file(2)]), &format!("{what}there must be one from each trustee"));
     let spoiled = place.read(&file(2)).replace("\"needed\":2", "\"needed\":3");
     place.write("spoiled.json", &spoiled);
     let other = take(&[file(1), "spoiled.json".into(), file(3)]);
-    place.fails(&other, &format!("{what}they are about different keys: they come from different runs"));
+    place.fails(&other, &format!("{what}they concern different keys, so they come from different runs"));
     let signature = place.read(&file(1)).split_once("\"statement\"").unwrap().0.to_owned();
     let statement = place.read(&file(2)).split_once("\"statement\"").unwrap().1.to_owned();
     place.write("spoiled.json", format!("{signature}\"statement\"{statement}"));
@@ -183,7 +182,7 @@ fn trustees_generate_a_key_that_nobody_ever_holds() {
     let run = place.ok("election verify club/record");
     assert!(run.text().ends_with(RESULT), "{}", run.text());
     assert_eq!(fs::metadata(place.file("secret-1/share-1.json")).unwrap().permissions().mode() & 0o777, 0o600);
-    // The second verifier says the same.
+    // The second verifier agrees.
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../verifier/hearith_verify.py");
     let verifier = Command::new("python3").args([script, "--insecure-key"]).arg(place.file("club/record")).output();
     let verifier = verifier.unwrap();
@@ -195,14 +194,14 @@ fn trustees_decrypt_what_voters_cast() {
     let place = voted("--shares 2/3");
     let foreign =
         "election decrypt-share club/record --share secret/share-1.json --trustee-key trustee-2.json --out 1.json";
-    place.fails(foreign, "trustee-2.json: not the key of the trustee whose share of the key it is");
+    place.fails(foreign, "trustee-2.json: not the signing key of the trustee who holds the share");
     for trustee in [1, 3] {
         place.ok(&format!(
             "election decrypt-share club/record --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json \
              --out {trustee}.json"
         ));
     }
-    // Too few at first; then the other one.
+    // Too few shares at first, then the missing one.
     let run = place.run("election finish club 3.json");
     run.failed("finish", "club: 1 shares, but 2 are needed");
     assert_eq!(place.ok("election finish club 1.json").text(), RESULT);
@@ -212,7 +211,7 @@ fn trustees_decrypt_what_voters_cast() {
     assert!(run.text().contains("challenges good  1 challenged ballots opened\n"), "{}", run.text());
     let json = place.ok("election verify club --json").text();
     assert!(json.contains("\"verified\":true") && json.contains("[[1,2,0],[4,1],[3,2]]"), "{json}");
-    // A key of 512 bits is taken where that is asked for alone.
+    // A key of 512 bits needs explicit permission.
     let strict = Run::of(place.strict(["election", "verify", "club/record"]).output().unwrap());
     assert_eq!(strict.status, Some(1), "{}", strict.stderr);
     for secret in
@@ -243,14 +242,14 @@ fn spoiled_records_are_refuted_by_name() {
     };
     refuted(&lines.replace("\"cleo\"", "\"chloe\""), "chain");
     let cut: String = lines.lines().take(6).map(|line| [line, "\n"].concat()).collect();
-    refuted(&cut, "heads; first: a head of ");
+    refuted(&cut, "heads; first: the head of ");
     refuted("", "chain, heads; first: there is no record here");
     place.write(board, &lines);
     // Copies and heads of another board.
     fs::create_dir_all(place.file("copy/board")).unwrap();
     place.write("copy/board/00000000.jsonl", &cut);
     let run = place.ok("election audit club/record copy");
-    assert!(run.text().contains("the copies have 6 entries in common, and the first goes on"), "{}", run.text());
+    assert!(run.text().contains("the copies have 6 entries in common, and the first has more"), "{}", run.text());
     place.write("copy/board/00000000.jsonl", lines.replace("\"cleo\"", "\"chloe\""));
     let run = place.run("election audit club/record copy");
     assert_eq!((run.status, run.complaints().len()), (Some(1), 1), "{}", run.stderr);
@@ -277,7 +276,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     place.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
     place.fails(
         "election register club voters.csv --out more.jsonl",
-        "club/record: an entry 'voters' cannot come now: voting is going on",
+        "club/record: an entry of kind 'voters' is not allowed now: voting is in progress",
     );
     place.fails(
         "election vote club --credential credentials.jsonl --choose Colour=red",
@@ -285,11 +284,11 @@ fn what_cannot_be_is_refused_in_one_line() {
     );
     place.fails(
         "election vote club --credential credentials.jsonl --voter eve --choose Colour=red",
-        "credentials.jsonl: no credential of voter 'eve'",
+        "credentials.jsonl: no credential for voter 'eve'",
     );
     let ann = "election vote club --credential credentials.jsonl --voter ann";
-    place.fails(&format!("{ann} --choose Colour=mauve"), "--choose names no CONTEST=CANDIDATE of this election");
-    place.fails(&format!("{ann} --choose Colour=red"), "contest 1: not as many candidates as the contest takes");
+    place.fails(&format!("{ann} --choose Colour=mauve"), "--choose needs a CONTEST=CANDIDATE of this election");
+    place.fails(&format!("{ann} --choose Colour=red"), "contest 1: the contest does not allow this number of choices");
     place.write("votes.csv", "voter,Chair,A new roof?,Colour\nann,Zed,yes,red\n");
     place.fails(
         "election vote club --credential credentials.jsonl --ballots votes.csv",
@@ -319,14 +318,14 @@ fn heads_of_a_record_are_repaired_with_the_boards_key() {
     assert_eq!(place.ok("election repair-heads club --board-key club/board.json").text(), "heads removed: 0\n");
     assert_eq!(place.read(heads), text);
     place.ok("election verify club/record");
-    // A record without its last head gets one.
+    // A record whose last head is missing gets a new one.
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     place.write(heads, lines[..lines.len() - 1].concat());
     assert_eq!(place.run("election verify club/record").status, Some(1));
     let run = place.ok("election repair-heads club/record --board-key club/board.json --json");
     assert_eq!(run.text(), "{\"removed\":0}\n");
     place.ok("election verify club/record");
-    // The same of a store.
+    // The same in a store.
     place.ok("election restore --store sqlite:board.db club");
     let store = "election repair-heads --store sqlite:board.db --board-key";
     assert_eq!(place.ok(&format!("{store} club/board.json")).text(), "heads removed: 0\n");

@@ -1,4 +1,4 @@
-//! An election at a server, from beginning to end, through the program.
+//! A complete election at a server, through the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -37,7 +37,7 @@ fn an_election_at_a_server_comes_to_its_result() {
         let run = vote(&place, url, voter, &format!("--choose Chair={candidate}"));
         assert!(run.text().starts_with("cast: entry "), "{}{}", run.text(), run.stderr);
     }
-    // Prepared, challenged, and never cast; then another one that is.
+    // One ballot is prepared, challenged and never cast. Another is cast.
     for file in ["first", "second"] {
         let run = vote(&place, url, "ben", &format!("--choose Chair=Ada --prepare {file}"));
         assert!(run.text().starts_with("NOT CAST YET"), "{}", run.stderr);
@@ -49,28 +49,28 @@ fn an_election_at_a_server_comes_to_its_result() {
     assert_eq!(run.status, Some(0), "{}", run.stderr);
 
     let run = place.ok(&format!("election verify {url}"));
-    assert!(run.text().ends_with("no result yet: voting is going on\n"), "{}", run.text());
-    // The server goes and comes back: nothing is lost.
+    assert!(run.text().ends_with("no result yet: voting is in progress\n"), "{}", run.text());
+    // Nothing is lost when the server is killed and restarted.
     assert_eq!(service.end("-KILL"), None);
     let service = Service::of(&place, &format!("{SERVE} --audit audit.jsonl"));
     let url = &service.url;
     assert!(place.ok("election backup --store sqlite:board.db kept").text().starts_with("kept: "));
     place.ok("election audit kept --receipt receipt.json");
 
-    // Whoever was given something compares it with what the server shows, or with a copy.
+    // Holders of a receipt or a copy compare it with the server's record.
     place.ok(&format!("election audit {url} --receipt receipt.json"));
     let run = place.ok(&format!("election audit kept {url}"));
     assert!(run.text().contains("both copies have the same "), "{}", run.text());
     place.ok(&format!("election tally club --server {url}"));
     let run = place.ok(&format!("election audit kept {url}"));
-    assert!(run.text().contains(" in common, and the second goes on"), "{}", run.text());
+    assert!(run.text().contains(" in common, and the second has more"), "{}", run.text());
     let run = place.ok(&format!("election finish club --key secret/private.json --server {url}"));
     assert!(run.text().contains("Ada           1") && run.text().contains("Bo            2"), "{}", run.text());
     let verified = place.ok(&format!("election verify {url}")).text();
     assert_eq!(service.end("-TERM"), Some(0));
 
-    // The backup goes on, verifies as the server's record did, and makes another store that
-    // verifies too.
+    // The backup is extended, verifies like the server's record did, and restores to another store
+    // that verifies too.
     place.ok("election backup --store sqlite:board.db kept");
     assert_eq!(place.ok("election verify kept").text(), verified);
     place.ok("election restore --store sqlite:other.db kept");
@@ -120,19 +120,19 @@ fn a_proxy_that_drops_ballots_is_not_believed() {
     place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
     let run = vote(&place, &url, "ann", "--choose Chair=Ada --receipt receipt.json");
     let theirs = run.text().rsplit("tracker ").next().unwrap().trim().replace(' ', "");
-    // It keeps what is sent to itself, and answers with ann's genuine receipt; or shows her ballot
-    // too.
+    // The proxy drops the ballot and answers with ann's genuine receipt. Then it also shows her
+    // ballot.
     let receipt = place.read("receipt.json");
     for shows_theirs in [false, true] {
         let theirs = shows_theirs.then(|| theirs.clone());
         let proxy = LyingProxy::start(&service.address, receipt.trim().to_owned(), theirs);
         let expected = match shows_theirs {
             false => format!("{proxy}: no ballot on the board has this tracker"),
-            true => format!("{proxy}: the receipt is of entry 3, which is not what was sent"),
+            true => format!("{proxy}: the receipt is for entry 3, which differs from what was sent"),
         };
         let run = vote(&place, &proxy, "ben", "--choose Chair=Bo --receipt mine.json");
         run.failed("a dropped ballot", &expected);
-        assert!(run.stderr.contains("nothing shows that it is on the board"), "{}", run.stderr);
+        assert!(run.stderr.contains("it may not be on the board"), "{}", run.stderr);
         assert!(!place.files().contains(&"mine.json".to_owned()), "no receipt that is none");
         place.run(&format!(
             "election vote {url} --credential credentials --voter ben --choose Chair=Bo --prepare shown"
@@ -141,16 +141,16 @@ fn a_proxy_that_drops_ballots_is_not_believed() {
         run.failed("a dropped challenge", &expected);
         fs::remove_file(place.file("shown")).unwrap();
     }
-    // A receipt and a tracker of two ballots contradict each other.
+    // A receipt and a tracker of two different ballots contradict each other.
     let run = vote(&place, &url, "ben", "--choose Chair=Bo");
     let mine = run.text().rsplit("tracker ").next().unwrap().trim().replace(' ', "");
     let run = place.run(&format!("election audit {url} --receipt receipt.json --tracker {mine}"));
     assert_eq!(run.status, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("the receipt is of entry 3"), "{}", run.stderr);
+    assert!(run.stderr.contains("the receipt is for entry 3"), "{}", run.stderr);
     place.ok(&format!("election audit {url} --receipt receipt.json --tracker {theirs}"));
 }
 
-/// Codes and links of the same credentials, for voters who use the pages.
+/// The credentials as codes and links, for voters who use the pages.
 #[test]
 fn voters_get_codes_and_links() {
     let place = begun();
@@ -171,9 +171,9 @@ fn voters_get_codes_and_links() {
     }
     assert_eq!(place.read("credentials").lines().count(), 2);
     assert_eq!(fs::metadata(place.file("codes.csv")).unwrap().permissions().mode() & 0o777, 0o600);
-    // Voters whom nobody has taken leave no secrets behind.
+    // Voters that the board rejects leave no secrets behind.
     let again = format!("election register club voters.csv --out more --codes more.csv --server {url}");
-    place.fails(&again, &format!("{url}: voter 0 of the entry: there is a voter of this id already"));
+    place.fails(&again, &format!("{url}: voter 0 of the entry: a voter with this ID already exists"));
     assert!(!place.files().iter().any(|file| file.starts_with("more")), "{:?}", place.files());
 }
 
@@ -185,10 +185,10 @@ fn what_a_server_refuses_is_one_line() {
     let url = service.url.clone();
     place.ok(&format!("election register club voters.csv --out credentials --server {url}"));
     let early = vote(&place, &url, "ann", "--choose Chair=Ada");
-    early.failed("before voting is open", &format!("{url}: an entry 'ballot' cannot come now"));
+    early.failed("before voting is open", &format!("{url}: an entry of kind 'ballot' is not allowed now"));
     place.fails(&format!("election tally club --server {url}"), &format!("{url}: "));
     place.fails("election verify http://127.0.0.1:1", "http://127.0.0.1:1: cannot connect");
-    place.fails("election verify http://example.org", "http://example.org: http is for servers on this machine");
+    place.fails("election verify http://example.org", "http://example.org: http is only for servers on this machine");
     place.fails(&format!("{SERVE} --listen {}", service.address), &format!("cannot listen on {}", service.address));
     assert_eq!(service.end("-INT"), Some(0));
     for command in ["verify", "audit"] {
@@ -206,10 +206,7 @@ fn what_a_server_cannot_start_with_is_one_line() {
         (SERVE.to_owned() + " --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that needs TLS"),
         (start("--metrics 0.0.0.0:0"), "0.0.0.0:0 can be reached from other machines: metrics"),
         (start("--tls-cert missing.pem --tls-key missing.pem"), "missing.pem: "),
-        (
-            start("--tls-cert nonsense.pem --tls-key nonsense.pem"),
-            "the server's certificate: there is no certificate in PEM",
-        ),
+        (start("--tls-cert nonsense.pem --tls-key nonsense.pem"), "the server's certificate: no PEM certificate found"),
         (start("--web missing"), "missing has no index.html"),
         (start("--organiser x"), "--organiser: "),
         (start("--audit missing/audit"), "missing/audit: "),
@@ -224,7 +221,7 @@ fn what_a_server_cannot_start_with_is_one_line() {
     ] {
         let before: Vec<String> = place.files();
         let run = place.run(&line);
-        // What it logs beside is no complaint.
+        // Log lines are not error messages.
         assert_eq!(run.status, Some(2), "{line}: {}", run.stderr);
         assert!(
             run.stderr.lines().any(|line| line.starts_with(&format!("hearith: {expected}"))),
@@ -238,11 +235,11 @@ fn what_a_server_cannot_start_with_is_one_line() {
     for store in ["mysql://x", "sqlite:", "sqlite::memory:", "board.db"] {
         let run = place.run(&start("").replace("sqlite:board.db", store));
         assert_eq!(run.status, Some(2), "{store}");
-        assert!(run.stderr.contains("a store is sqlite:PATH or postgres://"), "{}", run.stderr);
+        assert!(run.stderr.contains("a store must be sqlite:PATH or postgres://"), "{}", run.stderr);
     }
-    // Another board's key.
+    // The key of another board.
     place.ok("election init --title Club --contests contests.json --out other");
     let run = place.run(&start("").replace("club/board.json", "other/board.json"));
-    assert!(run.stderr.contains("--board-key names the one that it began with"), "{}", run.stderr);
+    assert!(run.stderr.contains("pass its original key with --board-key"), "{}", run.stderr);
     assert!(fs::metadata(place.file("board.db")).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What organisers need besides: dates, registrars, lost answers and credentials, letters, e-mails,
+//! Further needs of organisers: dates, registrars, lost answers and credentials, letters, e-mails,
 //! results on paper.
 
 use std::fs;
@@ -69,14 +69,14 @@ fn a_registrar_lists_voters_and_the_organiser_does_not() {
     assert!(!place.files().contains(&"credentials".to_owned()));
     let register = format!("election register {url} voters.csv --registrar registrar.json");
     place.ok(&format!("{register} --out credentials --codes codes.csv --aliases"));
-    // The board has aliases, in an order that tells nothing; the table of codes has the names.
+    // The board has aliases, in an order that reveals nothing. The table of codes has the names.
     let codes = place.read("codes.csv");
     assert!(codes.starts_with("voter,name,code,link\n") && codes.contains(",\"ann\","), "{codes}");
     let board = place.read("credentials");
     assert!(board.contains("\"voter\":\"voter ") && !board.contains("\"voter\":\"ann\""));
     assert!(!place.ok(&format!("election audit {url} --voters")).text().contains("  ann\n"));
     place.ok(&format!("election register club --open --server {url}"));
-    // Somebody comes late, and loses the credential.
+    // A voter is added late, and loses the credential.
     place.write("late.csv", "voter\ndora\n");
     let late = format!("election register {url} late.csv --registrar registrar.json");
     place.ok(&format!("{late} --out dora"));
@@ -100,12 +100,12 @@ fn a_lost_answer_makes_no_second_credentials() {
     let service = Service::of(&place, SERVE);
     let url = service.url.clone();
     let register = "election register club --out credentials";
-    // The request itself is lost: nobody is on the board, and no secret is left.
+    // The request itself is lost: no voter is on the board, and no secret is left.
     let proxy = LosingProxy::start(&service.address, false);
     let run = place.run(&format!("{register} voters.csv --codes codes.csv --server {proxy}"));
     run.failed("a lost request", &format!("{proxy}: cannot connect"));
     assert!(!place.files().iter().any(|file| file.starts_with("c") && file != "club" && file != "contests.json"));
-    // The server takes the voters, and its answer is lost.
+    // The server accepts the voters, but its answer is lost.
     let proxy = LosingProxy::start(&service.address, true);
     let run = place.run(&format!("{register} voters.csv --codes codes.csv --server {proxy}"));
     run.failed("a lost answer", &format!("{proxy}: cannot connect"));
@@ -115,7 +115,7 @@ fn a_lost_answer_makes_no_second_credentials() {
     for secret in ["credentials", "codes.csv", "credentials.pending"] {
         assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
     }
-    // No second set over the first.
+    // A second set of credentials does not overwrite the first.
     place.fails(&format!("{register} voters.csv --server {url}"), "credentials: ");
     let run = place.ok(&format!("{register} --again --server {url}"));
     assert_eq!(run.text(), "0 entries sent\n");
@@ -125,7 +125,7 @@ fn a_lost_answer_makes_no_second_credentials() {
     for voter in ["ann", "ben", "cleo"] {
         cast(vote(&place, &url, "credentials", voter, "Ada"));
     }
-    // What the board does not have is sent.
+    // Entries that the board does not have are sent.
     let second = begun("");
     second.ok("election restore --store sqlite:board.db club");
     let server = Service::of(&second, SERVE);
@@ -156,7 +156,7 @@ fn results_are_written_as_tables_and_pages() {
     assert_eq!(place.read("result.csv"), expected);
     let pdf = fs::read(place.file("result.pdf")).unwrap();
     assert!(pdf.starts_with(b"%PDF-1.7") && pdf.ends_with(b"%%EOF"));
-    // In WinAnsiEncoding, of which the letters of ASCII are those of the text.
+    // In WinAnsiEncoding, where ASCII letters keep their codes.
     for text in ["(Chair)", "(=Bo)", "(1 voix)", "(vote blanc)"] {
         assert!(pdf.windows(text.len()).any(|part| part == text.as_bytes()), "{text}");
     }
@@ -189,11 +189,11 @@ fn credentials_are_handed_out_on_paper_and_as_files() {
         has(b"/Count 2") && has(b"(aaaq eaye auda ocaj bifq ydio b46j)") && has(b"(Address: https://vote.example)")
     );
     assert!(has(b"(For Zo\xeb \"Z\" Li)") || has(b"466F72205A6FEB"), "a name in WinAnsiEncoding");
-    // Black squares of the QR codes.
+    // The black squares of the QR codes.
     assert!(pdf.windows(4).filter(|part| part == b" re\n").count() > 400);
     assert_eq!(fs::metadata(place.file("letters.pdf")).unwrap().permissions().mode() & 0o777, 0o600);
     place.write("codes.csv", "voter,code\nŁukasz,aaaa\n");
-    let wrong = "'Ł' (U+0141) is not in Helvetica: --font names a TrueType font that has it";
+    let wrong = "'Ł' (U+0141) is not in Helvetica: choose a TrueType font that has it with --font";
     place.fails("election deliver codes.csv --letters other.pdf", wrong);
     place.write("font.ttf", "no font");
     place.fails("election deliver codes.csv --letters other.pdf --font font.ttf", "font.ttf: not a TrueType font");
@@ -221,19 +221,19 @@ fn credentials_are_sent_by_mail_once_to_each() {
     };
     let deliver =
         "election deliver codes.csv --title Vereinswahl --language de --smtp mail.toml --addresses members.csv";
-    // Without the protection that is asked for nothing is sent.
+    // Nothing is sent without the required security.
     place.write("mail.toml", settings("starttls"));
     let run = place.run(deliver);
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     assert_eq!(server.taken().len(), 0);
     place.write("mail.toml", settings("none").replace("127.0.0.1", "192.0.2.1"));
-    place.fails(deliver, "mail.toml: without TLS codes are sent to this machine alone");
+    place.fails(deliver, "mail.toml: without TLS, codes are sent only to this machine");
     place.write("mail.toml", settings("none"));
     place.write("few.csv", "voter,email\nann,ann@example.org\n");
     let without = deliver.replace("members.csv", "few.csv");
     place.fails(&without, "1 voters have no address, the first is 'Zoë \"Z\" Li'");
     assert_eq!(server.taken().len(), 0);
-    // One address is refused for good: the others get theirs.
+    // One address is permanently rejected. The others get their e-mails.
     let run = place.run(deliver);
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("Zoë \"Z\" Li: "), "{}", run.stderr);
@@ -245,7 +245,7 @@ fn credentials_are_sent_by_mail_once_to_each() {
         assert!(taken[0].contains(part), "{part}: {}", taken[0]);
     }
     assert!(taken[0].contains("https://vote.example/#/vote/aaaqeaye"), "{}", taken[0]);
-    // Nobody gets two.
+    // Nobody gets two e-mails.
     assert_eq!(place.read("codes.csv.sent"), "ann\n");
     server.relent();
     assert_eq!(place.ok(deliver).text(), "1 e-mails sent\n");
@@ -261,12 +261,11 @@ fn candidates_are_put_in_order() {
     let init = "election init --title Club --contests contests.json";
     place.write("contests.json", contests.replace("[5, 2]", "[2, 5]"));
     place.ok(&format!("{init} --out rising"));
-    let wrong =
-        "contest 1 is invalid: the points of ranks are whole numbers from 1 to 65535, each less than the one before";
+    let wrong = "contest 1 is invalid: the points of ranks must be whole numbers from 1 to 65535, each less than the one before";
     place.fails("election ceremony rising --bits 512 --out first", wrong);
     place.write("contests.json", contests.replace("\"title\": \"Chair\"", "\"title\": \"Chair\", \"blank\": true"));
     place.ok(&format!("{init} --out blank"));
-    let wrong = "contest 0 is invalid: a ranked contest has no blank vote";
+    let wrong = "contest 0 is invalid: a ranked contest cannot have a blank vote";
     place.fails("election ceremony blank --bits 512 --out another", wrong);
     place.write("contests.json", contests);
     place.write("voters.csv", "voter,weight\nann,1\nben,2\ncleo,1\n");

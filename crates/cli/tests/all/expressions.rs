@@ -2,7 +2,8 @@
 
 use crate::common::{Place, Run};
 
-/// Encrypted `pay` of a Parquet table with plain columns of several types, and some with odd names.
+/// Encrypts `pay` of a Parquet table with unencrypted columns of several types, some with odd
+/// names.
 fn place(keys: &str) -> Place {
     let place = Place::new();
     if keys == "bfv" {
@@ -39,7 +40,7 @@ fn groups_by_expressions_of_every_kind() {
         assert_eq!(sum(&["--by", "cast(day as date) as d"]), days);
         let days = days.replace("d,rows", "cast(day as date),rows");
         assert_eq!(sum(&["--by", "cast(day as date)"]), days);
-        // Totals have the column, so they add up by the same words.
+        // Totals have the column too, so the same expression groups them.
         let again = ["sum", "-q", "-k", &format!("{keys}/public.json"), "--by", "cast(day as date)", "totals.parquet"];
         let run = Run::of(place.command(again.iter().chain(&["-o", "again.parquet"])).output().unwrap());
         assert_eq!(run.status, Some(0), "{}", run.stderr);
@@ -51,7 +52,7 @@ fn groups_by_expressions_of_every_kind() {
         assert_eq!(sum(&["--by", "day, age is null"]), known);
         let two = "\"hours::decimal(9, 2)\",\"age in (29, 30)\",rows,pay\n0.00,false,1,40000\n2.00,true,1,10\n3.00,true,1,200\n4.00,,1,3000\n";
         assert_eq!(sum(&["--by", "hours::decimal(9, 2),age in (29, 30)"]), two);
-        // Only rows that are added up have to be of the type.
+        // Only rows that are summed must have the type.
         let dated = "d,rows,pay\n2020-01-31,2,3010\n";
         assert_eq!(sum(&["--by", "cast(day as date) as d", "--where", "day < '2020-02' and day <> ''"]), dated);
     }
@@ -88,10 +89,10 @@ fn weights_are_expressions_too() {
         let line = ["sum", "-k", "bfv/public.json", "--weight", weight, "rows.parquet", "-o", "x.parquet"];
         Run::of(place.command(line).output().unwrap()).failed(weight, &format!("rows.parquet: {expected}"));
     };
-    fails("cast(hours as double)", "column cast(hours as double): holds Float64: weights are integers of 64 bits");
-    fails("day", "row 1, column day: is not an integer of 64 bits, as weights are");
+    fails("cast(hours as double)", "column cast(hours as double): holds Float64: weights must be 64-bit integers");
+    fails("day", "row 1, column day: is not a 64-bit integer, as weights must be");
     fails("age", "row 3, column age: is null: every row needs a weight");
-    fails("pay", "column pay: is encrypted: weights need plain values");
+    fails("pay", "column pay: is encrypted: weights must be plaintext");
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn columns_called_by_words_of_sql_are_quoted() {
         let line = ["sum", "-k", "keys/public.json", "rows.parquet", "-o", "x.parquet"];
         Run::of(place.command(line.iter().chain(options)).output().unwrap()).failed(&options.join(" "), expected);
     };
-    let needs = "is not supported (a column whose name is a word of SQL needs quotes";
+    let needs = "is not supported (a column whose name is an SQL keyword needs quotes";
     let function = format!("the function user {needs}: \"user\")");
     let invalid =
         |condition: &str| format!("invalid value '{condition}' for '--where <CONDITION>': invalid condition: ");
@@ -131,7 +132,7 @@ fn conditions_look_at_a_column() {
         let line = ["sum", "-k", "keys/public.json", "--where", condition, "rows.parquet", "-o", "x.parquet"];
         let run = Run::of(place.command(line).output().unwrap());
         let invalid = format!("invalid value '{condition}' for '--where <CONDITION>': invalid condition: ");
-        run.failed(condition, &(invalid + "it looks at no column"));
+        run.failed(condition, &(invalid + "it names no column"));
         assert!(!place.file("x.parquet").exists());
     }
 }
@@ -151,8 +152,8 @@ fn what_is_neither_is_named() {
     fails("cast(nope as date)", "column nope: there is no such column");
     fails("cast(pay as date)", "column pay: is encrypted");
     fails("cast(cast(day as date) as integer)", "column day of untyped text as a date cannot be cast to a number");
-    fails("cast(age as decimal)", "a decimal column needs its digits");
+    fails("cast(age as decimal)", "a decimal column needs a precision and scale");
     fails("cast(hours as date)", "row 1, column hours: is not a date (YYYY-MM-DD)");
-    fails("pay", "column pay: is encrypted: groups need plain values");
-    fails("day,day", "column day: there would be two columns of this name");
+    fails("pay", "column pay: is encrypted: group by an unencrypted column");
+    fails("day,day", "column day: two columns would have this name");
 }

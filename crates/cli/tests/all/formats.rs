@@ -1,4 +1,4 @@
-//! Files of the first version of the format, and what the second binds.
+//! Files of the first version of the format, and what the second version binds.
 
 use crate::common::{Place, STAFF, python};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A directory with the files that the first version wrote.
+/// A directory with files written by the first version.
 fn place() -> Place {
     let place = Place::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1");
@@ -19,7 +19,7 @@ fn place() -> Place {
             }
         }
     }
-    // A checkout makes files that others can read, of which the program warns.
+    // Files from a checkout are readable by others, which the program warns about.
     for scheme in ["paillier", "bfv"] {
         let private = place.file(&format!("{scheme}/private.json"));
         fs::set_permissions(private, fs::Permissions::from_mode(0o600)).unwrap();
@@ -98,7 +98,7 @@ fn a_column_may_be_called_rows() {
     }
 }
 
-/// What pyarrow makes of a file keeps its sums, or is rejected.
+/// A file rewritten by pyarrow keeps its sums, or is rejected.
 #[test]
 fn pyarrow_may_sort_project_rename_and_concatenate() {
     let place = place();
@@ -136,8 +136,8 @@ write('doubled', pa.concat_tables([table.slice(0, 11), table.slice(10)]))
     for (file, what) in [
         ("mixed", "row "),
         ("missing", "column x: the column hearith.row, which numbers the rows, is missing"),
-        ("filtered", "row 4096, column x: the chunk here has fewer rows than numbers: rows were left out"),
-        ("doubled", "row 12, column x: the chunk here has one row twice"),
+        ("filtered", "row 4096, column x: the chunk has fewer rows than numbers: rows were left out"),
+        ("doubled", "row 12, column x: the chunk has a duplicate row"),
     ] {
         let expected = format!("{file}.parquet: {what}");
         place.fails(&format!("sum --key bfv/public.json --by g {file}.parquet --out x.parquet"), &expected);

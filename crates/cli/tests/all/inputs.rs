@@ -1,10 +1,10 @@
-//! Files as they come: other delimiters and marks, no header, words for null, compressed.
+//! Various input files: other delimiters and marks, no header, words for null, compressed.
 
 use std::io::Write;
 
 use crate::common::{Place, STAFF};
 
-/// What the numbers of a column add up to.
+/// Encrypts, sums and decrypts a table.
 fn total(place: &Place, encrypt: &[&str]) -> String {
     let mut arguments = vec!["encrypt", "-k", "keys/public.json"];
     arguments.extend(encrypt);
@@ -22,10 +22,10 @@ fn european_tables_are_read_with_their_marks() {
     let options = ["--delimiter", ";", "--decimal-comma", "--thousands", ".", "--null", "n/a"];
     let asked = [&["-c", "pay", "--scale", "2", "in.csv"][..], &options].concat();
     assert_eq!(total(&place, &asked), "rows,pay\n3,1234.06\n");
-    // Other columns stay the text that they were.
+    // Other columns keep their text.
     let back = place.ok("decrypt -k keys/private.json rows.parquet").text();
     assert_eq!(back, "dept,pay,note\nlab,1234.56,1.5\nshop,-0.50,\nlab,,x\n");
-    // A number that is one only in another dialect is none in this.
+    // A number of another dialect is not a number in this one.
     place.write("in.csv", "pay\n1.5\n");
     place.fails(
         "encrypt -k keys/public.json -c pay --scale 2 --decimal-comma in.csv -o rows.parquet",
@@ -70,7 +70,7 @@ fn dialects_of_other_files_are_refused() {
     let encrypt = "encrypt -k keys/public.json -c salary";
     place.fails(
         &format!("{encrypt} --delimiter ; rows.parquet -o out.parquet"),
-        "rows.parquet: a Parquet file, but options say how a CSV file is written",
+        "rows.parquet: a Parquet file, but options describe a CSV file",
     );
     place.fails(
         &format!("{encrypt} --decimal-comma --thousands , in.csv -o out.parquet"),
@@ -87,7 +87,7 @@ fn compressed_tables_are_read_whatever_they_are_called() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(STAFF.as_bytes()).unwrap();
     let gzip = gzip.finish().unwrap();
-    // Several members, one after another, are one file.
+    // Several concatenated members are one file.
     let (half, rest) = STAFF.split_at(70);
     let members = [half, rest].map(|part| zstd::encode_all(part.as_bytes(), 3).unwrap()).concat();
     for (name, content) in [("in.csv.gz", &gzip), ("in.csv.zst", &members), ("table", &gzip)] {
@@ -102,7 +102,7 @@ fn compressed_tables_are_read_whatever_they_are_called() {
     for name in ["cut.csv.gz", "cut.csv.zst"] {
         place.fails(&format!("encrypt -k keys/public.json -c salary {name} -o out.parquet"), name);
     }
-    // A Parquet file in an envelope.
+    // A compressed Parquet file.
     place.ok("encrypt -k keys/public.json -c bonus --scale 2 in.csv -o rows.parquet");
     let packed = zstd::encode_all(&std::fs::read(place.file("rows.parquet")).unwrap()[..], 3).unwrap();
     place.write("rows.parquet.zst", packed);
@@ -159,7 +159,7 @@ fn folders_stand_for_their_parquet_files() {
     {
         let line = format!("sum -k keys/public.json {pattern} -o matched.parquet");
         match expected {
-            // With what is no table.
+            // Matches a file that is not a table.
             "" => place.fails(&line, "rows/_SUCCESS: "),
             _ => {
                 place.ok(&line);
@@ -168,10 +168,10 @@ fn folders_stand_for_their_parquet_files() {
             }
         }
     }
-    place.fails("sum -k keys/public.json no-* -o totals2.parquet", "no-*: no file has a name of this pattern");
+    place.fails("sum -k keys/public.json no-* -o totals2.parquet", "no-*: no file matches this pattern");
     std::fs::copy(place.file("rows/a.parquet"), place.file("a*.parquet")).unwrap();
     place.ok("sum -k keys/public.json a*.parquet -o literal.parquet");
-    // A folder and a file in it are the same rows.
+    // A folder and a file in it have the same rows.
     place.fails("sum -k keys/public.json rows rows/a.parquet -o totals2.parquet", "rows/a.parquet: ");
 }
 
@@ -204,7 +204,7 @@ fn tables_of_unlike_senders_add_up() {
         let totals = place.ok("decrypt -k keys/private.json totals.parquet").text();
         assert_eq!(totals, "dept,rows,pay\nlab,3,1496.75\nshop,1,20.00\n");
     }
-    // Totals add up with tables as well.
+    // Totals can be summed with tables.
     place.ok("sum -k keys/public.json -b dept one.parquet -o one-totals.parquet");
     place.ok("sum -k keys/public.json -w \"dept\"='lab' two.parquet one-totals.parquet -o all.parquet");
     assert_eq!(place.ok("decrypt -k keys/private.json all.parquet").text(), "rows,pay\n3,1496.75\n");

@@ -5,14 +5,14 @@ use std::process::Command;
 use crate::common::{Place, STAFF, python};
 use serde_json::Value;
 
-/// Runs a Python program in a place and gives what it prints.
+/// Runs a Python program in a place and returns its output.
 fn run_python(place: &Place, program: &str) -> String {
     let output = Command::new(python()).args(["-c", program]).current_dir(place.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// phe's keys, from our key files, as pheutil loads them.
+/// Loads phe's keys from our key files, as pheutil does.
 const LOAD_KEYS: &str = "
 import json, phe
 from phe.util import base64_to_int
@@ -88,7 +88,7 @@ fn columns_go_to_phe_and_come_back() {
     place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet");
     place.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
     assert_eq!(place.read("salary.json").lines().nth(3), Some("null"));
-    // phe decrypts what we encrypted, and encrypts the negatives of it.
+    // phe decrypts our ciphertexts and encrypts their negatives.
     let program = format!(
         "{LOAD_KEYS}
 lines = [json.loads(line) for line in open('salary.json')]
@@ -181,7 +181,7 @@ fn json_that_is_no_ciphertext() {
         (format!("{good}{}", object("0", "0")), "bad.json: row 2, column x: the ciphertext is 0"),
         (format!("{good}{}", object(&"9".repeat(400), "0")), "bad.json: row 2, column x: "),
         (format!("{good}{}", object("5", "-5000")), "bad.json: column x: the exponent -5000 is too low"),
-        (format!("{good}{}", object("5", "1000000")), "bad.json: row 2, column x: the exponent 1000000 is beyond"),
+        (format!("{good}{}", object("5", "1000000")), "bad.json: row 2, column x: the exponent 1000000 is outside"),
         (format!("[{good}, 3]"), "bad.json: row 2, column x: "),
     ];
     for (text, expected) in cases {
@@ -189,7 +189,7 @@ fn json_that_is_no_ciphertext() {
         place.fails(import, expected);
     }
     place.write("bad.json", object("5", "-1"));
-    place.fails(&format!("{import} --scale 2"), "bad.json: column x: a scale is for integers");
+    place.fails(&format!("{import} --scale 2"), "bad.json: column x: a scale applies to integers only");
     place.fails(&format!("{import} --additions 9 --max-additions 5"), "bad.json: column x: 9 additions exceed the 5");
     place.fails(
         "import --key keys/public.json --column x none.json --out out.parquet",
@@ -204,7 +204,7 @@ fn what_phe_has_no_word_for() {
     place.ok("encrypt --key keys/public.json --pack --column salary,site in.csv --out rows.parquet");
     place.fails(
         "export --key keys/public.json --column salary+site rows.parquet --out out.json",
-        "rows.parquet: column salary+site: packed slots have no counterpart in python-paillier",
+        "rows.parquet: column salary+site: python-paillier does not support packed slots",
     );
     place.fails(
         "export --key keys/public.json --column dept rows.parquet",

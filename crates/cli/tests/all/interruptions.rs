@@ -1,4 +1,4 @@
-//! What ends a run early leaves no part of an output behind.
+//! A run that ends early leaves no partial output behind.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Place, Run};
 
-/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that
-/// hangs.
+/// The expected events take milliseconds, but a machine may be busy. This limit only ends a test
+/// that hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A run that has begun its output and waits for more input.
+/// Starts a run that has begun its output and waits for more input.
 fn waiting(place: &Place, line: &str) -> Child {
     let mut command = place.command(line.split_whitespace());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -19,7 +19,7 @@ fn waiting(place: &Place, line: &str) -> Child {
     child
 }
 
-/// Waits until a temporary file is there.
+/// Waits until a temporary file exists.
 fn await_part(place: &Place) {
     let started = Instant::now();
     while !place.files().iter().any(|file| file.ends_with(".part")) {
@@ -40,7 +40,7 @@ fn interrupts_remove_what_is_unfinished() {
         let before = place.files();
         let mut child = waiting(&place, "encrypt --key keys/public.json --column salary - --out out.parquet");
         await_part(&place);
-        // Kept open: at its end the program would finish, beside the signal.
+        // The input stays open. At its end the program would finish, despite the signal.
         let input = child.stdin.take();
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(status), "SIG{name}");
@@ -49,8 +49,8 @@ fn interrupts_remove_what_is_unfinished() {
     }
 }
 
-/// A run that a shell starts with some signals ignored, and its status and whether it finished
-/// after being sent one.
+/// A shell starts a run with some signals ignored. Returns its status, and whether it finished
+/// after a signal.
 #[test]
 fn signals_interrupt_unless_they_are_ignored() {
     let run = |nohup: &str, name: &str| {
@@ -66,7 +66,7 @@ fn signals_interrupt_unless_they_are_ignored() {
         await_part(&place);
         signal(&child, name);
         std::thread::sleep(Duration::from_millis(100));
-        // Waiting closes the input: whoever still runs comes to the end of it.
+        // Waiting closes the input, so a run that continues reaches its end.
         (child.wait().unwrap().code(), place.file("out.parquet").exists())
     };
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -74,7 +74,8 @@ fn signals_interrupt_unless_they_are_ignored() {
     let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
     for (name, number) in [("HUP", 1), ("INT", 2), ("TERM", 15)] {
         assert_eq!(run(&format!("trap '' {name};"), name), (Some(0), true), "SIG{name}");
-        // A signal ignored where the tests were started cannot be told from one ignored by `nohup`.
+        // A signal that was ignored when the tests started cannot be distinguished from one ignored
+        // by `nohup`.
         let ignored = mask >> (number - 1) & 1 == 1;
         let expected = if ignored { (Some(0), true) } else { (Some(128 + number), false) };
         assert_eq!(run("", name), expected, "SIG{name}");
@@ -93,7 +94,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     let left = place.files();
     assert_eq!(left.len(), before.len() + 1, "SIGKILL cannot be handled: {left:?}");
 
-    // A run that still lives keeps its file, whoever else writes the same output or another.
+    // A running process keeps its file while others write the same output or another.
     let mut living = waiting(&place, line);
     let started = Instant::now();
     while place.files() == left {
@@ -151,7 +152,7 @@ fn an_interrupt_while_a_key_is_made_leaves_none() {
     assert_eq!(modes.len(), 1, "the private key's file was there, for its owner alone");
 }
 
-/// Enough rows that an output does not fit where there is next to no room.
+/// Writes enough rows that the output does not fit a nearly full disk.
 fn many_rows(place: &Place) {
     let rows: String = (0..4000).map(|row| format!("{row},{}\n", "text ".repeat(5))).collect();
     place.write("in.csv", format!("salary,note\n{rows}"));

@@ -1,4 +1,4 @@
-//! Keys: their files, what may be made, what is said of them.
+//! Key files: permissions, rejected parameters, and descriptions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ fn a_private_key_is_for_its_owner_alone() {
     place.ok("keygen --bits 512 --out new/deep");
     assert_eq!(mode(&place.file("new/deep/private.json")), 0o600);
     assert_ne!(mode(&place.file("new/deep/public.json")) & 0o400, 0);
-    // Whatever the mask, and (in `interruptions.rs`) from the first moment.
+    // With any umask, and (in `interruptions.rs`) from the first moment.
     let line = format!("umask 000; {} keygen --force --bits 512 --insecure-key --out k", env!("CARGO_BIN_EXE_hearith"));
     let made = Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap();
     assert!(made.status.success(), "{made:?}");
@@ -103,7 +103,7 @@ fn an_insecure_key_is_used_only_when_asked_for() {
         run.failed(line, &format!("{key}: a key of 512 bits is insecure: at least 2048 are needed"));
         assert!(run.stderr.ends_with("(--insecure-key)\n"), "{}", run.stderr);
         assert_eq!(place.files(), before, "{line}");
-        // The old name of the option does as well.
+        // The option's old name works too.
         let run = place.strict(line.split_whitespace()).arg("--insecure-key-size").output().unwrap();
         assert!(run.status.success(), "{run:?}");
         place.files().iter().filter(|file| !before.contains(file)).for_each(|file| fs::remove_file(file).unwrap());

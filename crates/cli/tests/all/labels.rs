@@ -1,4 +1,4 @@
-//! Proofs and shares of decryptions hold for a table with all its labels, and for no other.
+//! Proofs and decryption shares are valid for one table with all its labels, and for no other.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{Field, Metadata, Schema};
 use arrow_select::concat::concat_batches;
 use hearith_columns::TableDigest;
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
 use crate::common::{Place, STAFF};
 
 fn read(place: &Place, name: &str) -> RecordBatch {
-    let source = ParquetSource::open(File::open(place.file(name)).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file(name)).unwrap()).unwrap();
     let schema = source.schema();
     let batches: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
     concat_batches(&schema, &batches).unwrap()
 }
 
 fn write(place: &Place, name: &str, batch: &RecordBatch) {
-    let mut sink = ParquetSink::new(Vec::new(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(Vec::new(), batch.schema()).unwrap();
     sink.write(batch).unwrap();
     place.write(name, sink.finish().unwrap());
 }
 
-/// The batch with this column in place of the one of its name.
+/// Replaces the column of this name in a batch.
 fn with(batch: &RecordBatch, name: &str, array: ArrayRef) -> RecordBatch {
     let mut columns = batch.columns().to_vec();
     columns[batch.schema().index_of(name).unwrap()] = array;
     RecordBatch::try_new(batch.schema(), columns).unwrap()
 }
 
-/// The batch with its fields changed.
+/// Changes the fields of a batch.
 fn relabelled(batch: &RecordBatch, change: impl Fn(&Field) -> Field) -> RecordBatch {
     let fields: Vec<Field> = batch.schema().fields().iter().map(|field| change(field)).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec()).unwrap()
@@ -54,7 +54,7 @@ fn named(batch: &RecordBatch, names: [&str; 3]) -> RecordBatch {
     with(batch, "dept", Arc::new(StringArray::from(names.to_vec())))
 }
 
-/// What a table may be made into without a change of any ciphertext.
+/// Modifications of a table that change no ciphertext.
 fn forgeries(totals: &RecordBatch) -> [RecordBatch; 8] {
     let scale = |field: &Field| match field.name() == "bonus" {
         true => with_entry(field, "hearith.scale", "1"),
@@ -82,7 +82,7 @@ fn forgeries(totals: &RecordBatch) -> [RecordBatch; 8] {
     ]
 }
 
-/// The proof or the shares with the digest of this table in their metadata.
+/// Writes the digest of another table into the metadata of a proof or shares.
 fn claimed(batch: &RecordBatch, of: &RecordBatch) -> RecordBatch {
     let mut digest = TableDigest::new(&of.schema()).unwrap();
     digest.update(of).unwrap();
@@ -134,12 +134,12 @@ fn no_label_changes_under_a_proof() {
     let changed = arrow_array::FixedSizeBinaryArray::try_from_iter(cells).unwrap();
     write(&place, "changed.parquet", &with(&proof, "salary.plaintext", Arc::new(changed)));
     place.fails(&verify("totals", "changed"), "totals.parquet: row 2, column salary: the proof does not hold");
-    // What the first version published, and what says nothing of its table.
+    // A proof of the first version, and one without information about its table.
     let opening = |field: &Field| field.clone().with_name(field.name().replace(".proof", ".opening"));
     let silent = |field: &Field| field.clone().with_metadata(Metadata::default());
     for old in [relabelled(&proof, opening), relabelled(&proof, silent)] {
         write(&place, "old.parquet", &old);
-        place.fails(&verify("totals", "old"), "old.parquet: of an earlier version, which did not bind names");
+        place.fails(&verify("totals", "old"), "old.parquet: from an earlier version, which did not bind names");
     }
 }
 
@@ -172,6 +172,6 @@ fn no_label_changes_under_shares() {
         with_entry(&field.clone().with_metadata(Metadata::default()), "hearith.trustee", "1")
     });
     write(&place, "old.parquet", &silent);
-    let expected = "totals.parquet: column salary: trustee 1: of an earlier version, which did not bind names";
+    let expected = "totals.parquet: column salary: trustee 1: from an earlier version, which did not bind names";
     place.fails(&combine("totals", "old"), expected);
 }

@@ -1,15 +1,16 @@
-//! Columns encrypted whole: the commands with keys of the lattice scheme, end to end.
+//! Batched columns: the commands with keys of the lattice scheme, end to end.
 
 use crate::common::{Place, Run, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::{BinaryArray, RecordBatch};
 use arrow_select::concat::concat_batches;
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 use std::fs::File;
 use std::process::Stdio;
 use std::sync::Arc;
 
-/// A directory with the staff and keys of both schemes: `keys/` of Paillier, `lattice/` of bfv.
+/// A directory with the staff table and keys of both schemes: `keys/` for Paillier, `lattice/` for
+/// BFV.
 fn place() -> Place {
     let place = Place::new();
     place.write("in.csv", STAFF);
@@ -17,7 +18,7 @@ fn place() -> Place {
     place
 }
 
-/// Encrypts `in.csv`, adds up, decrypts, and gives the totals as CSV.
+/// Encrypts `in.csv`, sums it, decrypts the totals, and returns them as CSV.
 fn totals(place: &Place, encrypt: &str, sum: &str) -> String {
     place.ok(&format!("encrypt --key lattice/public.json {encrypt} in.csv --out rows.parquet"));
     let arguments: Vec<String> = sum.split('|').map(str::to_owned).collect();
@@ -106,7 +107,7 @@ fn many_rows_and_numbers_of_64_bits() {
     let back = place.ok("decrypt --key lattice/private.json rows.parquet").text();
     assert_eq!(back, place.read("in.csv"));
 
-    // Totals of totals; and the same table is not taken twice, under whichever name.
+    // Totals of totals. The same table is rejected the second time, under any name.
     std::fs::copy(place.file("rows.parquet"), place.file("copy.parquet")).unwrap();
     place.fails(
         "sum --key lattice/public.json rows.parquet copy.parquet --out twice.parquet",
@@ -116,7 +117,7 @@ fn many_rows_and_numbers_of_64_bits() {
     let all = place.ok("decrypt --key lattice/private.json all.parquet").text();
     assert_eq!(all, format!("rows,x\n{rows},{}\n", expected.iter().sum::<i128>()));
 
-    // A stream in and a stream out.
+    // Reads and writes streams.
     let run =
         place.run_with("encrypt --key lattice/private.json --column x - --out -", place.read("in.csv").as_bytes());
     place.write("rows.parquet", &run.stdout);
@@ -186,7 +187,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ("keygen --set bfv-4096 --out new", "--set is for keys of --scheme bfv"),
         (
             "encrypt --key small/public.json --column salary in.csv --out x",
-            "in.csv: column salary: plaintexts of 96 bits: bfv-4096 takes 2 to 40",
+            "in.csv: column salary: plaintexts of 96 bits are not supported: bfv-4096 allows 2 to 40 bits",
         ),
         ("encrypt --key lattice/public.json --column x wide.csv --out x", "wide.csv: row 1, column x: is out of range"),
         ("encrypt --key lattice/public.json --column x text.csv --out x", "text.csv: row 2, column x: is not a number"),
@@ -217,11 +218,11 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ),
         (
             "sum --key lattice/public.json --weight dept rows.parquet --out x",
-            "rows.parquet: row 1, column dept: is not an integer of 64 bits, as weights are",
+            "rows.parquet: row 1, column dept: is not a 64-bit integer, as weights must be",
         ),
         (
             "sum --key lattice/public.json --weight salary rows.parquet --out x",
-            "rows.parquet: column salary: is encrypted: weights need plain values",
+            "rows.parquet: column salary: is encrypted: weights must be plaintext",
         ),
         (
             "sum --key lattice/public.json --weight none rows.parquet --out x",
@@ -230,7 +231,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ("sum --key lattice/public.json --by salary rows.parquet --out x", "rows.parquet: column salary: is encrypted"),
         (
             "sum --key lattice/public.json --where salary=1 rows.parquet --out x",
-            "rows.parquet: column salary: is encrypted: conditions need plain values",
+            "rows.parquet: column salary: is encrypted: conditions can use only unencrypted columns",
         ),
         (
             "sum --key lattice/public.json --where none=1 rows.parquet --out x",
@@ -246,7 +247,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ),
         (
             "sum --key lattice/public.json --where id<dept rows.parquet --out x",
-            "rows.parquet: column id of untyped text does not compare with column dept of untyped text: cast one",
+            "rows.parquet: column id of untyped text cannot be compared with column dept of untyped text: cast one",
         ),
         (
             "decrypt --key lattice/public.json totals.parquet",
@@ -273,9 +274,9 @@ fn what_does_not_go_together_is_refused_in_a_line() {
     place.write("altered.json", text.replace("bfv-8192", "bfv-4096"));
     place.fails(
         "sum --key altered.json rows.parquet --out x",
-        "altered.json: a part of the key is not as long as its set says",
+        "altered.json: a part of the key does not have the length that its parameter set requires",
     );
-    // A condition that is none is clap's to refuse.
+    // clap rejects an invalid condition.
     let run = Run::of(
         place
             .command(["sum", "--key", "lattice/public.json", "--where", "dept =", "rows.parquet", "--out", "x"])
@@ -325,13 +326,13 @@ fn the_smallest_set_has_room_or_says_that_it_has_none() {
         "sum --key small/public.json --weight w rows.parquet --out x.parquet",
         "column x: the noise budget is too small to hide the noise",
     );
-    // The owner's encryption has seven bits less.
+    // The owner's encryption has seven bits less noise.
     encrypt("private");
     place.ok("sum --key small/public.json --weight w rows.parquet --out x.parquet");
     assert_eq!(place.ok("decrypt --key small/private.json x.parquet").text(), "rows,x\n2,95190976\n");
 }
 
-/// Three chunks of the smallest set, in batches, and a file of whatever became of them.
+/// Three chunks of the smallest set, in batches, for writing modified files.
 struct Chunked {
     place: Place,
     batches: Vec<RecordBatch>,
@@ -347,7 +348,7 @@ impl Chunked {
         place.write("in.csv", format!("g,x\n{csv}"));
         let options = "--column x --range 100 --max-additions 10000 in.csv";
         place.ok(&format!("encrypt --key small/private.json {options} --out rows.parquet"));
-        let source = ParquetSource::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+        let source = ParquetReader::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
         let (schema, read) = (source.schema(), source.batches(1000, None).unwrap().map(Result::unwrap));
         let whole = concat_batches(&schema, &read.collect::<Vec<_>>()).unwrap();
         let piece = |row| whole.slice(row, 4096.min(Self::ROWS - row));
@@ -355,7 +356,7 @@ impl Chunked {
         Chunked { place, batches }
     }
 
-    /// One of the batches with its chunk changed.
+    /// Returns one of the batches with its chunk changed.
     fn changed(&self, batch: usize, change: fn(&mut Vec<u8>)) -> RecordBatch {
         let batch = &self.batches[batch];
         let at = batch.schema().index_of("x").unwrap();
@@ -367,9 +368,9 @@ impl Chunked {
         RecordBatch::try_new(batch.schema(), columns).unwrap()
     }
 
-    /// Sums and decryption refuse a table of these, and leave nothing.
+    /// Checks that sums and decryption reject a table of these batches and leave no files.
     fn refused(&self, name: &str, batches: &[RecordBatch], expected: &str) {
-        let mut sink = ParquetSink::new(Vec::new(), self.batches[0].schema()).unwrap();
+        let mut sink = ParquetWriter::new(Vec::new(), self.batches[0].schema()).unwrap();
         batches.iter().for_each(|batch| sink.write(batch).unwrap());
         self.refused_bytes(name, &sink.finish().unwrap(), expected);
     }
@@ -386,7 +387,7 @@ impl Chunked {
 fn damaged_tables_are_refused_in_a_line() {
     let table = Chunked::new();
     let [a, b, c] = [0, 1, 2].map(|i| table.batches[i].clone());
-    let moved = "is of other rows: chunks or rows were moved, left out or repeated";
+    let moved = "belongs to other rows: chunks or rows were moved, left out or repeated";
     let altered = table.changed(1, |chunk| *chunk.last_mut().unwrap() ^= 1);
     let short = table.changed(2, |chunk| chunk.truncate(chunk.len() / 2));
     let shorter = table.changed(0, |chunk| chunk.truncate(20));
@@ -406,17 +407,17 @@ fn damaged_tables_are_refused_in_a_line() {
         ),
         ("more", vec![a.clone(), a.slice(1, 1), b.clone(), c.clone()], 4097, moved),
     ] {
-        table.refused(name, &batches, &format!("row {row}, column x: the chunk here {expected}"));
+        table.refused(name, &batches, &format!("row {row}, column x: the chunk {expected}"));
     }
-    let early = "column x: the chunk here has fewer rows than numbers: the table ends too early";
+    let early = "column x: the chunk has fewer rows than numbers: the table ends too early";
     table.refused("early", &[a, b, c.slice(0, 1000)], early);
 
-    // Of the file's own bytes: a chunk's, in the middle, and those at the end.
+    // Bytes of the file itself: one of a chunk, in the middle, and those at the end.
     let bytes = std::fs::read(table.place.file("rows.parquet")).unwrap();
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 1;
-    table.refused_bytes("flipped", &flipped, "row 4097, column x: the chunk here was altered");
-    table.refused_bytes("cut", &bytes[..bytes.len() / 2], "not a whole Parquet file");
+    table.refused_bytes("flipped", &flipped, "row 4097, column x: the chunk was altered");
+    table.refused_bytes("cut", &bytes[..bytes.len() / 2], "not a complete Parquet file");
     let again = "sum --key small/public.json rows.parquet rows.parquet --out x.parquet";
     table.place.fails(again, "rows.parquet: given twice: its rows would be counted twice");
 }
@@ -435,5 +436,5 @@ fn tables_of_other_parameters_are_refused_beside_each_other() {
     let other = "large.parquet: column x: encrypted under key";
     place.fails(&sum("large.parquet"), other);
     place.fails(&sum("rows.parquet large.parquet"), other);
-    place.fails(&sum("rows.parquet other.parquet"), "other.parquet: column x: the range is 99 here but 100 before");
+    place.fails(&sum("rows.parquet other.parquet"), "other.parquet: column x: the range is 99, not 100 as before");
 }

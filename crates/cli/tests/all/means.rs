@@ -1,4 +1,4 @@
-//! Means beside sums.
+//! Means next to sums.
 
 use crate::common::{Place, STAFF};
 
@@ -28,7 +28,7 @@ fn means_are_written_behind_their_sums() {
         assert!(json.contains("\"salary.mean\":740.0"), "{json}");
         place.fails(
             &format!("{decrypt} --mean rows.parquet -o x.csv"),
-            "rows.parquet: column salary: no totals that count their values",
+            "rows.parquet: column salary: holds no totals with value counts",
         );
     }
 }
@@ -83,6 +83,6 @@ fn proved_and_combined_totals_have_means_as_decrypted_ones_do() {
         place.python(
             "import pyarrow.parquet as pq\nassert pq.read_table('means.parquet')['salary.mean'][1].as_py() == 740",
         );
-        place.fails(&format!("{rows} --out x.csv"), "rows.parquet: column salary: no totals that count their values");
+        place.fails(&format!("{rows} --out x.csv"), "rows.parquet: column salary: holds no totals with value counts");
     }
 }

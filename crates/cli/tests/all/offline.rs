@@ -1,5 +1,4 @@
-//! Trustees who generate a key by files, each with a folder of its own and a memory stick that goes
-//! round.
+//! Trustees generate a key through files, each with its own folder and a shared memory stick.
 
 use crate::common::{Place, Run, STAFF};
 use hearith_paillier::{EncryptedJwk, MIN_ITERATIONS};
@@ -12,13 +11,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const TRUSTEES: u32 = 3;
-/// Exchanges of a run whose first batch succeeds.
+/// Number of exchanges of a run whose first batch succeeds.
 const EXCHANGES: u32 = 20;
 
-/// A place with a key for each trustee to sign with, a passphrase, and the stick.
+/// A place with a signing key for each trustee, a passphrase, and the stick.
 struct Trustees {
     place: Place,
-    /// Every file that was ever on the stick, as it first was.
+    /// The first content of every file that was ever on the stick.
     sent: HashMap<String, Vec<u8>>,
 }
 
@@ -45,7 +44,7 @@ impl Trustees {
         line
     }
 
-    /// A call that succeeds. What is on the stick never changes.
+    /// Makes a call that succeeds. Files on the stick never change.
     fn call(&mut self, number: u32) -> Run {
         let run = self.place.ok(&self.line(number));
         lower_rounds(&self.place.file(&format!("key-{number}/offline-{number}/state.json")), "correct horse");
@@ -57,7 +56,7 @@ impl Trustees {
         for entry in fs::read_dir(self.place.file("stick")).unwrap() {
             let entry = entry.unwrap();
             let (file, content) = (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
-            // What a killed call has left is removed by the next one.
+            // The next call removes the temporary files of a killed one.
             if !file.starts_with('.') {
                 let first = self.sent.entry(file.clone()).or_insert_with(|| content.clone());
                 assert!(*first == content, "{file} has changed");
@@ -65,8 +64,8 @@ impl Trustees {
         }
     }
 
-    /// Calls all in turn until the stick has a trustee's files of an exchange and lacks those of
-    /// the trustees after it.
+    /// Calls all trustees in turn until the stick has a trustee's files of an exchange, but not
+    /// those of the trustees after it.
     fn until(&mut self, exchange: u32, number: u32) {
         while !self.has(exchange, number) {
             for one in 1..=TRUSTEES {
@@ -97,8 +96,8 @@ impl Trustees {
     }
 }
 
-/// Seals a trustee's state again with the fewest rounds that are read: some hundred calls derive
-/// the key of the same passphrase. The program itself writes 600 000.
+/// Re-encrypts a trustee's state with the minimum number of rounds. Some hundred calls derive the
+/// key of the same passphrase, and the program itself uses 600 000 rounds.
 pub fn lower_rounds(state: &Path, passphrase: &str) {
     let Ok(text) = fs::read_to_string(state) else { return };
     let sealed = EncryptedJwk::parse(&text).unwrap();
@@ -130,13 +129,13 @@ fn a_stick_that_goes_round_gives_a_key_of_which_two_decrypt() {
         let own = if other == 1 { ", this one" } else { "" };
         assert!(run.stderr.contains(&format!("hearith: trustee {other}{own}: key ")), "{}", run.stderr);
     }
-    // The seed is under the passphrase, and its owner's alone.
+    // The seed is encrypted under the passphrase, and only its owner can read the file.
     let state = trustees.place.file("key-1/offline-1/state.json");
     assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&state).unwrap();
     assert!(text.contains("ciphertext") && !text.contains("hearith-offline-1"), "{text}");
 
-    // Again, with nothing new.
+    // A repeated call changes nothing.
     let files = trustees.place.files();
     assert_eq!(trustees.call(1).text(), run.text());
     assert_eq!((trustees.place.files(), fs::read_to_string(&state).unwrap()), (files, text));
@@ -150,7 +149,7 @@ fn a_stick_that_goes_round_gives_a_key_of_which_two_decrypt() {
                     \"missing\":[\"stick/exchange-02-from-2-to-1.hearith\"]}\n";
     assert_eq!(json.text(), expected);
 
-    // Whatever was taken may go from the stick.
+    // Files that all have received may be removed from the stick.
     trustees.until(4, 3);
     for exchange in 1..=2 {
         for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {
@@ -163,7 +162,7 @@ fn a_stick_that_goes_round_gives_a_key_of_which_two_decrypt() {
     decrypts(&trustees.place);
 }
 
-/// Calls all in turn until all have their keys.
+/// Calls all trustees in turn until all have their keys.
 fn finishes(trustees: &mut Trustees) {
     let mut running: Vec<u32> = (1..=TRUSTEES).collect();
     while !running.is_empty() {
@@ -173,7 +172,7 @@ fn finishes(trustees: &mut Trustees) {
             else {
                 return true;
             };
-            // One run in a hundred takes another batch.
+            // One run in a hundred needs another batch.
             let exchanges = last.rsplit(' ').next().unwrap().parse::<u32>().unwrap();
             assert!(exchanges >= EXCHANGES && (exchanges - EXCHANGES).is_multiple_of(10), "{last}");
             assert_eq!(last, format!("exchange {exchanges} of {exchanges}"));
@@ -189,8 +188,7 @@ fn finishes(trustees: &mut Trustees) {
     }
 }
 
-/// Calls are killed at any moment, and the state is put back to what it was: the files on the stick
-/// stay the same.
+/// Kills calls at various moments and restores an old state. The files on the stick stay the same.
 fn crashes_lose_nothing(trustees: &mut Trustees, until: u32) {
     let before = trustees.state(2);
     for attempt in 0_u64.. {
@@ -217,7 +215,7 @@ fn crashes_lose_nothing(trustees: &mut Trustees, until: u32) {
     assert!([until, until + 1].iter().any(|exchange| text.contains(&format!("exchange {exchange} of"))), "{text}");
 }
 
-/// All trustees have the same key, and 1 and 3 decrypt a total.
+/// Checks that all trustees have the same key, and that 1 and 3 can decrypt a total.
 fn decrypts(place: &Place) {
     let read = |number: u32, file: &str| place.read(&format!("key-{number}/{file}"));
     for number in 2..=TRUSTEES {
@@ -225,7 +223,7 @@ fn decrypts(place: &Place) {
         assert_eq!(read(number, "verification.json"), read(1, "verification.json"));
     }
     place.write("in.csv", STAFF);
-    // Under a key of one holder, for comparison.
+    // Under the key of a single holder, for comparison.
     let plain = place.totals("--column salary", "--by dept");
     place.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
     place.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
@@ -245,34 +243,34 @@ fn wrong_files_and_options_are_told_in_a_line() {
     trustees.place.fails(&line.replace("--offline stick", "--offline words.txt"), "words.txt: not a folder");
     let both = trustees.place.run(&format!("{line} --listen 127.0.0.1:7001"));
     assert!(both.status == Some(2) && both.stderr.contains("cannot be used with"), "{}", both.stderr);
-    trustees.place.fails(&format!("{line} --absent 1"), "--absent takes the number of another trustee");
+    trustees.place.fails(&format!("{line} --absent 1"), "--absent needs the number of another trustee");
 
-    // A trustee who wants another key, and one who begins a second run.
+    // One trustee requests another key, and one begins a second run.
     trustees.call(1);
     trustees.call(2);
     let other = trustees.line(3).replace("--bits 128", "--bits 256");
-    assert!(trustees.place.run(&other).stderr.contains("trustee 1: the sender generates another key"));
-    let wrong = format!("{}: trustee 3: the sender generates another key, or with other trustees", file(1, 3, 1));
+    assert!(trustees.place.run(&other).stderr.contains("trustee 1: the sender is generating another key"));
+    let wrong = format!("{}: trustee 3: the sender is generating another key, or has other trustees", file(1, 3, 1));
     let run = trustees.place.run(&line);
     assert!(run.status == Some(2) && run.stderr.contains(&wrong), "{}", run.stderr);
     fs::remove_dir_all(trustees.place.file("key-3")).unwrap();
-    let second = format!("{}: a file of another run of this trustee", file(1, 3, 1));
+    let second = format!("{}: belongs to another run of this trustee", file(1, 3, 1));
     trustees.place.fails(&trustees.line(3), &second);
     for to in [1, 2] {
         fs::remove_file(trustees.stick(1, 3, to)).unwrap();
     }
     trustees.sent.retain(|file, _| !file.contains("from-3"));
 
-    // In the first exchange nobody can be missing for good; then the options are bound.
+    // In the first exchange no trustee can be absent. After it, the options are bound to the run.
     let run = trustees.place.run(&format!("{line} --absent 3"));
-    assert!(run.stderr.contains("--absent ends a run, and in exchange 1 none has begun"), "{}", run.stderr);
+    assert!(run.stderr.contains("--absent ends a run, but in exchange 1 no run has begun yet"), "{}", run.stderr);
     trustees.call(3);
     trustees.call(1);
     trustees.place.fails(&line.replace("128", "256"), &format!("{state}this run began with other options"));
     trustees.place.fails(&line.replace("words.txt", "others.txt"), &format!("{state}the passphrase is wrong"));
 
     trustees.until(5, TRUSTEES);
-    // Trustee 1 has all files of the exchange but that of trustee 3.
+    // Trustee 1 has all files of the exchange except trustee 3's.
     fs::rename(trustees.stick(5, 3, 1), trustees.place.file("good")).unwrap();
     trustees.call(2);
     assert_eq!(trustees.call(1).text(), waiting(5, 1, "trustees 2, 3", "trustee 3"));
@@ -282,7 +280,7 @@ fn wrong_files_and_options_are_told_in_a_line() {
     assert!(trustees.call(1).text().starts_with("exchange 6 of 20: "));
 }
 
-/// Trustee 1 gets each kind of wrong file from trustee 3.
+/// Trustee 1 receives each kind of wrong file from trustee 3.
 fn wrong_files(trustees: &Trustees) {
     let (place, path, line) = (&trustees.place, file(5, 3, 1), trustees.line(1));
     let good = fs::read(place.file("good")).unwrap();
@@ -290,11 +288,11 @@ fn wrong_files(trustees: &Trustees) {
     changed[good.len() / 2] ^= 1;
     let [from_2, earlier] = [file(5, 2, 1), file(4, 3, 1)].map(|file| fs::read(place.file(&file)).unwrap());
     for (content, wrong) in [
-        (vec![], "not a file of an exchange, or cut short"),
-        (b"no file of an exchange".to_vec(), "not a file of an exchange, or cut short"),
+        (vec![], "not a file of an exchange, or truncated"),
+        (b"no file of an exchange".to_vec(), "not a file of an exchange, or truncated"),
         (good[..good.len() - 1].to_vec(), "the file was changed"),
         (changed, "the file was changed"),
-        (vec![0; 1 << 24], "not a file of an exchange, or cut short"),
+        (vec![0; 1 << 24], "not a file of an exchange, or truncated"),
         (earlier, "this is the file of exchange 4 from trustee 3 to trustee 1"),
         (from_2, "this is the file of exchange 5 from trustee 2 to trustee 1"),
     ] {
@@ -307,12 +305,12 @@ fn wrong_files(trustees: &Trustees) {
     fs::remove_dir(place.file(&path)).unwrap();
 }
 
-/// Nothing else is sent in place of what was.
+/// A trustee never sends other content than before.
 fn own_files(trustees: &Trustees) {
     let (place, path, line) = (&trustees.place, file(5, 1, 2), trustees.line(1));
     let good = fs::read(place.file(&path)).unwrap();
     place.write(&path, [&good[..], b"1"].concat());
-    place.fails(&line, &format!("{path}: not what this trustee sends"));
+    place.fails(&line, &format!("{path}: differs from what this trustee sends"));
     fs::remove_file(place.file(&path)).unwrap();
     place.ok(&line);
     assert_eq!(fs::read(place.file(&path)).unwrap(), good);
@@ -329,12 +327,12 @@ fn a_run_without_a_trustee_ends_and_keeps_nothing() {
     let without_2 = trustees.place.run(&format!("{line} --absent 2"));
     assert_eq!((without_2.status, without_2.text()), (Some(0), waiting(3, 1, "trustees 2, 3", "trustee 3")));
     let run = trustees.place.run(&format!("{line} --absent 3"));
-    let said = "no key was generated: trustee 3: no message came, the trustee or the link to it is at fault \
+    let said = "no key was generated: trustee 3: no message arrived, so the trustee or the link to it is at fault \
                 (give the others stick/exchange-04-from-1-to-N.hearith)";
     run.failed(&line, said);
     assert!(trustees.stick(4, 1, 2).exists() && trustees.stick(4, 1, 3).exists());
     assert!(trustees.state(1).is_empty() && !trustees.place.file("key-1/share-1.json").exists());
-    // Trustee 2 hears of it, and has no key either.
+    // Trustee 2 learns of it, and has no key either.
     let line = trustees.line(2);
     trustees.place.run(&format!("{line} --absent 3")).failed(&line, "no key was generated: trustee 3: ");
     assert!(trustees.state(2).is_empty());

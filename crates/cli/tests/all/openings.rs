@@ -1,4 +1,4 @@
-//! Decryptions that everybody can check.
+//! Decryptions that anyone can verify.
 
 use crate::common::{Place, STAFF};
 
@@ -38,7 +38,7 @@ fn a_table_of_many_rows_and_nulls_is_proved_row_by_row() {
 #[test]
 fn proofs_of_something_else_are_refused() {
     let (place, _) = proved("--column salary,bonus --scale bonus=2", "--by dept");
-    // The same totals encrypted anew, fewer rows, other columns, another key.
+    // The same totals re-randomised, fewer rows, other columns, another key.
     place.ok("sum --key keys/public.json --by dept --rerandomise rows.parquet --out again.parquet");
     place.ok("sum --key keys/public.json rows.parquet --out one.parquet");
     place.ok("encrypt --key keys/public.json --column salary in.csv --out other.parquet");

@@ -1,4 +1,4 @@
-//! Forms of results, by the name of the file.
+//! Output formats, selected by the file name.
 
 use crate::common::{Place, STAFF};
 
@@ -35,7 +35,7 @@ fn encrypted_tables_do_not_go_by_other_formats_names() {
     place.ok("encrypt -k keys/public.json -c v in.csv -o e");
     for name in ["out.csv", "out.TSV", "out.json", "out.csv.gz", "out.xlsx"] {
         let ending = name.rsplit('.').next().unwrap().to_lowercase();
-        let expected = format!("{name}: this table is written as Parquet, and its name ends in .{ending}");
+        let expected = format!("{name}: this table is written as Parquet, but its name ends in .{ending}");
         for command in ["encrypt -k keys/public.json -c v in.csv", "sum -k keys/public.json e", "describe --like e e"] {
             place.fails(&format!("{command} -o {name}"), &expected);
         }
@@ -63,7 +63,7 @@ fn null_groups_and_empty_names_are_two_in_every_text() {
         expected[3] = if mark == "," { "\"a,b\",1,7".into() } else { "a,b\t1\t7".into() };
         assert_eq!(place.read(name).lines().collect::<Vec<_>>(), expected, "{name}");
     }
-    // polars is one of the readers that tell them apart.
+    // polars is one of the readers that distinguish null from empty text.
     let read = "import polars as pl\n\
                 t = pl.read_csv('t.csv').rows()\n\
                 assert sorted(t, key=str) == sorted([(None, 1, 10), ('', 2, 1001), ('lab', 1, 100), ('a,b', 1, 7)], key=str), t";
@@ -73,7 +73,7 @@ fn null_groups_and_empty_names_are_two_in_every_text() {
 #[test]
 fn totals_in_parquet_are_exact_for_duckdb_and_polars() {
     let place = Place::new();
-    // The range and the number of additions would ask for more than 38 digits, the totals do not.
+    // The range and the number of additions would need more than 38 digits, but the totals do not.
     place.write("in.csv", "dept,pay\nlab,12345678901234567890123456.78\nlab,0.01\nshop,-5\n");
     place.ok("encrypt -k keys/public.json -c pay --scale pay=2 --range pay=1e30 in.csv -o e.parquet");
     place.ok("sum -k keys/public.json --by dept e.parquet -o t.parquet");
@@ -88,7 +88,7 @@ fn totals_in_parquet_are_exact_for_duckdb_and_polars() {
          assert duckdb.sql(\"select dept, pay from 'plain.parquet' order by 1\").fetchall() == expected\n\
          assert pl.read_parquet('plain.parquet')[['dept', 'pay']].sort('dept').rows() == expected",
     );
-    // What needs more digits keeps them.
+    // Numbers that need more digits keep them.
     place.write("big.csv", "pay\n-99999999999999999999999999999999999.99\n");
     place.ok("encrypt -k keys/public.json -c pay --scale pay=2 --range pay=1e35 big.csv -o b.parquet");
     place.ok(&format!("sum -k keys/public.json --allow-repeated {} -o s.parquet", "b.parquet ".repeat(20)));

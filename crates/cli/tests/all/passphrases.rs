@@ -1,4 +1,5 @@
-//! Private keys under a passphrase, from files and descriptors; what is typed is in `terminal.rs`.
+//! Private keys under a passphrase from files and descriptors. Typed passphrases are tested in
+//! `terminal.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +14,8 @@ fn secret(place: &Place, name: &str, text: &str) {
     fs::set_permissions(place.file(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// A place with `word`, a passphrase, and `secret.json`, the private key of `keys/` under it.
+/// A place with a passphrase in `word`, and the private key of `keys/` encrypted under it in
+/// `secret.json`.
 fn locked() -> Place {
     let place = Place::new();
     secret(&place, "word", "correct horse\n");
@@ -25,7 +27,7 @@ fn mode(place: &Place, name: &str) -> u32 {
     fs::metadata(place.file(name)).unwrap().permissions().mode() & 0o777
 }
 
-/// A shell line with `hearith` in it, without a terminal.
+/// Runs a shell line with `hearith` in it, without a terminal.
 fn shell(place: &Place, line: &str) -> Run {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));
     Run::of(Command::new("setsid").args(["-w", "bash", "-c", &line]).current_dir(place.path()).output().unwrap())
@@ -107,7 +109,7 @@ fn keys_come_through_pipes() {
     let run = shell(&place, "hearith inspect /dev/zero");
     assert_eq!(run.status, Some(2));
     let run = shell(&place, "hearith key public <(yes) --out -");
-    assert!(run.stderr.contains("it is longer than any key"), "{}", run.stderr);
+    assert!(run.stderr.contains("the text is too long for a key"), "{}", run.stderr);
 }
 
 #[test]
@@ -119,11 +121,11 @@ fn a_wrong_passphrase_is_one_line() {
     place
         .fails("key public secret.json --passphrase-file missing --out out.json", "missing: cannot read: No such file");
     place.fails("key decrypt keys/private.json --out out.json", "keys/private.json: not an encrypted key");
-    place.fails("key encrypt secret.json --passphrase-file word --out out.json", "secret.json: encrypted already");
+    place.fails("key encrypt secret.json --passphrase-file word --out out.json", "secret.json: already encrypted");
     place.fails("key encrypt keys/public.json --passphrase-file word --out out.json", "keys/public.json: a public key");
     place.fails(
         "key decrypt secret.json --passphrase-file word --out keys/private.json",
-        "keys/private.json: there is a",
+        "keys/private.json: the file already",
     );
     let changed = place.read("secret.json").replace("ciphertext\":\"", "ciphertext\":\"AAAA");
     secret(&place, "changed.json", &changed);
@@ -131,9 +133,9 @@ fn a_wrong_passphrase_is_one_line() {
         "key decrypt changed.json --passphrase-file word --out out.json",
         "changed.json: the encrypted key is dam",
     );
-    // Without a terminal nobody can be asked.
+    // Without a terminal there is no one to ask.
     let run = shell(&place, "hearith key decrypt secret.json --out out.json");
-    run.failed("no terminal", "secret.json: its passphrase is needed: there is no terminal to ask on");
+    run.failed("no terminal", "secret.json: its passphrase is needed, but there is no terminal to ask on");
     let run = shell(&place, "hearith keygen --bits 512 --passphrase --out none");
     run.failed("no terminal", "none/private.json: its passphrase is needed");
     assert!(!place.file("none").exists());
@@ -169,20 +171,19 @@ fn an_encrypted_key_is_described_without_its_passphrase() {
 #[test]
 fn what_others_can_read_is_warned_of() {
     let place = locked();
-    let warning =
-        |file: &str, what: &str| format!("hearith: {file}: warning: others than its owner can read this {what}");
+    let warning = |file: &str, what: &str| format!("hearith: {file}: warning: other users can read this {what}");
     for (name, what) in [("keys/private.json", "private key"), ("secret.json", "private key"), ("word", "passphrase")] {
         let line = format!("key public {} --passphrase-file word --out -", name.replace("word", "secret.json"));
-        assert!(!place.ok(&line).stderr.contains("others"), "{name}");
+        assert!(!place.ok(&line).stderr.contains("other users"), "{name}");
         fs::set_permissions(place.file(name), fs::Permissions::from_mode(0o640)).unwrap();
         let told = place.ok(&line).stderr;
-        assert_eq!(told.matches("others than").count(), 1, "{told}");
+        assert_eq!(told.matches("other users").count(), 1, "{told}");
         assert!(told.contains(&warning(name, what)), "{told}");
         fs::set_permissions(place.file(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
-    // A public key is for everybody.
+    // Everybody may read a public key.
     fs::set_permissions(place.file("keys/public.json"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(!place.ok("inspect keys/public.json").stderr.contains("others"));
+    assert!(!place.ok("inspect keys/public.json").stderr.contains("other users"));
 }
 
 #[test]

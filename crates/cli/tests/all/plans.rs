@@ -28,8 +28,8 @@ fn tables_of_two_parties_add_up_by_their_plan() {
     let place = two_parties();
     for keys in ["keys", "bfv"] {
         let encrypt = format!("encrypt -k {keys}/public.json --plan {keys}.plan.json");
-        // The first sender's options make the plan; the second follows it, and so does the first
-        // from now on.
+        // The first sender's options create the plan. The second sender follows it, and so does the
+        // first from then on.
         place.ok(&format!("{encrypt} {OPTIONS} a.csv -o a.parquet"));
         let plan = place.read(&format!("{keys}.plan.json"));
         place.ok(&format!("{encrypt} b.parquet -o e-b.parquet"));
@@ -53,21 +53,21 @@ fn a_plan_made_of_parquet_types_the_cells_of_csv() {
     let types = ["\"type\": \"date\"", "\"type\": \"smallint\"", "\"type\": \"text\""];
     let plan = place.read("plan.json");
     assert!(types.iter().all(|kind| plan.contains(kind)), "{plan}");
-    // Options still say how a sender's own CSV file is written.
+    // Options still set the format of a sender's own CSV file.
     let marks = "--delimiter ; --decimal-comma --thousands .";
     place.ok(&format!("{encrypt} {marks} a.csv -o a-e.parquet"));
     place.ok("sum -k keys/public.json -b day --where site=1 a-e.parquet b-e.parquet -o totals.parquet");
     let expected = "day,rows,pay\n,1,3.00\n2020-01-31,3,1334.50\n";
     assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
     place.write("bad.csv", "Abteilung,site,day,pay\nlab,1,2020-01-31,1\nlab,one,2020-01-31,1\n");
-    let bad = "bad.csv: row 2, column site: is not an integer of 16 bits";
+    let bad = "bad.csv: row 2, column site: is not a 16-bit integer";
     place.fails(&format!("{encrypt} bad.csv -o out.parquet"), bad);
     place.write("less.csv", "Abteilung,day,pay\nlab,2020-01-31,1\n");
     place
         .fails(&format!("{encrypt} less.csv -o out.parquet"), "less.csv: column site: the first line does not name it");
 }
 
-/// Each option of a sender's own dialect replaces one of the plan's, and leaves the others.
+/// Each option of a sender's dialect replaces the plan's, and leaves the others.
 #[test]
 fn options_replace_a_plans_dialect_one_by_one() {
     let place = Place::new();
@@ -87,8 +87,8 @@ fn options_replace_a_plans_dialect_one_by_one() {
         place.write("b.csv", text);
         let line = format!("{encrypt} {options} b.csv -o b.parquet");
         if expected.is_empty() {
-            // Its columns are called otherwise.
-            place.fails(&line, "b.csv: column g: there is none, of c1 to c2");
+            // Its columns have other names.
+            place.fails(&line, "b.csv: column g: does not exist, there are only c1 to c2");
             continue;
         }
         place.ok(&line);
@@ -98,7 +98,7 @@ fn options_replace_a_plans_dialect_one_by_one() {
     }
 }
 
-/// Numbers that stay plain are read as those to encrypt are.
+/// Numbers that stay unencrypted are parsed like those to encrypt.
 #[test]
 fn the_dialect_is_that_of_all_planned_numbers() {
     let place = Place::new();
@@ -117,10 +117,7 @@ fn the_dialect_is_that_of_all_planned_numbers() {
     let expected = "n,d,t,rows,pay\n7,1.25,1.000,1,1\n1000,1.50,1.000,1,2000\n";
     assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
     place.write("c.csv", "n;d;t;pay\n1,5;1,5;1;2\n");
-    place.fails(
-        &format!("{encrypt} {marks} c.csv -o c-e.parquet"),
-        "c.csv: row 1, column n: is not an integer of 32 bits",
-    );
+    place.fails(&format!("{encrypt} {marks} c.csv -o c-e.parquet"), "c.csv: row 1, column n: is not a 32-bit integer");
     place.write("c.csv", "n;d;t;pay\n10.00;1,5;1;2\n");
     place.fails(
         &format!("{encrypt} {marks} c.csv -o c-e.parquet"),
@@ -128,7 +125,7 @@ fn the_dialect_is_that_of_all_planned_numbers() {
     );
 }
 
-/// Groups of integers and decimals of all widths come together, whichever table comes first.
+/// Groups of integers and decimals of all widths can be combined in any order of the tables.
 #[test]
 fn group_columns_widen_in_any_order() {
     let place = Place::new();
@@ -162,12 +159,12 @@ fn what_contradicts_a_plan_is_named() {
     let place = two_parties();
     place.write("in.csv", STAFF);
     let encrypt = "encrypt -k keys/public.json --plan plan.json";
-    place.fails(&format!("{encrypt} in.csv -o out.parquet"), "plan.json: is not there yet: --column names");
+    place.fails(&format!("{encrypt} in.csv -o out.parquet"), "plan.json: does not exist yet: choose the columns");
     place.fails(&format!("{encrypt} -c dept in.csv -o out.parquet"), "in.csv: row 1, column dept: is not a number");
     place.ok(&format!("{encrypt} -c salary,bonus --scale bonus=2 --pack --max-additions 9 in.csv -o out.parquet"));
     for option in ["-c salary", "--scale 2", "--range 5", "--pack", "--max-additions 10"] {
         let line = format!("{encrypt} {option} in.csv -o other.parquet");
-        place.fails(&line, "plan.json: exists already and sets what --");
+        place.fails(&line, "plan.json: the plan exists and already sets --");
     }
     let other = "encrypt -k other/public.json --plan plan.json in.csv -o other.parquet";
     place.fails(other, "plan.json: is for key ");
@@ -236,11 +233,11 @@ fn folders_name_columns_of_what_is_encrypted() {
             place.ok(&format!("{encrypt} -c pay --plan {keys}.{number}.json {file} -o {number}.parquet"));
         }
         place.ok(&format!("{sum} -b dept,year 0.parquet 1.parquet 2.parquet -o t.parquet"));
-        // A column of the table itself goes before the folder's.
+        // A column of the table itself takes precedence over the folder's.
         let expected = "dept,year,rows,pay\n,2024,2,50\na b,2024,2,11\nshop,2024,1,7\n";
         assert_eq!(place.ok(&format!("decrypt -k {keys}/private.json t.parquet")).text(), expected, "{keys}");
     }
-    // A plan gives them their types, and they can be encrypted.
+    // A plan sets their types, and they can be encrypted.
     let plan = place
         .read("keys.0.json")
         .replace("\"year\",\n      \"type\": \"text\"", "\"year\",\n      \"type\": \"bigint\"");

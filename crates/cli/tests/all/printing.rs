@@ -1,15 +1,15 @@
-//! Names and cells that would steer a terminal, wherever they are shown.
+//! Names and cells with terminal control characters, wherever they are shown.
 
 use std::process::Stdio;
 
 use crate::common::{Place, Run};
 
-/// A name that clears the screen, goes on in a new line, and turns the direction around.
+/// A name that clears the screen, contains a line break, and reverses the text direction.
 const EVIL: &str = "a\u{1b}[2J\nb\u{9b}31m\u{202e}c";
-/// How it is shown.
+/// Its escaped form.
 const SHOWN: &str = "a\\u{1b}[2J\\nb\\u{9b}31m\\u{202e}c";
 
-/// Expects nothing but lines of characters that stand for themselves.
+/// Expects only lines of harmless characters.
 fn harmless(text: &str) {
     let steers = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
     assert!(!text.chars().any(steers), "{text:?}");
@@ -26,7 +26,7 @@ fn ok(place: &Place, arguments: &[&str]) -> Run {
     run
 }
 
-/// A table whose column to encrypt, column beside it and cell have that name.
+/// A table with an encrypted column, another column and a cell of that name.
 fn place() -> Place {
     let place = Place::new();
     place.write("in.csv", format!("x,\"{EVIL}\",\"note{EVIL}\"\n1,2,\"{EVIL}\"\n"));

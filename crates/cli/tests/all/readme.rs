@@ -1,4 +1,4 @@
-//! The commands in the crate's README and in the project's do what they say.
+//! The commands in the crate's README and the project's README produce the output shown.
 
 use crate::common::{Place, STAFF};
 
@@ -22,14 +22,14 @@ fn the_quickstart_of_the_project_prints_what_it_shows() {
     assert_eq!(printed, block(readme, "text\n"));
 }
 
-/// The code block that begins so, from the line after the fence.
+/// Returns the code block that begins with `begin`, starting with the line after the fence.
 fn block<'a>(page: &'a str, begin: &str) -> &'a str {
     let fence = page.find(&format!("```{begin}")).expect("the block is there");
     let (_, after) = page[fence..].split_once('\n').expect("a fence ends its line");
     after.split_once("```").expect("it ends").0
 }
 
-/// Runs the commands of a block: how many they are, and what the last one printed.
+/// Runs the commands of a block. Returns their number, and the output of the last one.
 fn run(place: &Place, block: &str) -> (usize, String) {
     let commands: Vec<&str> = block.lines().map(|line| line.strip_prefix("hearith ").unwrap()).collect();
     let mut printed = String::new();

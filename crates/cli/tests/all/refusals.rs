@@ -8,11 +8,11 @@ use crate::common::{self, Place, Run, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use hearith_columns::limits::COMMAND_BYTES;
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary";
 
-/// A place with `in.csv`, and `rows.parquet` made of it.
+/// A place with `in.csv` and its encryption `rows.parquet`.
 fn staff() -> Place {
     let place = Place::new();
     place.write("in.csv", STAFF);
@@ -20,20 +20,20 @@ fn staff() -> Place {
     place
 }
 
-/// Rewrites `rows.parquet` as `bad.parquet`, with one column changed.
+/// Copies `rows.parquet` to `bad.parquet` with one column changed.
 fn craft(place: &Place, column: &str, change: impl FnOnce(&dyn Array) -> ArrayRef) {
-    let source = ParquetSource::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
     let batch = source.batches(1000, None).unwrap().next().unwrap().unwrap();
     let at = batch.schema().index_of(column).unwrap();
     let mut columns = batch.columns().to_vec();
     columns[at] = change(&columns[at]);
     let batch = RecordBatch::try_new(batch.schema(), columns).unwrap();
-    let mut sink = ParquetSink::new(File::create(place.file("bad.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(place.file("bad.parquet")).unwrap(), batch.schema()).unwrap();
     sink.write(&batch).unwrap();
     sink.finish().unwrap();
 }
 
-/// The ciphertext of the last row replaced.
+/// Replaces the ciphertext of the last row.
 fn with_ciphertext(column: &dyn Array, bytes: &[u8]) -> ArrayRef {
     let column = column.as_fixed_size_binary();
     let width = column.value_length() as usize;
@@ -68,7 +68,8 @@ fn values_out_of_range() {
     let place = staff();
     place.fails(
         &format!("{ENCRYPT} --range 1000 in.csv --out out.parquet"),
-        "in.csv: row 1, column salary: is out of range: at most 1000 either side of 0 (--range; --show-cells shows the cell)",
+        "in.csv: row 1, column salary: is out of range: at most 1000 in magnitude \
+         (--range; --show-cells shows the cell)",
     );
     place.ok(&format!("{ENCRYPT} --range salary=1500 in.csv --out out.parquet"));
     place.write("big.csv", "salary\n9223372036854775807\n9223372036854775808\n");
@@ -82,7 +83,7 @@ fn messages_hold_no_plain_value_unless_asked_to() {
     for (cell, options, kind) in [
         ("canary-7", "", "is not a number"),
         ("7654321.5", "", "has more than 0 fractional digits"),
-        ("7654321", "--range 100", "is out of range: at most 100 either side of 0"),
+        ("7654321", "--range 100", "is out of range: at most 100 in magnitude"),
         ("\u{1b}[31mcanary", "", "is not a number"),
     ] {
         place.write("in.csv", format!("dept,salary\nlab,1\nlab,{cell}\n"));
@@ -109,7 +110,7 @@ fn companions_and_empty_ciphertexts() {
     place.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
     place.fails(
         "import --key keys/public.json --column pay --additions 0 salary.json --out out.parquet",
-        "salary.json: column pay: every ciphertext must hold one number at least (--additions)",
+        "salary.json: column pay: every ciphertext must hold at least one number (--additions)",
     );
 }
 
@@ -124,7 +125,7 @@ fn files_that_ask_for_too_much() {
         fs::copy(&seed, place.file("in.parquet")).unwrap();
         for command in ["inspect in.parquet", "encrypt --key keys/public.json --column x in.parquet --out out.parquet"]
         {
-            // As much memory as any command may take.
+            // With the maximum memory that any command may use.
             let bounded = format!("ulimit -v {}; exec \"$0\" {command} --threads 1", COMMAND_BYTES >> 10);
             let output = std::process::Command::new("sh")
                 .args(["-c", &bounded, env!("CARGO_BIN_EXE_hearith")])
@@ -146,8 +147,10 @@ fn columns_that_are_not_there_or_twice() {
     let out = "in.csv --out out.parquet";
     let encrypt = "encrypt --key keys/public.json";
     place.fails(&format!("{encrypt} --column pay {out}"), "in.csv: column pay: the first line does not name it");
-    place
-        .fails(&format!("{encrypt} --column salary,salary {out}"), "in.csv: column salary: there would be two columns");
+    place.fails(
+        &format!("{encrypt} --column salary,salary {out}"),
+        "in.csv: column salary: two columns would have this name",
+    );
     place
         .fails(&format!("{encrypt} --column salary --scale bonus=2 {out}"), "--scale is given for bonus, which is not");
     place.fails(&format!("{encrypt} --column salary --scale 1,2 {out}"), "--scale is given twice for all columns");
@@ -164,7 +167,7 @@ fn columns_that_are_not_there_or_twice() {
     place.write("taken.csv", "a,a.additions\n1,2\n");
     place.fails(
         &format!("{encrypt} --column a taken.csv --out out.parquet"),
-        "taken.csv: column a.additions: there would",
+        "taken.csv: column a.additions: two columns would",
     );
     place.fails(
         "encrypt --key keys/public.json --column salary rows.parquet --out out.parquet",
@@ -248,11 +251,13 @@ fn files_that_are_missing_or_no_parquet() {
     place.fails("sum --key keys/public.json none.parquet --out out.parquet", "none.parquet: cannot read: No such file");
     place.fails("sum --key keys/public.json in.csv --out out.parquet", "in.csv: not a Parquet file");
     place.write("empty.parquet", "");
-    place
-        .fails("sum --key keys/public.json empty.parquet --out out.parquet", "empty.parquet: not a whole Parquet file");
+    place.fails(
+        "sum --key keys/public.json empty.parquet --out out.parquet",
+        "empty.parquet: not a complete Parquet file",
+    );
     place.fails("decrypt --key keys/private.json keys", "keys: cannot read: is a directory");
     fs::copy(place.file("in.csv"), place.file("csv.parquet")).unwrap();
-    place.fails("sum --key keys/public.json csv.parquet --out out.parquet", "csv.parquet: not a whole Parquet file");
+    place.fails("sum --key keys/public.json csv.parquet --out out.parquet", "csv.parquet: not a complete Parquet file");
     place.fails("inspect in.csv", "in.csv: neither a key nor an encrypted table");
 }
 
@@ -279,7 +284,7 @@ fn parquet_cut_short_or_damaged_anywhere() {
         place.write("bad.parquet", &whole[..length]);
         place.fails("sum --key keys/public.json bad.parquet --out out.parquet", "bad.parquet: ");
     }
-    // A byte changed anywhere ends in a result or in one line, never in a panic or a partial file.
+    // Any changed byte leads to a result or one error line, never to a panic or a partial file.
     let mut refused = 0;
     for at in (4..whole.len()).step_by(whole.len() / 120) {
         let mut damaged = whole.clone();
@@ -295,7 +300,7 @@ fn parquet_cut_short_or_damaged_anywhere() {
         run.failed(&format!("byte {at} changed"), "");
         assert!(!run.stderr.contains("internal error"), "byte {at}: {}", run.stderr);
         if place.file("out.csv").exists() {
-            // An overflow: the other cells are there.
+            // An overflow: the other cells are complete.
             assert!(place.read("out.csv").contains("#OVERFLOW"), "byte {at}: {}", run.stderr);
             fs::remove_file(place.file("out.csv")).unwrap();
         }
@@ -356,7 +361,7 @@ fn overflowed_totals_are_marked() {
     let run = place.run("decrypt --key keys/private.json bad.parquet");
     run.failed(
         "decrypt",
-        "bad.parquet: row 2, column salary: overflowed its headroom: the total cannot be relied on (and 1 more",
+        "bad.parquet: row 2, column salary: overflowed its headroom: the total is not reliable (and 1 more",
     );
     assert_eq!(place.files(), before);
     let column: Vec<String> = run.text().lines().map(|line| line.split(',').nth(3).unwrap().to_owned()).collect();
@@ -383,7 +388,7 @@ fn groups_and_scales_that_do_not_go_together() {
     );
     place.fails(
         "sum --key keys/public.json --by dept,dept rows.parquet --out out.parquet",
-        "rows.parquet: column dept: there would",
+        "rows.parquet: column dept: two columns would",
     );
     place.ok(&format!("{ENCRYPT} --scale 34 --range 1500 in.csv --out fine.parquet"));
     place.fails(
@@ -456,7 +461,7 @@ fn a_directory_without_permission() {
     fs::set_permissions(place.file("closed"), permissions).unwrap();
     let line = format!("{ENCRYPT} in.csv --out closed/out.parquet");
     match File::create(place.file("closed/probe")) {
-        // The superuser may write anywhere: then the output is simply there.
+        // The superuser may write anywhere. Then the output exists.
         Ok(_) => drop(place.ok(&line)),
         Err(_) => place.fails(&line, "closed/out.parquet: cannot write: Permission denied"),
     }

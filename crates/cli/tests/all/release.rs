@@ -1,4 +1,4 @@
-//! What `sum` gives out: re-randomised, and without small groups.
+//! Re-randomised totals of `sum`, and the suppression of small groups.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::fs::File;
 use crate::common::{Place, Run, STAFF};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::parquet::ParquetReader;
 
 fn staff(encrypt: &str) -> Place {
     let place = Place::new();
@@ -17,9 +17,9 @@ fn staff(encrypt: &str) -> Place {
     place
 }
 
-/// The ciphertexts of a column, those that are not null.
+/// The ciphertexts of a column that are not null.
 fn ciphertexts(place: &Place, file: &str, column: &str) -> BTreeSet<Vec<u8>> {
-    let source = ParquetSource::open(File::open(place.file(file)).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file(file)).unwrap()).unwrap();
     let batches = source.batches(1000, None).unwrap().map(Result::unwrap);
     let cells = batches.flat_map(|batch| {
         let column = batch.column_by_name(column).unwrap().as_fixed_size_binary().clone();
@@ -74,7 +74,7 @@ fn small_groups_are_withheld_and_counted() {
 
 #[test]
 fn totals_of_fewer_values_than_rows_are_withheld_too() {
-    // Department lab has three rows, of which two have a salary.
+    // Department lab has three rows, two of which have a salary.
     let place = staff("");
     let run = place.ok("sum --json --key keys/public.json --by dept --min-rows 3 rows.parquet --out totals.parquet");
     let said = report(&run);
@@ -85,7 +85,7 @@ fn totals_of_fewer_values_than_rows_are_withheld_too() {
     );
     assert!(ciphertexts(&place, "totals.parquet", "salary").is_empty());
 
-    // In one ciphertext with it, the bonus goes too.
+    // The bonus is in the same ciphertext, so it is withheld too.
     let place = staff("--pack");
     let run = place.ok("sum --json --key keys/public.json --by dept --min-rows 3 rows.parquet --out totals.parquet");
     assert_eq!(report(&run)["withheld_totals"].as_u64(), Some(2));

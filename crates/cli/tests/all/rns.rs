@@ -1,4 +1,4 @@
-//! Special primes, integers to residues and back.
+//! Special primes, and conversion of integers to residues and back.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -6,11 +6,11 @@ use std::fs::File;
 use crate::common::Place;
 use arrow_schema::DataType;
 use hearith_arith::Engine;
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::parquet::ParquetReader;
 use serde_json::Value;
 
-/// The largest special primes of the paper's 360-bit ring, found with another program: twelve for
-/// its words, and one more, as the product of the twelve is a little below 2^360.
+/// The largest special primes of the paper's 360-bit ring, found with another program. Twelve are
+/// for its words. One more is needed because the product of the twelve is slightly below 2^360.
 const PRIMES: [u64; 13] = [
     1_073_692_673,
     1_073_643_521,
@@ -27,7 +27,7 @@ const PRIMES: [u64; 13] = [
     1_071_628_289,
 ];
 
-/// A decimal number modulo a word, digit by digit.
+/// Reduces a decimal number modulo a word, digit by digit.
 fn residue(decimal: &str, modulus: u64) -> u64 {
     let digits = decimal.bytes().map(|digit| u128::from(digit - b'0'));
     digits.fold(0, |rest, digit| (rest * 10 + digit) % u128::from(modulus)) as u64
@@ -96,7 +96,7 @@ fn searches_that_cannot_be_are_refused() {
     place.fails("rns primes --degree 12", "the degree is 12; it must be a power of two");
     place.fails("rns primes --word-bits 64", "the word length is 64; 4 to 60 bits are supported");
     place.fails("rns primes --terms 7", "the number of terms is 7; 3 to 6 are supported");
-    place.fails("rns primes --modulus-bits 20", "the modulus length is 20; more than a word");
+    place.fails("rns primes --modulus-bits 20", "the modulus length is 20; it must be longer than a word");
     place.write("in.txt", "1\n");
     place.fails(
         "rns convert --terms 4 --max-word 60 in.txt --out out.csv",
@@ -130,7 +130,7 @@ fn integers_become_residues_and_come_back() {
     }
 }
 
-/// An integer in hexadecimal modulo a word, digit by digit.
+/// Reduces a signed hexadecimal integer modulo a word, digit by digit.
 fn signed_residue(hexadecimal: &str, modulus: u64) -> u64 {
     let (negative, digits) = match hexadecimal.strip_prefix("-0x") {
         Some(digits) => (true, digits),
@@ -141,7 +141,7 @@ fn signed_residue(hexadecimal: &str, modulus: u64) -> u64 {
     (if negative { (wide - rest) % wide } else { rest }) as u64
 }
 
-/// `2^bits`, and numbers just below and above, in hexadecimal without leading zeros.
+/// `2^bits` and its two neighbours, in hexadecimal without leading zeros.
 fn near_power(bits: u32) -> [String; 3] {
     let (top, zeros) = (1 << (bits % 4), (bits / 4) as usize);
     let below = format!("{:x}{}", top - 1, "f".repeat(zeros));
@@ -228,7 +228,7 @@ fn columns_are_as_wide_as_their_moduli() {
     let place = Place::new();
     place.write("in.txt", "12345678901234567890\n");
     place.ok("rns convert --primes 4294967291,4294967311 in.txt --out out.parquet");
-    let source = ParquetSource::open(File::open(place.file("out.parquet")).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file("out.parquet")).unwrap()).unwrap();
     let schema = source.schema();
     assert_eq!(*schema.field(0).data_type(), DataType::UInt32);
     assert_eq!(*schema.field(1).data_type(), DataType::UInt64);
@@ -247,7 +247,7 @@ fn mistakes_are_named_with_file_and_line() {
     fails("1\n2\n3.5\n", "line 3: not an integer");
     fails("1\n-39\n", "line 2: below minus half the product of the moduli, which has 7 bits");
     fails("76\n77\n", "line 2: not below the product of the moduli, which has 7 bits");
-    fails("1\n\n3\n", "line 2: there is no integer");
+    fails("1\n\n3\n", "line 2: an integer is missing");
     fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not an integer");
     place.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
     place.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
@@ -276,6 +276,6 @@ fn residues_that_are_none_are_named_with_row_and_column() {
     place.ok("rns convert --back --primes 7,11 in.parquet --out out.txt");
     place.fails(
         "rns convert --back --primes 7,13 in.parquet --out other.txt",
-        "in.parquet: its residues are to other moduli than --primes names",
+        "in.parquet: its residues have other moduli than --primes names",
     );
 }

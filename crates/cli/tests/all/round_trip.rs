@@ -1,4 +1,4 @@
-//! The main job in every form: encrypt, sum, decrypt.
+//! The main workflow in every form: encrypt, sum, decrypt.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::common::{Place, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef, Decimal128Array, Float64Array, Int32Array, RecordBatch, StringArray};
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
 const BY_DEPT: &str = "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n";
 
@@ -18,13 +18,13 @@ fn staff() -> Place {
 }
 
 fn read_parquet(place: &Place, name: &str) -> RecordBatch {
-    let source = ParquetSource::open(File::open(place.file(name)).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file(name)).unwrap()).unwrap();
     source.batches(1000, None).unwrap().next().unwrap().unwrap()
 }
 
 fn write_parquet(place: &Place, name: &str, batch: &RecordBatch) {
     let file = File::create(place.file(name)).unwrap();
-    let mut sink = ParquetSink::new(file, batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(file, batch.schema()).unwrap();
     sink.write(batch).unwrap();
     sink.finish().unwrap();
 }
@@ -34,7 +34,7 @@ fn csv_by_one_column() {
     assert_eq!(staff().totals("--column salary,bonus --scale bonus=2", "--by dept"), BY_DEPT);
 }
 
-/// What is checked before it is written is the same.
+/// Output that is checked before it is written is the same.
 #[test]
 fn decrypting_with_a_check() {
     let place = staff();

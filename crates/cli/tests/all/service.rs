@@ -1,5 +1,5 @@
-//! `hearith serve`, and the commands that let it compute: the same results as without, and an end
-//! in good order.
+//! `hearith serve` and the commands that use it: the same results as without a service, and an
+//! orderly shutdown.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -36,7 +36,7 @@ fn results_are_those_of_this_machine() {
         for totals in ["local", "remote", "local-remote", "remote-remote"].map(|name| format!("{name}-totals.parquet"))
         {
             let local = place.ok(&format!("decrypt --key {keys}/private.json {totals}"));
-            // The public key will do: the service has the private one.
+            // The public key suffices, because the service has the private key.
             let remote = place.ok(&format!("decrypt --key {keys}/public.json --remote {url} {totals}"));
             assert_eq!((local.text(), remote.text()), (expected.clone(), expected.clone()), "{totals}");
             assert!(remote.stderr.contains(&format!("computed at {url}")), "{}", remote.stderr);
@@ -69,17 +69,17 @@ fn what_a_service_refuses_is_one_line() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
-/// Numbers, a line each.
+/// Numbers, one per line.
 fn lines(numbers: Range<u32>) -> String {
     numbers.map(|number| format!("{number}\n")).collect()
 }
 
-/// The command that has a service encrypt a table.
+/// The command that encrypts a table with a service.
 fn encryption(service: &Service, table: &str) -> String {
     format!("encrypt --key keys/public.json --column x --remote {} {table} --out rows.parquet", service.url)
 }
 
-/// An encryption by a service under way, and where its table is written to.
+/// Starts an encryption by a service. Returns the pipe for its table too.
 fn encrypting(place: &Place, service: &Service) -> (Child, ChildStdin) {
     let mut command = place.command(encryption(service, "-").split_whitespace());
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -92,12 +92,12 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
     let place = Place::new();
     let (first, rest) = (format!("x\n{}", lines(0..20_000)), lines(20_000..60_000));
     let service = Service::start(&place, "");
-    // The rest of the table comes when the service is gone: the command cannot end before.
+    // The rest of the table follows after the service is killed, so the command cannot end before.
     let (encrypting, mut table) = encrypting(&place, &service);
     table.write_all(first.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     service.end("-KILL");
-    // It may have ended by now.
+    // The command may have ended by now.
     let _ = table.write_all(rest.as_bytes());
     drop(table);
     let run = Run::of(encrypting.wait_with_output().unwrap());
@@ -122,7 +122,7 @@ fn a_shutdown_that_has_no_time_says_so() {
     let (encrypting, mut table) = encrypting(&place, &service);
     let rows = lines(0..40_000);
     table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
-    // The stream stays open: the table has not ended.
+    // The stream stays open, because the table has not ended.
     while shown(&metrics).lines().any(|line| line == "hearith_streams 0") {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -132,13 +132,13 @@ fn a_shutdown_that_has_no_time_says_so() {
     assert!(!place.file("rows.parquet").exists(), "nothing half-written");
 }
 
-/// An authority that signs certificates, and writes them into a place.
+/// An authority that signs certificates and writes them into a place.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    /// With its root in `NAME.pem`.
+    /// Creates an authority with its root in `NAME.pem`.
     fn new(place: &Place, name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![]).unwrap();
@@ -147,7 +147,7 @@ impl Authority {
         Self { issuer: Issuer::new(params, key) }
     }
 
-    /// A certificate in `NAME.pem` that is valid up to a year, and its key in `NAME.key`.
+    /// Writes a certificate to `NAME.pem`, valid until a year, and its key to `NAME.key`.
     fn sign(&self, place: &Place, name: &str, last_year: i32) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -157,7 +157,7 @@ impl Authority {
         place.write(&format!("{name}.key"), key.serialize_pem());
     }
 
-    /// A list that revokes the certificate of a name.
+    /// Writes a list that revokes the certificate of a name.
     fn revoke(&self, place: &Place, name: &str, list: &str) {
         let revoked = RevokedCertParams {
             serial_number: SerialNumber::from_slice(name.as_bytes()),
@@ -204,11 +204,11 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
     std::fs::remove_file(place.file("out.parquet")).unwrap();
 
     for (options, expected) in [
-        // Whoever shows no certificate, a stranger's or one of the past is not served.
+        // Clients without a certificate, or with a stranger's or an expired one, are not served.
         ("--ca ours.pem", &*url),
         ("--ca ours.pem --client-cert stranger.pem --client-key stranger.key", &*url),
         ("--ca ours.pem --client-cert late.pem --client-key late.key", &*url),
-        // A service that cannot be checked gets nothing.
+        // A service that cannot be verified receives nothing.
         ("--ca theirs.pem --client-cert me.pem --client-key me.key", &*format!("{url}: cannot connect")),
         ("", &*format!("{url}: https needs the root of the service's certificate")),
         ("--ca nonsense.pem", &*url),
@@ -218,7 +218,7 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
         place.fails(&encrypt(options), expected);
         is_readable(&place.run(&encrypt(options)).stderr);
     }
-    // One certificate is not for another name, and plain HTTP is no way in.
+    // A certificate is not valid for another name, and plain HTTP is rejected.
     let elsewhere = encrypt(me).replace("localhost", "127.0.0.1");
     place.fails(&elsewhere, "https://127.0.0.1");
     place.fails(&encrypt("").replace("https", "http"), "http://localhost");
@@ -238,7 +238,7 @@ fn a_service_with_an_expired_certificate_is_not_believed() {
         format!("encrypt --key keys/public.json --column x --remote {url} --ca ours.pem in.csv --out out.parquet");
     place.fails(&line, &format!("{url}: cannot connect"));
     assert_eq!(service.end("-TERM"), Some(0));
-    // Its operators are warned.
+    // Operators are warned.
     let log = File::create(place.file("log")).unwrap();
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--tls-cert", "server.pem", "--tls-key", "server.key"];
     let service = Service::running(place.command(arguments).stderr(log).spawn().unwrap(), "");
@@ -257,22 +257,22 @@ fn what_a_service_cannot_start_with_is_one_line() {
     let reached = "can be reached from other machines:";
     for (options, expected) in [
         ("--listen 0.0.0.0:0", format!("0.0.0.0:0 {reached} that needs TLS")),
-        // TLS alone tells clients whom they speak to, and the service nothing of them.
-        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that needs TLS and certificates")),
+        // TLS alone identifies the service to clients, but not clients to the service.
+        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that needs TLS and client certificates")),
         ("--listen [::]:0", format!("[::]:0 {reached}")),
         (
             "--metrics 0.0.0.0:0",
-            format!("0.0.0.0:0 {reached} metrics are not encrypted, and shown there only with --public-metrics"),
+            format!("0.0.0.0:0 {reached} metrics are not encrypted, so this needs --public-metrics"),
         ),
         ("--tls-cert missing.pem --tls-key server.key", "missing.pem: ".to_owned()),
         (
             "--tls-cert nonsense.pem --tls-key server.key",
-            "the server's certificate: there is no certificate in PEM".to_owned(),
+            "the server's certificate: no PEM certificate found".to_owned(),
         ),
-        ("--tls-cert server.pem --tls-key nonsense.pem", "the server's key: there is no private key in PEM".to_owned()),
+        ("--tls-cert server.pem --tls-key nonsense.pem", "the server's key: no PEM private key found".to_owned()),
         (
             &*format!("{tls} --client-ca nonsense.pem"),
-            "the roots of the clients' certificates: there is no certificate in PEM".to_owned(),
+            "the roots of the clients' certificates: no PEM certificate found".to_owned(),
         ),
         (&*format!("{tls} --client-ca ours.pem --rights nonsense.pem"), "nonsense.pem: invalid rights: ".to_owned()),
         (&*format!("{tls} --audit missing/audit"), "missing/audit: ".to_owned()),
@@ -288,7 +288,7 @@ fn what_a_service_cannot_start_with_is_one_line() {
     }
     let service = Service::start(&place, "");
     place.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
-    // What clap refuses: status 2 and its own words.
+    // Errors from clap: status 2 and clap's own text.
     for options in
         ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--shutdown-timeout x"]
     {
@@ -326,7 +326,7 @@ fn limits_are_those_that_were_asked_for() {
     let place = Place::new();
     let rows: String = (0..2000).map(|row| format!("{row}\n")).collect();
     place.write("in.csv", format!("x\n{rows}"));
-    // Messages so short that a batch takes many, a queue of a few of them, one key, one client.
+    // Messages so short that a batch needs many, a queue for a few of them, one key, one client.
     let limits = "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1";
     let service = Service::start(&place, &format!("{limits} --metrics 127.0.0.1:0"));
     let url = &service.url;
@@ -337,7 +337,7 @@ fn limits_are_those_that_were_asked_for() {
     let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, "rows,x\n2000,1999000\n");
     place.ok(&encrypt("other"));
-    // The place of the last client is free once the service has seen it go.
+    // The last client's permit is free once the service has noticed that it disconnected.
     let metrics = service.metrics.as_ref().unwrap();
     while !shown(metrics).lines().any(|line| line == "hearith_clients 0") {
         std::thread::sleep(Duration::from_millis(5));
@@ -348,23 +348,23 @@ fn limits_are_those_that_were_asked_for() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
-/// A connection whose handshake is done, and that asks for nothing.
+/// A connection whose handshake is done, and that sends no requests.
 fn http2(address: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
     stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
-    // The service's settings.
+    // Reads the service's settings.
     stream.read_exact(&mut [0; 9]).unwrap();
     stream
 }
 
-/// A port that was free a moment ago, for a service that cannot say where it listens.
+/// A port that was free a moment ago, for a service that cannot report its address.
 fn free_address() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
 
-/// A service whose log goes somewhere bad, once it listens.
+/// Starts a service with a faulty log, and waits until it listens.
 fn with_log(place: &Place, log: impl Into<Stdio>) -> Service {
     let address = free_address();
     let mut command = place.command(["serve", "--listen", &address]);
@@ -376,7 +376,7 @@ fn with_log(place: &Place, log: impl Into<Stdio>) -> Service {
     service
 }
 
-/// Causes a line of the log each time: a connection that speaks another protocol.
+/// Causes log lines: each connection speaks another protocol.
 fn cause_lines(address: &str, count: usize) {
     for _ in 0..count {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -402,12 +402,12 @@ fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     serves(with_log(&place, writer), "closed");
-    // A pipe that nobody reads, and that is full.
+    // A full pipe that nobody reads.
     let (reader, writer) = std::io::pipe().unwrap();
     let mut filler = writer.try_clone().unwrap();
     let service = with_log(&place, writer);
     let (told, filled) = std::sync::mpsc::channel();
-    // A thread fills it, and is left where it blocks.
+    // A thread fills it, and stays blocked.
     std::thread::spawn(move || while filler.write_all(b"x").is_ok() && told.send(()).is_ok() {});
     while filled.recv_timeout(Duration::from_millis(200)).is_ok() {}
     serves(service, "unread");
@@ -425,7 +425,7 @@ fn a_second_signal_ends_a_service_that_has_work() {
         table
     });
     std::thread::sleep(Duration::from_millis(300));
-    // Whenever the first one arrives, the second one comes after it.
+    // Whenever the first signal arrives, the second one follows it.
     service.signal("-TERM");
     std::thread::sleep(Duration::from_millis(100));
     let ended = service.end("-TERM");
@@ -446,7 +446,7 @@ fn certificates_are_read_again_on_sighup() {
         format!("encrypt --key keys/public.json --column x --remote {url} --ca {root}.pem in.csv --out {out}.parquet")
     };
     place.ok(&encrypt("ours", "first"));
-    // What cannot be used leaves the service as it was.
+    // Unusable files leave the service as it was.
     place.write("server.pem", "nothing");
     service.signal("-HUP");
     place.ok(&encrypt("ours", "second"));
@@ -482,8 +482,8 @@ fn a_revoked_certificate_is_worth_nothing() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
-/// With 200 descriptors and more connections than that: metrics are shown, and whoever goes makes
-/// room.
+/// With 200 descriptors and more connections than that, metrics are still shown, and a client that
+/// disconnects makes room.
 #[test]
 fn connections_do_not_take_the_last_descriptors() {
     let place = Place::new();
@@ -541,14 +541,14 @@ fn operators_see_that_it_is_ready_and_the_service_manager_is_told() {
     assert_eq!(service.end("-0"), Some(0));
 }
 
-/// An error is for people: it shows no value of the program's internals.
+/// Errors are for people, so they must not show the program's internal values.
 fn is_readable(text: &str) {
     for inner in ["code: ", "MetadataMap", "tonic::", "hyper::", "Error(", "Error {", "Some(", "\\\""] {
         assert!(!text.contains(inner), "{inner}: {text}");
     }
 }
 
-/// The unit of docs/how-to/operate.md.
+/// The unit in docs/how-to/operate.md.
 fn unit() -> String {
     let page = include_str!("../../../../docs/how-to/operate.md");
     let (_, unit) = page.split_once("```ini\n").unwrap();
@@ -577,7 +577,7 @@ fn the_unit_starts_the_service() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
-/// Where systemd is installed; elsewhere the unit is only started, above.
+/// If systemd is installed, it verifies the unit. Otherwise the unit is only started, above.
 #[test]
 fn the_unit_is_one() {
     let place = Place::new();
@@ -592,7 +592,7 @@ fn the_unit_is_one() {
     }
 }
 
-/// The container's storage, in a place of the test's own, without anything of the kernel's.
+/// buildah with the container storage in the test's own place, without kernel features.
 fn buildah(place: &Place) -> Command {
     let mut command = Command::new("buildah");
     storage(place, &mut command);
@@ -603,8 +603,8 @@ fn storage(place: &Place, command: &mut Command) {
     command.env("CONTAINERS_STORAGE_CONF", place.file("storage.conf")).env("BUILDAH_ISOLATION", "chroot");
 }
 
-/// The image holds the program and what it is linked with, and serves by its file of options as a
-/// user without rights. Buildah starts containers as root.
+/// The image contains the program and its libraries. It serves with a file of options, as an
+/// unprivileged user. Buildah starts containers as root.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_image_serves() {
@@ -642,7 +642,7 @@ fn the_image_serves() {
     let mut run = buildah(&place);
     run.stdin(Stdio::null()).stdout(Stdio::null());
     run.args(["run", "--volume", &format!("{folder}/etc:/etc/hearith:ro"), &container, "--", "/usr/bin/hearith"]);
-    // Buildah leaves the program to itself when it is killed: the group is what can be ended.
+    // A killed buildah leaves the program running, so the test ends its process group.
     std::os::unix::process::CommandExt::process_group(&mut run, 0);
     let mut child = run.args(["serve", "--config", "/etc/hearith/serve.toml"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -665,13 +665,13 @@ fn the_image_serves() {
     let remote = place.ok(&format!("decrypt --key keys/public.json --remote {url} totals.parquet")).text();
     assert_eq!(local, remote);
     assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
-    // Its end is the end of what it logs.
+    // Its log ends when it does.
     reading.join().unwrap();
     drop(service);
 }
 
-/// Every line has fields that are known, of words, counts and the service's own address: nothing
-/// that a client sent.
+/// Every line has only known fields, with words, counts and the service's own address. It contains
+/// nothing that a client sent.
 #[test]
 fn logs_hold_nothing_of_what_was_computed() {
     const FIELDS: [&str; 12] = [
@@ -713,7 +713,7 @@ fn logs_hold_nothing_of_what_was_computed() {
     assert!(server.wait().unwrap().success());
     let log = place.read("log");
     assert!(log.contains("NO_PRIVATE_KEY"), "the refusal is told: {log}");
-    // The warning of a small key comes before the log begins.
+    // The warning about a small key precedes the log.
     for line in log.lines().filter(|line| !line.contains("INSECURE")) {
         let Value::Object(fields) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
         assert!(fields.keys().all(|name| FIELDS.contains(&name.as_str())), "{line}");

@@ -4,12 +4,12 @@ use crate::common::{Place, STAFF};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// A place with a shared key, totals encrypted under it, and what they are.
+/// A place with a shared key and totals encrypted under it. Returns the expected totals too.
 fn shared(sharing: &str, columns: &str) -> (Place, String) {
     let place = Place::new();
     place.write("in.csv", STAFF);
     place.ok(&format!("keygen --bits 512 --shares {sharing} --out shared"));
-    // The whole key decrypts for comparison: the same numbers under a key of one holder.
+    // For comparison, the same numbers under the key of a single holder.
     let plain = place.totals(columns, "--by dept");
     place.ok(&format!("encrypt --key shared/public.json {columns} in.csv --out rows.parquet"));
     place.ok("sum --key shared/public.json --by dept rows.parquet --out totals.parquet");
@@ -44,14 +44,14 @@ fn any_so_many_trustees_decrypt_what_one_holder_would() {
 fn a_wrong_share_is_named_and_left_aside() {
     let (place, plain) = shared("2/3", "--column salary");
     (1..=3).for_each(|trustee| decrypt(&place, trustee));
-    // Trustee 2 of another dealing of the files: a share of other totals, said to be of these.
+    // Trustee 2 sends shares of another table: these totals, re-randomised.
     place.ok("sum --key shared/public.json --by dept --rerandomise rows.parquet --out other.parquet");
     place.ok("decrypt-share --share shared/share-2.json other.parquet --out share-2.parquet");
     let run = place.ok(&format!("{COMBINE} share-1.parquet share-2.parquet share-3.parquet --quiet"));
     assert_eq!(run.text(), plain);
-    let expected = "totals.parquet: column salary: trustee 2: made for a table that differs in a name, plain value, count, \
-                    ciphertext, description or order";
-    assert_eq!(run.complaints(), [format!("hearith: {expected}: left aside")]);
+    let expected = "totals.parquet: column salary: trustee 2: made for a table that differs in a name, plaintext \
+                    value, count, ciphertext, description or order";
+    assert_eq!(run.complaints(), [format!("hearith: {expected}: ignored")]);
     place.fails(&format!("{COMBINE} share-1.parquet share-2.parquet --out numbers.csv"), expected);
 }
 
@@ -79,7 +79,7 @@ fn what_does_not_belong_together_is_refused() {
     combine("share-1.parquet totals.parquet", "totals.parquet: not shares of the decryption of this table");
     combine("share-1.parquet none.parquet", "none.parquet: cannot read: No such file or directory");
     let other = "combine --key shared/verification.json one.parquet share-1.parquet share-2.parquet";
-    fails(other, "share-1.parquet: 3 rows, and one.parquet has 1");
+    fails(other, "share-1.parquet: has 3 rows, but one.parquet has 1");
     let combine_with = |key: &str| format!("combine --key {key} totals.parquet share-1.parquet share-2.parquet");
     fails(&combine_with("theirs/verification.json"), "totals.parquet: column salary: encrypted under key ");
     fails(
@@ -99,7 +99,7 @@ fn what_does_not_belong_together_is_refused() {
     fails("decrypt-share --share shared/share-1.json in.csv", "in.csv: not a Parquet file");
     fails(
         "decrypt --key shared/share-1.json totals.parquet",
-        "shared/share-1.json: a share of a private key: it decrypts",
+        "shared/share-1.json: this is a share of a private key, which decrypts",
     );
     let share = place.read("shared/share-1.json");
     let other = place.read("shared/share-2.json");
@@ -129,12 +129,12 @@ fn keys_are_dealt_into_files_of_their_own() {
     place.fails("keygen --bits 512 --shares 2/2 --out new/deep", expected);
     place.ok("keygen --bits 512 --shares 2/2 --out new/deep --force");
     assert!(!place.file("new/deep/share-3.json").exists());
-    // A key of one holder and a shared one do not mix, not even by force.
+    // A key of a single holder and a shared one cannot be in one directory, not even with --force.
     let expected = "new/deep/verification.json: there is a shared key here";
     place.fails("keygen --bits 512 --out new/deep --force", expected);
     place.fails(
         "keygen --bits 512 --shares 2/2 --out keys --force",
-        "keys/private.json: there is a key of one holder here",
+        "keys/private.json: there is a key with one holder here",
     );
     for sharing in ["0/3", "4/3", "3/21", "3", "a/b"] {
         let run = place.run(&format!("keygen --bits 512 --shares {sharing} --out none"));

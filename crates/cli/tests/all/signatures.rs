@@ -1,9 +1,9 @@
-//! Signed tables: whoever signs, whatever is changed afterwards.
+//! Signed tables: different signers, and later changes.
 
 use crate::common::{Place, STAFF};
 
-/// Every part of a table changed, by a program that keeps the signature as it is: name of the
-/// change, and a statement about the pyarrow table `t`.
+/// Changes of every part of a table by a program that keeps the signature: the name of the change,
+/// and a statement about the pyarrow table `t`.
 const CHANGES: [(&str, &str); 16] = [
     ("a plain cell", "t = put(t, 'dept', [*t['dept'].to_pylist()[:-1], 'shop'])"),
     ("a null", "t = put(t, 'site', [None, *t['site'].to_pylist()[1:]])"),
@@ -67,13 +67,13 @@ fn every_part_of_a_file_is_signed() {
     let expected = "dept,rows,salary\n,1,-7.00\nlab,3,1480.00\nshop,1,900.00\n";
     assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
     for (name, change) in CHANGES {
-        // pyarrow forgets what is said of the file with some of these.
+        // Some of these make pyarrow drop the file's metadata.
         rewrite(&place, &format!("m = t.schema.metadata\n{change}\nt = t.replace_schema_metadata(m)"));
         place.fails(
             &format!("sum -k keys/public.json {REQUIRED} -b dept forged.parquet -o t.parquet"),
             "forged.parquet: was changed after key ",
         );
-        // It is the signature that tells.
+        // Only the signature reveals the change.
         let unsigned = place.run("sum -k keys/public.json -b dept forged.parquet -o totals.parquet");
         assert_eq!(unsigned.status, Some(0), "{name}: {}", unsigned.stderr);
         place.fails(
@@ -107,7 +107,10 @@ fn signers_are_told_apart() {
     let bob = "--require-signature bob/signing-public.json";
     let ada = place.ok("inspect --json ada/signing-public.json").text();
     let ada = ada.split('"').find(|part| part.len() == 32).unwrap().to_owned();
-    place.fails(&sum(bob, "rows.parquet"), &format!("rows.parquet: signed by key {ada}, which is none of those given"));
+    place.fails(
+        &sum(bob, "rows.parquet"),
+        &format!("rows.parquet: signed by key {ada}, which is not one of the given keys"),
+    );
     place.ok(&sum(&format!("{bob} {REQUIRED}"), "rows.parquet"));
     // Both public keys in one file.
     let set =
@@ -116,7 +119,7 @@ fn signers_are_told_apart() {
     place.ok(&sum("--require-signature senders.json", "rows.parquet"));
     place.ok(&format!("encrypt {PAILLIER} in.csv -o unsigned.parquet"));
     place.fails(&sum(REQUIRED, "rows.parquet unsigned.parquet"), "unsigned.parquet: is not signed");
-    // A signer's name alone, or another's signature, is worth nothing.
+    // A signer's name alone, or another's signature, is worthless.
     place.ok(&format!("encrypt {PAILLIER} --sign bob/signing-private.json in.csv -o bobs.parquet"));
     for (change, expected) in [
         ("t = pq.read_table('bobs.parquet'); t = signed(t, signer=ada)", "was changed after key "),
@@ -236,7 +239,7 @@ fn keys_that_sign_are_no_others() {
         "ada/signing-private.json: the output would replace the input",
     );
     place.fails("keygen --signing --out ada", "ada/signing-private.json: there is a key already");
-    // Under a passphrase, in the clear again, and its public half.
+    // Encrypted under a passphrase, decrypted again, and its public key.
     place.write("passphrase", "correct horse battery staple\n");
     let with = "--passphrase-file passphrase";
     place.ok(&format!("{with} key encrypt ada/signing-private.json --out sealed.json"));

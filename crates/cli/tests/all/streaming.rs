@@ -1,4 +1,4 @@
-//! A file need not fit in memory: peak memory does not grow with its length.
+//! Files need not fit in memory: peak memory does not grow with their length.
 
 use std::fs::{self, File};
 use std::process::{Child, Stdio};
@@ -6,26 +6,26 @@ use std::sync::Arc;
 
 use crate::common::Place;
 use arrow_array::{ArrayRef, RecordBatch};
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
-/// Rows of the long file, and bytes of its ciphertexts.
+/// Rows of the long file, and bytes per ciphertext.
 const ROWS: usize = 2_000_000;
 const CIPHERTEXT: usize = 128;
-/// Memory that adding it up may take, in KiB: less than half of the ciphertexts.
+/// Maximum memory for summing it, in KiB: less than half of the ciphertexts.
 const BOUND: u64 = 110 << 10;
 
-/// A Parquet file of the rows of `rows.parquet` over and over.
+/// Writes a Parquet file that repeats the rows of `rows.parquet`.
 fn repeat(place: &Place, rows: usize) {
-    let source = ParquetSource::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
     let batch = source.batches(10_000, None).unwrap().next().unwrap().unwrap();
-    let mut sink = ParquetSink::new(File::create(place.file("long.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(place.file("long.parquet")).unwrap(), batch.schema()).unwrap();
     for _ in 0..rows / batch.num_rows() {
         sink.write(&batch).unwrap();
     }
     sink.finish().unwrap();
 }
 
-/// The largest amount of memory that a program has held, in KiB, watched until it ends.
+/// Returns the peak memory of a program in KiB, observed until it ends.
 fn peak(mut child: Child) -> u64 {
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
@@ -66,7 +66,7 @@ fn two_million_rows_are_added_up_in_little_memory() {
 #[test]
 fn row_groups_are_bounded_in_bytes() {
     let place = Place::new();
-    // Text that compression makes nothing of.
+    // Incompressible text.
     let mut word = 1_u64;
     let mut noise = || {
         word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -75,12 +75,12 @@ fn row_groups_are_bounded_in_bytes() {
     let cells: Vec<String> = (0..20_000).map(|_| (0..4000).map(|_| noise()).collect()).collect();
     let text: ArrayRef = Arc::new(arrow_array::StringArray::from(cells));
     let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
-    let mut sink = ParquetSink::new(File::create(place.file("wide.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(place.file("wide.parquet")).unwrap(), batch.schema()).unwrap();
     for start in (0..batch.num_rows()).step_by(1000) {
         sink.write(&batch.slice(start, 1000)).unwrap();
     }
     sink.finish().unwrap();
-    let source = ParquetSource::open(File::open(place.file("wide.parquet")).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(place.file("wide.parquet")).unwrap()).unwrap();
     assert!(source.row_groups() > 1, "80 MB of text in {} row group", source.row_groups());
     assert_eq!(source.rows(), 20_000);
 }

@@ -1,11 +1,11 @@
-//! What only a terminal gets to see. `script` (of every Debian) is the terminal.
+//! Output that appears only on a terminal, which `script` (part of every Debian) emulates.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::common::{Place, STAFF};
 
-/// What appears on a terminal while a shell line runs.
+/// Returns what appears on a terminal while a shell line runs.
 fn on_terminal(place: &Place, line: &str) -> String {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));
     let output = Command::new("script")
@@ -40,7 +40,7 @@ fn a_key_that_takes_long_shows_its_progress_and_leaves_nothing_when_it_is_ended(
     assert!(!place.file("k").exists());
 }
 
-/// What appears on a terminal while somebody answers every prompt with a line.
+/// Returns what appears on a terminal while every prompt is answered with a line.
 fn typed(place: &Place, line: &str, answers: &[(&str, &str)]) -> String {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));
     let mut child = Command::new("script")
@@ -69,7 +69,7 @@ fn typed(place: &Place, line: &str, answers: &[(&str, &str)]) -> String {
 #[test]
 fn a_passphrase_is_typed_twice_and_not_shown() {
     let place = Place::new();
-    let (prompt, again) = ("Passphrase of k/private.json: ", "The same again: ");
+    let (prompt, again) = ("Passphrase of k/private.json: ", "Repeat the passphrase: ");
     let make = "hearith keygen --bits 512 --passphrase --out k";
     let shown = typed(&place, make, &[(prompt, "correct horse"), (again, "correct hose")]);
     assert!(shown.contains("hearith: k/private.json: the two passphrases differ"), "{shown}");
@@ -94,7 +94,7 @@ fn a_passphrase_is_typed_twice_and_not_shown() {
 fn an_interrupt_at_a_prompt_leaves_a_terminal_that_echoes() {
     let place = Place::new();
     let line = "trap : INT; hearith keygen --bits 512 --passphrase --out k; stty -a | grep -o ' echo '";
-    // Ctrl-C, as the terminal takes it.
+    // Ctrl-C, as the terminal receives it.
     let shown = typed(&place, line, &[("Passphrase of k/private.json: ", "half\x03")]);
     assert!(shown.contains(" echo "), "{shown}");
     assert!(!place.file("k").exists());

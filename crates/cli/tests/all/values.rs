@@ -1,4 +1,4 @@
-//! Tables for databases: CSV whose encrypted cells say what they are.
+//! Tables for databases: CSV whose encrypted cells describe themselves.
 
 use crate::common::{Place, STAFF};
 
@@ -22,7 +22,7 @@ fn a_table_goes_through_text_and_keeps_its_totals() {
     assert_eq!(place.ok("decrypt --key keys/private.json after.parquet").text(), before);
 }
 
-/// The plaintext of a text is what phe says, which knows nothing of the description around it.
+/// phe decrypts a cell's ciphertext without knowing the description around it.
 #[test]
 fn phe_decrypts_the_cells() {
     let place = Place::new();
@@ -53,13 +53,13 @@ fn what_cannot_be_exchanged_is_refused() {
     place.write("plain.csv", "salary,bonus\n5,6\n");
     place.fails(
         &format!("{IMPORT} plain.csv --out again.parquet"),
-        "plain.csv: row 1, column salary: not an encrypted number: its text is \
+        "plain.csv: row 1, column salary: not an encrypted number: expected \
          he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT",
     );
     place.write("empty.csv", "salary,bonus\n,\n");
     place.fails(
         &format!("{IMPORT} empty.csv --out again.parquet"),
-        "empty.csv: column salary: no cell has a value that describes the column",
+        "empty.csv: column salary: has no values, so its description is unknown",
     );
     place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 --pack in.csv --out packed.parquet");
     let said = place.run("export --values --key keys/public.json packed.parquet").complaints().join("");

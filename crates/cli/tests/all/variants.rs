@@ -1,5 +1,4 @@
-//! Keys of the variant subgroup: the main job, rows of other origin, and what they cannot be used
-//! for.
+//! Keys of the subgroup variant: the main workflow, foreign rows, and unsupported uses.
 
 use serde_json::Value;
 
@@ -7,7 +6,7 @@ use crate::common::{Place, STAFF};
 
 const KEYGEN: &str = "keygen --bits 1024 --insecure-key --variant subgroup --out sub";
 
-/// A place with a table that is encrypted under a subgroup key.
+/// A place with a table encrypted under a subgroup key.
 fn encrypted() -> Place {
     let place = Place::new();
     place.write("in.csv", STAFF);
@@ -45,7 +44,7 @@ fn a_key_under_a_passphrase_is_the_same_key() {
 #[test]
 fn numbers_of_phe_are_foreign() {
     let place = encrypted();
-    // What phe makes of the same modulus: 42 with Paillier's own randomiser.
+    // A foreign ciphertext: phe encrypts 42 under the same modulus, with Paillier's own randomiser.
     place.python(
         "
 import json, phe
@@ -57,7 +56,10 @@ json.dump({'v': str(public.raw_encrypt(42)), 'e': 0}, open('theirs.json', 'w'))
 ",
     );
     let import = "import --insecure-key --key sub/public.json --column x theirs.json --out theirs.parquet";
-    place.fails(import, "sub/public.json: a subgroup key decrypts numbers of other origin only with");
+    place.fails(
+        import,
+        "sub/public.json: a subgroup key decrypts foreign numbers, and sums that contain one, only with",
+    );
     place.ok(&format!("{import} --any-randomiser"));
     let decrypt = "decrypt --insecure-key --key sub/private.json theirs.parquet";
     place.fails(
@@ -73,6 +75,6 @@ fn it_is_not_for_trustees() {
     let shared = "keygen --bits 1024 --insecure-key --variant subgroup --shares 2/3 --out shared";
     place.fails(shared, "a subgroup key cannot be used for shares of trustees: choose the variant standard or djn");
     let small = "keygen --bits 512 --insecure-key --variant subgroup --out small";
-    place.fails(small, "a subgroup key of 512 bits is not supported: 1024 bits and more are");
+    place.fails(small, "a subgroup key of 512 bits is not supported: subgroup keys must have at least 1024 bits");
     place.fails("keygen --variant subgroups --out x", "");
 }

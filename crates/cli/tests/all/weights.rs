@@ -1,5 +1,5 @@
-//! `--min-rows` counts encrypted values, and each weight's own, in every kind of table that a total
-//! is made of.
+//! `--min-rows` counts encrypted values, and those of each weight, in every kind of table that a
+//! total is derived from.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch};
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::parquet::ParquetReader;
 
 use crate::common::{Place, Run};
 
@@ -26,7 +26,7 @@ fn place() -> Place {
     place
 }
 
-/// What is decrypted of a sum of these files with these options, and the report.
+/// Sums these files with these options. Returns the decrypted totals and the report.
 fn summed(place: &Place, files: &str, options: &str) -> (String, serde_json::Value) {
     let run: Run = place.ok(&format!("sum --json --key bfv/public.json {options} {files} --out totals.parquet"));
     let report = run.complaints().into_iter().find(|line| line.starts_with('{')).unwrap();
@@ -35,7 +35,7 @@ fn summed(place: &Place, files: &str, options: &str) -> (String, serde_json::Val
 }
 
 fn batch(path: &Path) -> RecordBatch {
-    ParquetSource::open(File::open(path).unwrap()).unwrap().batches(1000, None).unwrap().next().unwrap().unwrap()
+    ParquetReader::open(File::open(path).unwrap()).unwrap().batches(1000, None).unwrap().next().unwrap().unwrap()
 }
 
 fn counts(place: &Place, column: &str) -> Vec<Option<u64>> {
@@ -46,7 +46,7 @@ fn counts(place: &Place, column: &str) -> Vec<Option<u64>> {
 #[test]
 fn a_weight_does_not_make_many_values_of_one() {
     let place = place();
-    // Of group a one value has weight 5, the others 0.
+    // In group a, one value has weight 5, and the others have weight 0.
     let (text, report) = summed(&place, "rows.parquet", "--by g --weight five --min-rows 3");
     assert_eq!(text, "g,rows,salary\na,3,\nb,3,\n");
     assert_eq!(report["withheld_totals"].as_u64(), Some(2));
@@ -75,7 +75,7 @@ fn each_weight_needs_its_values() {
     let weighted = |weight: &str, more: &str| {
         summed(&place, "rows.parquet", &format!("--by g --weight {weight} --min-rows 2 {more}")).0
     };
-    // 300 000 021 shows 300.
+    // 300 000 021 would reveal 300.
     assert_eq!(weighted("mixed", ""), "g,rows,salary\na,3,\nb,3,54000\n");
     assert_eq!(counts(&place, "salary.values"), [Some(0), Some(2)]);
     assert_eq!(weighted("mixed", "--allow-rare-weights"), "g,rows,salary\na,3,300000021\nb,3,54000\n");
@@ -83,7 +83,7 @@ fn each_weight_needs_its_values() {
     assert_eq!(weighted("pairs", ""), "g,rows,salary\na,3,\nb,3,-54000\n");
     assert_eq!(weighted("ones", ""), "g,rows,salary\na,3,321\nb,3,54000\n");
     assert_eq!(counts(&place, "salary.values"), [Some(3), Some(2)]);
-    // Of all rows one has weight 7.
+    // One of all rows has weight 7.
     let (text, _) = summed(&place, "rows.parquet", "--weight pairs --min-rows 2");
     assert_eq!(text, "rows,salary\n6,\n");
 }
@@ -103,7 +103,7 @@ fn sums_of_totals_keep_the_counts() {
     part("ones.parquet", "--by g");
     assert_eq!(summed(&place, "ones.parquet", "--min-rows 5").0, "rows,salary\n6,54321\n");
     assert_eq!(summed(&place, "ones.parquet", "--min-rows 6").0, "rows,salary\n6,\n");
-    // What has weights and what has none: the rarer of both.
+    // Tables with and without weights: the rarer count of both applies.
     let both = "ones.parquet mixed.parquet --allow-repeated --by g";
     assert_eq!(summed(&place, both, "--min-rows 2").0, "g,rows,salary\na,6,\nb,6,108000\n");
     assert_eq!(counts(&place, "salary.values"), [Some(0), Some(4)]);

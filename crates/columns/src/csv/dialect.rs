@@ -1,9 +1,9 @@
-//! How a CSV file is written where it is not as RFC 4180 has it: marks, a missing header, words for
+//! The notation of a CSV file that differs from RFC 4180: marks, a missing header, and texts for
 //! null.
 
 use zeroize::Zeroizing;
 
-/// How a CSV file is written. The default is RFC 4180 with a header, where an empty cell alone is
+/// The notation of a CSV file. The default is RFC 4180 with a header, and only empty cells are
 /// null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
@@ -14,25 +14,25 @@ pub struct Dialect {
     thousands: Option<char>,
 }
 
-/// Why there is no such dialect.
+/// Why a dialect is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialectError {
-    /// The delimiter is not one ASCII character, or one that records or numbers need.
+    /// The delimiter is not an ASCII character, or is one that records or numbers use.
     #[error("a delimiter is one ASCII character other than a letter, a digit, a quote or a line break")]
     Delimiter,
     /// The decimal mark is neither a point nor a comma.
     #[error("a decimal mark is . or ,")]
     Decimal,
-    /// The thousands separator is none.
+    /// The thousands separator is not supported.
     #[error("a thousands separator is one of . , ' _ or a space")]
     Thousands,
-    /// One character would separate thousands and fractions.
+    /// The same character would separate thousands and fractions.
     #[error("the decimal mark cannot separate thousands as well")]
     Same,
 }
 
-/// What separates thousands somewhere: also the narrow and the wide no-break space.
+/// Thousands separators in use, including the no-break space and the narrow no-break space.
 const THOUSANDS: [char; 7] = ['.', ',', '\'', '_', ' ', '\u{a0}', '\u{202f}'];
 
 impl Default for Dialect {
@@ -42,7 +42,7 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// Separates cells by another character.
+    /// Sets the character between cells.
     ///
     /// # Errors
     /// [`DialectError::Delimiter`].
@@ -53,24 +53,24 @@ impl Dialect {
         Ok(self)
     }
 
-    /// Takes the first line as a row; columns are called `c1`, `c2` and so on.
+    /// Reads the first line as a row. Columns are named `c1`, `c2` and so on.
     #[must_use]
     pub fn without_header(mut self) -> Self {
         self.header = false;
         self
     }
 
-    /// Takes cells of exactly this text as null, beside empty ones.
+    /// Reads cells with exactly this text as null, in addition to empty cells.
     #[must_use]
     pub fn with_null(mut self, text: &str) -> Self {
         self.nulls.push(text.to_owned());
         self
     }
 
-    /// Reads numbers with these marks, as `1.234,56` has `,` and `.`.
+    /// Reads numbers with these marks: for `1.234,56`, pass `,` and `.`.
     ///
     /// # Errors
-    /// A decimal mark or thousands separator that is none, or the same for both.
+    /// When a mark is not supported, or both are the same.
     pub fn with_marks(mut self, decimal: char, thousands: Option<char>) -> Result<Self, DialectError> {
         if !['.', ','].contains(&decimal) {
             return Err(DialectError::Decimal);
@@ -94,18 +94,18 @@ impl Dialect {
         self.header
     }
 
-    /// Whether a cell stands for null.
+    /// Whether a cell represents null.
     pub(super) fn is_null(&self, cell: &str) -> bool {
         cell.is_empty() || self.nulls.iter().any(|null| null == cell)
     }
 
-    /// Whether numbers are written with other marks than a point alone.
+    /// Whether numbers use marks other than a decimal point.
     pub(super) fn has_marks(&self) -> bool {
         self.decimal != '.' || self.thousands.is_some()
     }
 
-    /// A number with a point and without thousands separators, or nothing where the text is no
-    /// number in this dialect.
+    /// Rewrites a number with a decimal point and without thousands separators. `None` if the text
+    /// is not a number in this dialect.
     pub(super) fn number(&self, text: &str) -> Option<Zeroizing<String>> {
         let trimmed = text.trim_ascii();
         let (mantissa, exponent) = match trimmed.find(['e', 'E']) {
@@ -129,8 +129,7 @@ impl Dialect {
         Some([sign, &whole, point, fraction.unwrap_or(""), exponent].concat().into())
     }
 
-    /// Digits without the separators of thousands; nothing where these do not stand before each
-    /// three digits.
+    /// Removes thousands separators. `None` unless each of them precedes three digits.
     fn ungrouped(&self, digits: &str) -> Option<Zeroizing<String>> {
         let Some(mark) = self.thousands else { return Some(digits.to_owned().into()) };
         let groups: Vec<&str> = digits.split(mark).collect();
@@ -163,7 +162,7 @@ mod tests {
         ] {
             assert_eq!(read(text).as_ref().map(|read| read.as_str()), Some(number), "{text}");
         }
-        // Read in another dialect, these would be numbers that nobody meant.
+        // In another dialect, these would be read as unintended numbers.
         for text in ["1.5", "1,234.5", "12.34,5", "1234.567", ".123", "1..234", "1,2,3", "1 234", "0x10", "1.234.56"] {
             assert_eq!(read(text), None, "{text}");
         }

@@ -1,10 +1,10 @@
-//! Records of CSV as RFC 4180 writes them (Y. Shafranovich, "Common Format and MIME Type for
-//! Comma-Separated Values (CSV) Files", 2005), and nothing else: a quote that is not where it says
-//! is a fault, not text.
+//! Records of CSV according to RFC 4180 (Y. Shafranovich, "Common Format and MIME Type for
+//! Comma-Separated Values (CSV) Files", 2005). A quote in a place that RFC 4180 does not allow is a
+//! fault, not text.
 //!
-//! Three liberties are taken: a line may end in a line feed alone, there may be a byte order mark,
-//! and another character may separate cells. A line is a record, an empty line one of a single
-//! empty cell.
+//! There are three extensions: a line may end in a line feed alone, a byte order mark may come
+//! first, and another character may separate cells. Each line is a record, and an empty line is a
+//! record with one empty cell.
 
 use std::io::{self, Read};
 
@@ -15,7 +15,7 @@ use crate::error::ErrorKind;
 use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROW_BYTES};
 use crate::wipe;
 
-/// Bytes read at a time.
+/// Bytes per read.
 const BUFFER: usize = 1 << 18;
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
@@ -27,17 +27,17 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// How many cells there are.
+    /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Bytes of all cells together.
+    /// The total length of all cells in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The text of each cell, or a fault where it is none.
+    /// The text of each cell, or a fault if it is not UTF-8.
     pub(super) fn cells(&self) -> impl Iterator<Item = Result<&str, Fault>> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).enumerate().map(|(cell, (&start, &end))| {
@@ -70,31 +70,31 @@ impl Record {
         Ok(())
     }
 
-    /// What is wrong with the cell being read.
+    /// A fault in the current cell.
     fn fault(&self, kind: impl Into<ErrorKind>) -> Fault {
         Fault { cell: self.ends.len(), kind: kind.into() }
     }
 }
 
-/// What is wrong, and in which cell of the record, from 0.
+/// A fault and its cell in the record, from 0.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) cell: usize,
     pub(super) kind: ErrorKind,
 }
 
-/// Where in a record the next byte stands.
+/// The parser state before the next byte.
 #[derive(Clone, Copy)]
 enum State {
-    /// At the beginning of a line.
+    /// At the start of a line.
     Line,
-    /// At the beginning of a cell after another.
+    /// At the start of a cell after the first.
     Cell,
-    /// In a cell without quotes.
+    /// In an unquoted cell.
     Plain,
     /// Between quotes.
     Quoted,
-    /// After a quote that closes the cell, unless another follows.
+    /// After a quote, which closes the cell unless another quote follows.
     Quote,
     /// After a carriage return, which must be followed by a line feed.
     Return,
@@ -105,12 +105,12 @@ pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
     buffer: Zeroizing<Vec<u8>>,
-    /// Where in the buffer the bytes not yet taken are.
+    /// The part of the buffer that holds unread bytes.
     rest: std::ops::Range<usize>,
 }
 
 impl<R: Read> Records<R> {
-    /// Begins to read, after a byte order mark if there is one.
+    /// Starts reading, after a byte order mark if there is one.
     pub(super) fn new(input: R, delimiter: u8) -> io::Result<Self> {
         let mut records = Self { input, delimiter, buffer: Zeroizing::new(vec![0; BUFFER]), rest: 0..0 };
         while records.rest.len() < BYTE_ORDER_MARK.len() && records.fill()? > 0 {}
@@ -120,7 +120,7 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    /// The next record; whether there was one.
+    /// Reads the next record. Returns whether there was one.
     pub(super) fn read(&mut self, record: &mut Record) -> Result<bool, Fault> {
         record.clear();
         let mut state = State::Line;
@@ -139,7 +139,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads more behind what is there; how many bytes.
+    /// Appends more input to the buffer. Returns the number of bytes.
     fn fill(&mut self) -> io::Result<usize> {
         loop {
             match self.input.read(&mut self.buffer[self.rest.end..]) {
@@ -154,12 +154,12 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Takes bytes up to the end of the record or of the bytes: how many, and whether the record is
-/// complete.
+/// Consumes bytes up to the end of the record or of `bytes`. Returns their number and whether the
+/// record is complete.
 fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> Result<(usize, bool), Fault> {
     let mut at = 0;
     while at < bytes.len() {
-        // Text is taken whole; what stops it is looked at next.
+        // Consume the text in one step, then handle the byte that ends it.
         let text = match state {
             State::Plain => {
                 bytes[at..].iter().position(|&byte| byte == delimiter || matches!(byte, b'\n' | b'\r' | b'"'))
@@ -201,7 +201,7 @@ fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> 
     Ok((at, false))
 }
 
-/// What the end of the stream makes of a record.
+/// Handles the end of the stream within a record.
 fn ended(state: State, record: &mut Record) -> Result<bool, Fault> {
     match state {
         State::Line => Ok(false),

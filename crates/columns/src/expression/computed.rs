@@ -1,4 +1,4 @@
-//! Columns that are computed of plain columns: groups and weights by an expression.
+//! Columns computed from unencrypted columns: groups and weights by an expression.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ use super::types::{Typing, describe};
 use super::{PredicateError, cells_of, plain_columns};
 use crate::error::{Error, ErrorKind};
 
-/// A plain column, or one that is computed of plain columns: `dept`, `"salary, gross"`,
+/// An unencrypted column, or one computed from unencrypted columns: `dept`, `"salary, gross"`,
 /// `cast(day as date)`, `age >= 30 as senior`.
 ///
-/// The grammar is that of [`Predicate`](super::Predicate). A comparison or other condition gives a
-/// boolean column, a cast one of its type: integers, `decimal(p, s)`, `Float64` or `Float32`, text,
-/// `Date32`, and times of microseconds. Nothing is lost: a cell that does not fit is an error.
+/// The grammar is that of [`Predicate`](super::Predicate). A comparison or other condition yields a
+/// boolean column. A cast yields a column of its type: integers, `decimal(p, s)`, `Float64` or
+/// `Float32`, text, `Date32`, or times in microseconds. Conversions are lossless: a cell that does
+/// not fit is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Computed {
     name: String,
@@ -31,25 +32,26 @@ pub struct Computed {
 }
 
 impl Computed {
-    /// Its name: that after `as`, of a plain column its own, else the expression as it is written.
+    /// Its name: the one after `as`, else the name of an unchanged column, else the text of the
+    /// expression.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The columns that it looks at.
+    /// The columns that it reads.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
     }
 
-    /// Whether it is a column as it stands.
+    /// Whether it is an unchanged column.
     pub fn is_plain(&self) -> bool {
         self.node == Node::Column(self.name.clone())
     }
 
-    /// The column in the types of a table.
+    /// Binds the column to the types of a table.
     ///
     /// # Errors
-    /// As [`Predicate::bind`](super::Predicate::bind); a cast to a decimal without digits.
+    /// As [`Predicate::bind`](super::Predicate::bind), and for a cast to a decimal without digits.
     pub fn bind(&self, schema: &Schema) -> Result<BoundComputed, Error> {
         let mut typing = Typing::new(schema);
         let (expression, kind) = match &self.node {
@@ -88,7 +90,7 @@ impl FromStr for Computed {
     }
 }
 
-/// The expressions in a list, which commas separate: those within quotes or parentheses do not.
+/// Splits a list of expressions at commas outside quotes and parentheses.
 pub fn listed(text: &str) -> Vec<&str> {
     let (mut quote, mut depth, mut start) = (None, 0_u32, 0);
     let mut found = Vec::new();
@@ -110,10 +112,10 @@ pub fn listed(text: &str) -> Vec<&str> {
     found
 }
 
-/// What becomes of the values.
+/// The conversion of the values.
 #[derive(Debug)]
 enum Kept {
-    /// The column as it stands, in its plain type.
+    /// The column unchanged, in its plain type.
     Column(DataType),
     Cast(Kind, DataType),
 }
@@ -133,11 +135,11 @@ impl BoundComputed {
         self.field.clone()
     }
 
-    /// Its values in a batch of the table; null in rows for which `keep` says no.
+    /// Its values in a batch of the table, null in rows where `keep` is false.
     ///
     /// # Errors
-    /// A batch without the columns; the first row that is kept with a cell that is not of the type
-    /// that is sought.
+    /// When the batch lacks the columns. Reports the first row in `keep` whose cell is not of the
+    /// required type.
     pub fn values(&self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<ArrayRef, Error> {
         let arrays = plain_columns(&self.columns, batch)?;
         let (kind, data_type) = match (&self.kind, &arrays[..]) {
@@ -157,7 +159,7 @@ impl BoundComputed {
 }
 
 impl Fault {
-    /// The error in a row, from 0.
+    /// Converts the fault to an error of a row, from 0.
     pub(super) fn into_error(self, row: usize, columns: &[String]) -> Error {
         let error = ErrorKind::from(PredicateError::Cell(self.expected)).at_row(row as u64);
         match self.column {
@@ -167,7 +169,7 @@ impl Fault {
     }
 }
 
-/// The type of a column of values of a kind.
+/// The column type for values of a kind.
 fn type_of(kind: Kind) -> Result<DataType, Error> {
     Ok(match kind {
         Kind::Integer(8) => DataType::Int8,
@@ -190,7 +192,7 @@ fn type_of(kind: Kind) -> Result<DataType, Error> {
     })
 }
 
-/// The values as a column.
+/// Builds a column from the values.
 fn column_of(values: &[Value<'_>], kind: Kind, to: &DataType) -> Result<ArrayRef, (usize, Fault)> {
     /// Units of `10^-scale` in an integer type.
     macro_rules! units {
@@ -243,7 +245,7 @@ fn column_of(values: &[Value<'_>], kind: Kind, to: &DataType) -> Result<ArrayRef
     })
 }
 
-/// Values as integers that count units of `10^-scale`.
+/// Values as integers in units of `10^-scale`.
 fn integers<T>(
     values: &[Value<'_>],
     kind: Kind,
@@ -261,10 +263,10 @@ fn integers<T>(
     values.iter().enumerate().map(cell).collect()
 }
 
-/// What a value of the type is where it becomes a column.
+/// The description of a column value of this type, for errors.
 fn fine(kind: Kind) -> &'static str {
     match kind {
-        Kind::Timestamp | Kind::Zoned | Kind::Time => "a time of whole microseconds in the range of a column",
+        Kind::Timestamp | Kind::Zoned | Kind::Time => "a time in whole microseconds that the column type can hold",
         other => describe(other),
     }
 }
@@ -330,19 +332,19 @@ mod tests {
     #[test]
     fn what_would_lose_something_or_means_nothing_is_named() {
         let wrong = |text: &str| computed(text).unwrap_err();
-        assert_eq!(wrong("paid::integer"), "row 0, column paid: is not an integer of 32 bits");
+        assert_eq!(wrong("paid::integer"), "row 0, column paid: is not a 32-bit integer");
         assert_eq!(wrong("day::boolean"), "row 0, column day: is not true or false");
-        assert_eq!(wrong("paid::decimal"), "a decimal column needs its digits, as decimal(38, 2)");
+        assert_eq!(wrong("paid::decimal"), "a decimal column needs a precision and scale, such as decimal(38, 2)");
         let finer = wrong("cast(stamp as timestamp)");
-        assert_eq!(finer, "row 2: is not a time of whole microseconds in the range of a column");
+        assert_eq!(finer, "row 2: is not a time in whole microseconds that the column type can hold");
         assert!(
             wrong("pay gros").starts_with("'pay gros' is neither a column nor an expression: "),
             "{}",
             wrong("pay gros")
         );
         assert!(wrong("cast(day as dat)").contains("the type dat is not supported"));
-        assert!(wrong("1").ends_with("it looks at no column"));
-        assert!(wrong("user as u").ends_with("(a column whose name is a word of SQL needs quotes: \"user\")"));
+        assert!(wrong("1").ends_with("it names no column"));
+        assert!(wrong("user as u").ends_with("(a column whose name is an SQL keyword needs quotes: \"user\")"));
         assert!(wrong("age + 1").contains("the operator + is not supported"));
         assert!(wrong("nope::date").contains("there is no such column"));
     }

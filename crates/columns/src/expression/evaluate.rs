@@ -14,13 +14,13 @@ use super::number::{Exact, Real};
 use super::parse::{Comparison, Kind};
 use super::{temporal, types};
 
-/// A cell, or what became of it.
+/// The value of a cell or expression.
 #[derive(Clone, Debug)]
 pub(super) enum Value<'a> {
     Null,
     Boolean(bool),
     Text(Cow<'a, str>),
-    /// A number; a date, time or timestamp is the number of its seconds.
+    /// A number. Dates, times and timestamps are numbers of seconds.
     Real(Real),
 }
 
@@ -35,12 +35,12 @@ impl Value<'_> {
     }
 }
 
-/// An expression of known types.
+/// An expression with resolved types.
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
     Constant(Value<'static>),
     Column(usize),
-    /// True where the column has a value, null where it has none: for cells of any type.
+    /// True if the column has a value, else null. Works for cells of any type.
     IsPresent(usize),
     Cast(Box<Typed>, Kind),
     Not(Box<Typed>),
@@ -52,7 +52,7 @@ pub(super) enum Typed {
     Is(bool, Box<Typed>),
 }
 
-/// A cell that a cast cannot take: what it should be, and its column if it came from one.
+/// A cell that cannot be cast: the expected value, and the column if the cell came from one.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) expected: &'static str,
@@ -97,7 +97,7 @@ impl Typed {
         })
     }
 
-    /// Whether a condition holds; `None` where that is unknown.
+    /// Whether a condition holds; `None` if unknown.
     pub(super) fn truth(&self, cells: &[Cells<'_>], row: usize) -> Result<Option<bool>, Fault> {
         Ok(match self.value(cells, row)? {
             Value::Boolean(value) => Some(value),
@@ -106,7 +106,8 @@ impl Typed {
     }
 }
 
-/// `and` is decided by false, `or` by true, from left to right; what comes after is not looked at.
+/// Evaluates `and`, decided by false, or `or`, decided by true, from left to right. Operands after
+/// the deciding one are not evaluated.
 fn decided(all: &[Typed], by: bool, cells: &[Cells<'_>], row: usize) -> Result<Option<bool>, Fault> {
     let mut known = true;
     for one in all {
@@ -132,7 +133,7 @@ impl Comparison {
     }
 }
 
-/// The order of two values of one class; none where one is null.
+/// The order of two values of one class; `None` if one is null.
 fn order(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     match (left, right) {
         (Value::Boolean(a), Value::Boolean(b)) => Some(a.cmp(b)),
@@ -142,8 +143,8 @@ fn order(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// A value in another type, without loss, or what it should be; text that is empty is null where no
-/// text is sought.
+/// Casts a value to another type without loss. The error describes the expected value. Empty text
+/// becomes null unless the target is text.
 fn cast(value: Value<'_>, kind: Kind) -> Result<Value<'_>, &'static str> {
     let expected = types::describe(kind);
     match value {
@@ -173,7 +174,7 @@ fn read(text: &str, kind: Kind) -> Option<Value<'static>> {
 
 pub(super) const SECONDS_OF_DAY: i64 = 86_400;
 
-/// A number as one of the type, if it is one; floating-point numbers are rounded to.
+/// The number if the type can hold it. Floating-point types round it.
 fn fitted(real: Real, kind: Kind) -> Option<Real> {
     let exact = match (&real, kind) {
         (_, Kind::Timestamp | Kind::Zoned | Kind::Time | Kind::Text | Kind::Boolean) => return Some(real),
@@ -197,12 +198,13 @@ fn fitted(real: Real, kind: Kind) -> Option<Real> {
     }
 }
 
-/// SQL's patterns: `%` is any text, `_` any character, what follows the escape itself.
+/// Matches SQL patterns: `%` is any text, `_` any character, and the character after the escape
+/// stands for itself.
 fn like(text: &str, pattern: &[char], escape: Option<char>) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut t, mut p) = (0, 0);
-    // Where to go on when what follows the last `%` does not match: the `%` takes one character
-    // more.
+    // Where to resume if the pattern after the last `%` does not match: the `%` then consumes one
+    // more character.
     let mut back: Option<(usize, usize)> = None;
     loop {
         let (token, width) = match (pattern.get(p), pattern.get(p + 1)) {
@@ -249,7 +251,7 @@ impl<'a> Cells<'a> {
 
 type Reader<'a> = Box<dyn Fn(usize) -> Value<'a> + 'a>;
 
-/// Reads integers that count units of `10^-scale`.
+/// Reads integers in units of `10^-scale`.
 fn scaled<'a, T: ArrowPrimitiveType>(array: &'a ArrayRef, scale: i32) -> Reader<'a>
 where
     BigInt: From<T::Native>,
@@ -326,7 +328,7 @@ fn reader<'a>(array: &'a ArrayRef) -> Reader<'a> {
             let array = array.as_string::<i32>();
             Box::new(move |row| Value::Text(array.value(row).into()))
         }
-        // Such columns are only asked whether they are null.
+        // These columns support only `is null`.
         _ => Box::new(|_| Value::Null),
     }
 }

@@ -1,28 +1,28 @@
-//! Conditions on plain columns: which rows of a table are added up.
+//! Conditions on unencrypted columns, which select the rows of a table to aggregate.
 //!
-//! A condition is a subset of SQL, parsed by `sqlparser` and evaluated here. DataFusion evaluates
-//! SQL too, but would multiply the time of a build, and rounds where a number meets a double or a
-//! literal is finer than its column.
+//! A condition is a subset of SQL, parsed by `sqlparser` and evaluated here. DataFusion also
+//! evaluates SQL, but would multiply the build time. It also rounds where a number is compared with
+//! a double, or where a literal is finer than its column.
 //!
-//! - Columns by bare or `"quoted"` names, as the table spells them, words of SQL such as `"user"`
-//!   in quotes; `'text'`; numbers; `true`, `false`; `DATE '2020-01-31'`, `TIMESTAMP '2020-01-31
-//!   12:00:00'`. A condition has a column.
-//! - `=` (or `==`), `<>` (or `!=`), `<`, `<=`, `>`, `>=`, `[not] between ... and ...`,
+//! - Operands: columns by bare or `"quoted"` names, spelled as in the table, with SQL words such as
+//!   `"user"` in quotes; `'text'`; numbers; `true`, `false`; `DATE '2020-01-31'`,
+//!   `TIMESTAMP '2020-01-31 12:00:00'`. A condition has at least one column.
+//! - Operators: `=` (or `==`), `<>` (or `!=`), `<`, `<=`, `>`, `>=`, `[not] between ... and ...`,
 //!   `[not] in (...)`, `[not] like '...' [escape '.']`, `is [not] null|true|false`, `not`, `and`,
 //!   `or`, parentheses; `cast(... as type)` and `...::type`.
 //!
-//! **Everything compares exactly.** Integers, decimals and floating-point numbers are rational
-//! numbers, dates and timestamps of every unit numbers of seconds. A text beside a column is read
-//! as the column's type, however fine, and is an error if it is not of that type. Numbers beside a
-//! floating-point column are the double that they are the shortest text of (`0.1`), else
-//! themselves. NaN is the largest number and equals itself; text is ordered by its bytes.
+//! **All comparisons are exact.** Integers, decimals and floating-point numbers are rational
+//! numbers. Dates and timestamps of every unit are numbers of seconds. A text next to a column is
+//! read as the column's type, at any precision, and is an error if it is not of that type. A number
+//! next to a floating-point column is the double whose shortest text it is (`0.1`), otherwise it is
+//! exact. NaN is the largest number and equals itself. Text is ordered by its bytes.
 //!
-//! **Text is untyped**, since all of a CSV file is text: beside a number its cells are numbers, or
-//! null if empty, and the first that is neither is an error; two such columns compare when one is
-//! cast.
+//! **Text is untyped**, since every cell of a CSV file is text. Next to a number, its cells are
+//! numbers, or null if empty. The first cell that is neither is an error. Two untyped columns
+//! compare only if one of them is cast.
 //!
-//! **What is null is unknown**, and rows for which a condition is unknown are left out. `and` and
-//! `or` look no further than the operand that decides.
+//! **Nulls are unknown**, and rows for which a condition is unknown are left out. `and` and `or` do
+//! not evaluate operands after the deciding one.
 
 mod computed;
 mod evaluate;
@@ -49,105 +49,105 @@ use types::Typing;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredicateError {
-    /// A text that is no expression.
+    /// The text is not an expression.
     #[error("invalid condition: {0}")]
     Syntax(String),
-    /// A part of SQL that conditions do not have.
+    /// SQL syntax that conditions do not support.
     #[error("invalid condition: {what} {} is not supported", crate::error::one_line(.token))]
     Unsupported {
-        /// What it is.
+        /// The kind of syntax.
         what: &'static str,
-        /// As it is written.
+        /// Its text.
         token: String,
     },
-    /// An error where columns' names are words of SQL that are not quoted.
-    #[error("{error} (a column whose name is a word of SQL needs quotes: {})", names::listed(.names))]
+    /// An error caused by unquoted column names that are SQL words.
+    #[error("{error} (a column whose name is an SQL keyword needs quotes: {})", names::listed(.names))]
     Unquoted {
-        /// What is wrong with the text as it is.
+        /// The error of the text without quotes.
         error: Box<Self>,
         /// The names that need quotes.
         names: Vec<String>,
     },
-    /// A condition of constants alone.
-    #[error("invalid condition: it looks at no column")]
+    /// A condition without columns.
+    #[error("invalid condition: it names no column")]
     Constant,
-    /// More operators than are taken.
+    /// More operators than allowed.
     #[error("invalid condition: more than {limit} operators (a list, `in (...)`, may be longer)")]
     TooLong {
-        /// How many are taken.
+        /// The largest accepted number.
         limit: usize,
     },
-    /// More parentheses or `not` within each other than are taken.
+    /// Parentheses or `not` nested too deeply.
     #[error("invalid condition: nested more than {limit} levels deep")]
     TooDeep {
-        /// How many are taken.
+        /// The deepest accepted level.
         limit: usize,
     },
-    /// An expression that is neither true nor false.
+    /// An expression that is not a condition.
     #[error("invalid condition: {what} is {class}, neither true nor false")]
     NoCondition {
         /// The expression.
         what: String,
-        /// What it is.
+        /// Its class.
         class: &'static str,
     },
-    /// A name that no column has.
+    /// No column has this name.
     #[error("there is no such column (text is quoted: '{name}'; there are: {})", crate::error::list(.available))]
     NoColumn {
         /// The name.
         name: String,
-        /// The columns that there are.
+        /// The existing columns.
         available: Vec<String>,
     },
-    /// A text that names no column and is no expression.
+    /// The text is neither the name of a column nor an expression.
     #[error("'{text}' is neither a column nor an expression: {why}")]
     NoColumnNorExpression {
         /// The text.
         text: String,
-        /// Why it is no expression.
+        /// Why it is not an expression.
         why: String,
     },
-    /// A column of decimals without a number of digits.
-    #[error("a decimal column needs its digits, as decimal(38, 2)")]
+    /// A cast to a decimal column without a number of digits.
+    #[error("a decimal column needs a precision and scale, such as decimal(38, 2)")]
     NoDigits,
-    /// Values that do not compare.
-    #[error("{left} does not compare with {right}: cast one of them")]
+    /// Values that cannot be compared.
+    #[error("{left} cannot be compared with {right}: cast one of them")]
     Mismatch {
         /// One side.
         left: String,
-        /// The other.
+        /// The other side.
         right: String,
     },
     /// A comparison with the word `null`, which is never true.
     #[error("nothing equals null: write `is null` or `is not null`")]
     NullCompared,
-    /// A literal that is not of the type that it is compared with or cast to.
+    /// A literal does not have the type that it is compared with or cast to.
     #[error("{value} is not {kind}")]
     Literal {
         /// The literal.
         value: String,
-        /// What it should be.
+        /// The expected type.
         kind: &'static str,
     },
-    /// A cast that would lose something, or means nothing.
+    /// A cast that would lose information or has no meaning.
     #[error("{from} cannot be cast to {to}")]
     Cast {
-        /// What is cast.
+        /// The source.
         from: String,
-        /// To what.
+        /// The target.
         to: &'static str,
     },
-    /// A cell that a cast cannot take.
+    /// A cell that cannot be cast.
     #[error("is not {0}")]
     Cell(&'static str),
-    /// Cells that have no order.
+    /// A column whose cells have no order.
     #[error("holds {kind}, which cannot be compared")]
     Type {
         /// The type of the column.
         kind: String,
     },
     /// An encrypted column.
-    #[error("is encrypted: conditions need plain values")]
+    #[error("is encrypted: conditions can use only unencrypted columns")]
     Encrypted,
 }
 
@@ -169,7 +169,7 @@ impl PredicateError {
 /// let table = RecordBatch::try_from_iter_with_nullable([("day", day, true), ("paid", paid, true)])?;
 ///
 /// let condition: Predicate = "day < '2020-01-02 00:00:01' and paid between 9.5 and 10".parse()?;
-/// let keep = condition.bind(&table.schema())?.keep(&table)?;
+/// let keep = condition.bind(&table.schema())?.evaluate(&table)?;
 /// assert_eq!(keep.values().iter().collect::<Vec<_>>(), [true, true, false]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -180,23 +180,23 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// Both this condition and another.
+    /// Combines this condition and another with `and`.
     pub fn and(mut self, other: Self) -> Self {
         self.node = Node::And(vec![self.node, other.node]);
         self.columns.extend(other.columns);
         self
     }
 
-    /// The columns that it looks at.
+    /// The columns that it reads.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
     }
 
-    /// The condition in the types of a table's columns.
+    /// Binds the condition to the column types of a table.
     ///
     /// # Errors
-    /// [`ErrorKind::Predicate`]: a column that the table does not have or that is encrypted, values that do not compare, a
-    /// literal that is not of the type of what it is compared with.
+    /// [`ErrorKind::Predicate`] when a column is missing or encrypted, values cannot be compared,
+    /// or a literal does not have the type that it is compared with.
     pub fn bind(&self, schema: &Schema) -> Result<BoundPredicate, Error> {
         let mut typing = Typing::new(schema);
         let condition = typing.condition(&self.node)?;
@@ -222,12 +222,12 @@ pub struct BoundPredicate {
 }
 
 impl BoundPredicate {
-    /// For each row of a batch whether the condition holds; where that is unknown it does not.
+    /// For each row of a batch, whether the condition holds. Unknown counts as false.
     ///
     /// # Errors
-    /// A batch without the columns; the first row with a text that is not of the type that is
-    /// sought, or cast to.
-    pub fn keep(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
+    /// When the batch lacks the columns. Reports the first row whose text is not of the required
+    /// type or cannot be cast.
+    pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
         let arrays = plain_columns(&self.columns, batch)?;
         let cells = cells_of(&arrays);
         let holds = |row: usize| {
@@ -239,7 +239,7 @@ impl BoundPredicate {
     }
 }
 
-/// The columns of these names in their plain types.
+/// The columns with these names in their plain types.
 fn plain_columns(names: &[String], batch: &RecordBatch) -> Result<Vec<ArrayRef>, Error> {
     let array = |name: &String| -> Result<ArrayRef, Error> {
         find(batch.schema_ref(), name)?;

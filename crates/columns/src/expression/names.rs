@@ -1,14 +1,14 @@
-//! Names of columns that are words of SQL as well, and need quotes: without them `user` is a
-//! function, and `interval` begins a literal.
+//! Column names that are also SQL words and need quotes. Without quotes, `user` is a function and
+//! `interval` starts a literal.
 
 use sqlparser::keywords::Keyword::{self, *};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// Most words of a text that are tried: each takes one more look at the text.
+/// The most words that are tried. Each of them requires another parse of the text.
 const MAX_WORDS: usize = 32;
 
-/// The words that conditions are made of, and those that are no words of SQL: in these places they
-/// are no names that lack quotes.
+/// The keywords of conditions, and words that are not SQL keywords. They are not treated as names
+/// that lack quotes.
 pub(super) const OWN: [Keyword; 34] = [
     NoKeyword,
     AND,
@@ -46,14 +46,13 @@ pub(super) const OWN: [Keyword; 34] = [
     ZONE,
 ];
 
-/// The words that have to be in quotes for the tokens to be an expression; none if quotes do not
-/// help.
+/// The words that need quotes for the tokens to form an expression; empty if quotes do not help.
 pub(super) fn unquoted(tokens: &[TokenWithSpan], is_valid: impl Fn(Vec<TokenWithSpan>) -> bool) -> Vec<String> {
     let mut names = candidates(tokens);
     if names.is_empty() || names.len() > MAX_WORDS || !is_valid(quoted(tokens, &names)) {
         return Vec::new();
     }
-    // Most words of SQL are names without quotes too, as `day` and `name` are.
+    // Most SQL words are also valid names without quotes, such as `day` and `name`.
     for name in names.clone() {
         let fewer: Vec<String> = names.iter().filter(|other| **other != name).cloned().collect();
         if is_valid(quoted(tokens, &fewer)) {
@@ -63,7 +62,7 @@ pub(super) fn unquoted(tokens: &[TokenWithSpan], is_valid: impl Fn(Vec<TokenWith
     names
 }
 
-/// Names as they are written in a condition.
+/// Names as a condition spells them.
 pub(super) fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
@@ -80,7 +79,7 @@ fn candidates(tokens: &[TokenWithSpan]) -> Vec<String> {
     names
 }
 
-/// A word without quotes.
+/// An unquoted word.
 fn bare(token: &Token) -> Option<&Word> {
     match token {
         Token::Word(word) if word.quote_style.is_none() => Some(word),

@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 
-/// Largest exponent of a literal: beyond every double, small enough to compute with.
+/// Largest exponent of a literal: beyond every double, yet small enough to compute with.
 const LARGEST_EXPONENT: i32 = 400;
 
-/// A number, or what a double holds instead; NaN is the largest, as in `--by`.
+/// A number or a special double. NaN is the largest, as in `--by`.
 #[derive(Clone, Debug)]
 pub(super) enum Real {
-    /// Below all numbers.
+    /// Negative infinity, below all numbers.
     Low,
     /// A number.
     Finite(Exact),
-    /// Above all numbers.
+    /// Infinity, above all numbers.
     High,
     /// Above infinity, equal to itself.
     Nan,
@@ -34,7 +34,7 @@ impl Exact {
         Self { mantissa, ten: -scale, two: 0 }
     }
 
-    /// A decimal number with an optional exponent; nothing else, no space and no separator.
+    /// Parses a decimal number with an optional exponent, without spaces or separators.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (number, exponent) = match text.split_once(['e', 'E']) {
             Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
@@ -54,7 +54,7 @@ impl Exact {
         Some(Self { mantissa, ten: exponent - i32::try_from(fraction.len()).ok()?, two: 0 })
     }
 
-    /// This decimal number and an integer.
+    /// The sum of this decimal number and an integer.
     pub(super) fn plus(self, integer: i64) -> Self {
         let ten = self.ten.min(0);
         let power = |by: i32| BigInt::from(10).pow(by.unsigned_abs());
@@ -62,7 +62,7 @@ impl Exact {
         Self { mantissa, ten, two: 0 }
     }
 
-    /// The number times `10^scale`, if that is an integer.
+    /// The number times `10^scale`, if the product is an integer.
     pub(super) fn scaled(&self, scale: i32) -> Option<BigInt> {
         let (ten, two) = (self.ten + scale, self.two);
         let power = |ten: i32, two: i32| BigInt::from(10).pow(ten.max(0).unsigned_abs()) << two.max(0).unsigned_abs();
@@ -70,16 +70,16 @@ impl Exact {
         (&above % &below == BigInt::ZERO).then(|| above / below)
     }
 
-    /// The nearest double; infinite beyond the largest.
+    /// The nearest double, infinite beyond the largest.
     pub(super) fn to_f64(&self) -> f64 {
         match self.two {
             0 => format!("{}e{}", self.mantissa, self.ten).parse().unwrap_or(f64::NAN),
-            // Only doubles have a power of two, and no power of ten.
+            // Only doubles have a power of two, and they have no power of ten.
             _ => self.mantissa.to_string().parse::<f64>().unwrap_or(f64::NAN) * power_of_two(self.two),
         }
     }
 
-    /// The nearest single-precision number; infinite beyond the largest.
+    /// The nearest single-precision number, infinite beyond the largest.
     pub(super) fn to_f32(&self) -> f32 {
         match self.two {
             0 => format!("{}e{}", self.mantissa, self.ten).parse().unwrap_or(f32::NAN),
@@ -92,7 +92,7 @@ impl Exact {
     }
 }
 
-/// `2^exponent` for the exponents that doubles have.
+/// `2^exponent` for the exponents of doubles.
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(match exponent {
         -1074..=-1023 => 1 << (exponent + 1074),

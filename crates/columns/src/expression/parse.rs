@@ -1,5 +1,5 @@
-//! The text of a condition as a tree, by `sqlparser`'s grammar: everything outside the documented
-//! subset is named and rejected.
+//! Parses the text of a condition into a tree, with `sqlparser`'s grammar. Syntax outside the
+//! documented subset is rejected by name.
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType as SqlType, ExactNumberInfo, Expr, Ident, TimezoneInfo, UnaryOperator,
@@ -13,20 +13,20 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use super::number::Exact;
 use super::{PredicateError, names};
 
-/// Operators and words of a condition: recursion over the tree needs a bound, lists of values have
-/// none.
+/// Most operators and words of a condition, to bound recursion over the tree. Lists of values are
+/// unbounded.
 const MAX_OPERATORS: usize = 256;
 
-/// Levels of parentheses and `not` that the parser, which recurses with large frames, descends:
-/// they fit the 2 MB of a thread's stack without optimisation, with as much to spare.
+/// Deepest nesting of parentheses and `not`. The parser recurses with large frames. Without
+/// optimisation, this depth uses at most half of a thread's 2 MB stack.
 const MAX_DEPTH: usize = 16;
 
-/// What a value can be cast to.
+/// The target of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number without fraction, of at most so many bits with its sign.
+    /// An integer of at most this many bits, including the sign.
     Integer(u32),
-    /// A number; of at most so many digits in all and fractional ones, if they are given.
+    /// A number, with at most this many digits in total and fractional digits, if given.
     Decimal(Option<(u32, i32)>),
     /// The nearest double.
     Double,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Date,
     /// Without a time zone.
     Timestamp,
-    /// With a time zone: an instant.
+    /// With a time zone, so an instant.
     Zoned,
     Time,
 }
@@ -52,13 +52,13 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// An expression whose columns have no types yet.
+/// An expression without column types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Column(String),
-    /// A number, as it is written.
+    /// A number, with its text.
     Number(String, Exact),
-    /// A text in single quotes, whose type its neighbour gives.
+    /// A text in single quotes, typed by its neighbour.
     Quoted(String),
     Boolean(bool),
     Null,
@@ -70,16 +70,16 @@ pub(super) enum Node {
     In(Box<Node>, Vec<Node>),
     Like(Box<Node>, String, Option<char>),
     IsNull(Box<Node>),
-    /// Is true, or is false; unknown is neither.
+    /// Is true, or is false. Unknown is neither.
     Is(bool, Box<Node>),
 }
 
-/// The tree of a text.
+/// Parses a text into a tree.
 pub(super) fn parse(text: &str) -> Result<Node, PredicateError> {
     read(text, false).map(|(node, _)| node)
 }
 
-/// The tree of a text, and the name that it is given by `as NAME`, if it is.
+/// Parses a text into a tree, with the name that `as NAME` gives it, if any.
 pub(super) fn parse_named(text: &str) -> Result<(Node, Option<String>), PredicateError> {
     read(text, true)
 }
@@ -95,7 +95,7 @@ fn read(text: &str, may_be_named: bool) -> Result<(Node, Option<String>), Predic
     })
 }
 
-/// What a text is made of.
+/// Splits a text into tokens.
 fn tokens(text: &str) -> Result<Vec<TokenWithSpan>, PredicateError> {
     let tokens = Tokenizer::new(&GenericDialect {}, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| syntax(&error.message))?;
@@ -137,8 +137,8 @@ fn comment(token: &TokenWithSpan) -> Option<&Token> {
     Some(&token.token).filter(|token| is_comment(token))
 }
 
-/// Whether a token may add a level to the tree: words that are values or columns, and what
-/// separates them, do not.
+/// Whether a token may add a level to the tree. Words that are values or columns, and separators,
+/// do not.
 fn nests(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.quote_style.is_none() && word.keyword != Keyword::NoKeyword,
@@ -170,7 +170,8 @@ fn negated_if(negated: bool, node: Node) -> Node {
 fn node(expression: &Expr) -> Result<Node, PredicateError> {
     Ok(match expression {
         Expr::Identifier(name) => Node::Column(name.value.clone()),
-        // A companion's name, as `salary.additions`; structures are not reached into.
+        // The name of a companion such as `salary.additions`. Access to fields of structures is not
+        // supported.
         Expr::CompoundIdentifier(names) => Node::Column(joined(names)),
         Expr::Nested(inner) => node(inner)?,
         Expr::Value(value) => literal(&value.value)?,
@@ -215,7 +216,7 @@ fn joined(names: &[Ident]) -> String {
     names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// Operands of one `and` or `or` in a row as one list.
+/// Collects the operands of consecutive `and` or `or` operators into one list.
 fn chain(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, PredicateError> {
     let (mut operands, mut rest) = (vec![node(right)?], left);
     while let Expr::BinaryOp { left, op: inner, right } = rest {
@@ -275,7 +276,7 @@ fn like(
         Some(SqlValue::SingleQuotedString(text)) if text.chars().count() == 1 => text.chars().next(),
         Some(other) => return Err(unsupported("the escape", other)),
     };
-    // An escape that escapes nothing would be a guess.
+    // Reject an escape before any other character, whose meaning would be a guess.
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if Some(c) == escape && !chars.next().is_some_and(|next| matches!(next, '%' | '_') || Some(next) == escape) {
@@ -317,7 +318,7 @@ impl Node {
     /// The names of its columns.
     ///
     /// # Errors
-    /// None is named: the expression would be the same in every row.
+    /// When it has no column, so that the expression would be the same in every row.
     pub(super) fn sources(&self) -> Result<Vec<String>, PredicateError> {
         let mut names = Vec::new();
         self.columns(&mut names);

@@ -1,10 +1,10 @@
-//! Dates and timestamps as text, exactly: days, and seconds with every digit of their fraction.
+//! Dates and timestamps as text, exactly: days, and seconds with all fractional digits.
 
 use num_bigint::BigInt;
 
 use super::number::Exact;
 
-/// Days since 1970-01-01 of `YYYY-MM-DD`.
+/// Days from 1970-01-01 to a date `YYYY-MM-DD`.
 pub(super) fn days(text: &str) -> Option<i64> {
     let mut parts = text.split('-');
     let mut field = |length: usize| -> Option<i64> {
@@ -23,13 +23,13 @@ pub(super) fn days(text: &str) -> Option<i64> {
     if parts.next().is_some() || !(1..=length).contains(&day) {
         return None;
     }
-    // Years that begin in March, in eras of 400 years.
+    // Years start in March, in eras of 400 years.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, in_era) = (year.div_euclid(400), year.rem_euclid(400));
     Some(era * 146_097 + in_era * 365 + in_era / 4 - in_era / 100 + (153 * month + 2) / 5 + day - 719_469)
 }
 
-/// Seconds of `HH:MM[:SS[.fraction]]`.
+/// Seconds of a time `HH:MM[:SS[.fraction]]`.
 pub(super) fn seconds(text: &str) -> Option<Exact> {
     let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
     let parts: Vec<&str> = whole.split(':').collect();
@@ -47,8 +47,8 @@ pub(super) fn seconds(text: &str) -> Option<Exact> {
     Exact::parse(&format!("{seconds}.{}", fraction.unwrap_or("0")))
 }
 
-/// Seconds since 1970 of a date, or a date and a time with a space or `T` between; with a zone if
-/// it ends in `Z` or `+HH:MM`.
+/// Seconds since 1970 of a date, or of a date and a time separated by a space or `T`. A final `Z`
+/// or `+HH:MM` gives a zone.
 pub(super) fn timestamp(text: &str, zoned: bool) -> Option<Exact> {
     let (date, time) = text.split_once([' ', 'T']).map_or((text, None), |(date, time)| (date, Some(time)));
     let day = days(date)?;

@@ -46,7 +46,7 @@ fn table() -> RecordBatch {
 fn keep(text: &str) -> Result<Vec<usize>, String> {
     let table = table();
     let predicate = text.parse::<Predicate>().map_err(|error| error.to_string())?;
-    let keep = predicate.bind(&table.schema()).and_then(|bound| bound.keep(&table));
+    let keep = predicate.bind(&table.schema()).and_then(|bound| bound.evaluate(&table));
     let keep = keep.map_err(|error| error.to_string())?;
     Ok((0..4).filter(|&row| keep.value(row)).collect())
 }
@@ -107,8 +107,8 @@ fn text_is_compared_as_what_is_written_beside_it() {
         ("dict is null", &[1]),
     ]);
     check_errors(&[
-        ("text < view", "column text of untyped text does not compare with column view of untyped text: cast one"),
-        ("text < n", "column text of untyped text does not compare with column n of type Int8: cast one"),
+        ("text < view", "column text of untyped text cannot be compared with column view of untyped text: cast one"),
+        ("text < n", "column text of untyped text cannot be compared with column n of type Int8: cast one"),
         ("name > 1", "row 0, column name: is not a number"),
         ("cast(name as date) < '2020-01-01'", "row 0, column name: is not a date (YYYY-MM-DD)"),
         ("text = 1_000", "the end, `and` or `or` expected, found: _000"),
@@ -144,7 +144,7 @@ fn logic_is_three_valued() {
         ("n is null", &[2]),
         ("n IS NOT NULL", &[0, 1, 3]),
         ("(yes = (n < 0)) is true", &[0, 1, 3]),
-        // What decides comes first: no cell is read that need not be.
+        // The deciding operand comes first, so no other cell is read.
         ("name = 'x' and name > 1", &[]),
     ]);
 }
@@ -194,7 +194,7 @@ fn patterns_are_those_of_sql() {
         ("name like '%s'", &[1]),
     ]);
     check_errors(&[
-        ("n like '1%'", "column n of type Int8 does not compare with the pattern '1%'"),
+        ("n like '1%'", "column n of type Int8 cannot be compared with the pattern '1%'"),
         ("large like name", "the pattern name is not supported"),
         ("large like 'a!b' escape '!'", "the pattern 'a!b' is not supported"),
         ("large ilike 'A%'", "is not supported"),
@@ -212,11 +212,11 @@ fn casts_lose_nothing() {
         ("cast(dict as text) = 'b'", &[2]),
     ]);
     check_errors(&[
-        ("cast(text as integer) > 1", "row 3, column text: is not an integer of 32 bits"),
-        ("cast(price as integer) = 1", "row 0, column price: is not an integer of 32 bits"),
-        ("cast(u as bigint) = 1", "row 0, column u: is not an integer of 64 bits"),
+        ("cast(text as integer) > 1", "row 3, column text: is not a 32-bit integer"),
+        ("cast(price as integer) = 1", "row 0, column price: is not a 32-bit integer"),
+        ("cast(u as bigint) = 1", "row 0, column u: is not a 64-bit integer"),
         ("cast(milli as date) = '1970-01-01'", "row 0, column milli: is not a date"),
-        ("cast(300 as tinyint) = n", "the number 300 is not an integer of 8 bits"),
+        ("cast(300 as tinyint) = n", "the number 300 is not an 8-bit integer"),
         ("cast(yes as integer) = 1", "column yes of type Boolean cannot be cast to a number"),
         ("cast(n as text) = '7'", "column n of type Int8 cannot be cast to text"),
         ("try_cast(text as integer) = 1", "is not supported"),
@@ -231,14 +231,14 @@ fn what_does_not_fit_is_named() {
     check_errors(&[
         ("m = 1", "column m: there is no such column"),
         ("n = 'x'", "'x' is not a number"),
-        ("n = yes", "column n of type Int8 does not compare with column yes of type Boolean"),
-        ("day = 5", "column day of type Date32 does not compare with the number 5"),
+        ("n = yes", "column n of type Int8 cannot be compared with column yes of type Boolean"),
+        ("day = 5", "column day of type Date32 cannot be compared with the number 5"),
         ("day = 'lab'", "'lab' is not a date"),
         ("milli < '1970-01-01 00:00:00Z'", "is not a timestamp without time zone"),
         ("zoned < '1970-01-01 00:00:00'", "is not a timestamp with time zone"),
-        ("zoned < milli", "does not compare with column milli"),
+        ("zoned < milli", "cannot be compared with column milli"),
         ("yes = 'perhaps'", "'perhaps' is not true or false"),
-        ("yes = 1", "does not compare with the number 1"),
+        ("yes = 1", "cannot be compared with the number 1"),
         ("raw = 'x'", "column raw: holds Binary, which cannot be compared"),
         ("n", "invalid condition: column n of type Int8 is a number, neither true nor false"),
         ("name and yes", "neither true nor false"),
@@ -260,13 +260,13 @@ fn what_does_not_fit_is_named() {
 fn conditions_look_at_a_column() {
     for text in ["2020 >= 2", "true", "null is null", "not 1 = 2", "'name' = 'lab'", "date '2020-01-31' < '2021-01-01'"]
     {
-        assert_eq!(keep(text), Err("invalid condition: it looks at no column".to_owned()), "{text}");
+        assert_eq!(keep(text), Err("invalid condition: it names no column".to_owned()), "{text}");
     }
 }
 
 #[test]
 fn names_that_are_words_of_sql_need_quotes() {
-    let needs = "a column whose name is a word of SQL needs quotes:";
+    let needs = "a column whose name is an SQL keyword needs quotes:";
     check_errors(&[
         ("user = 'a'", &format!("the function user is not supported ({needs} \"user\")")),
         (
@@ -279,7 +279,7 @@ fn names_that_are_words_of_sql_need_quotes() {
         ("user = 1 or milli < cast(name as timestamp with time zone)", &format!("({needs} \"user\")")),
         ("\"user\" = 'a'", "column user: there is no such column"),
     ]);
-    // Where quotes would not help, nothing is said of them.
+    // If quotes do not help, the error does not mention them.
     for text in ["trim(name) = 'x'", "n = (select 1)", "day > interval '1 day'", "n ilike 'A%'", "user = 1 + 2"] {
         let error = keep(text).unwrap_err();
         assert!(!error.contains(needs), "{text}: {error}");
@@ -290,7 +290,7 @@ fn names_that_are_words_of_sql_need_quotes() {
 fn every_word_of_sql_is_a_column_or_said_to_need_quotes() {
     let forms = ["@ = 1", "(1 < @)", "(@ not in (2))", "@ is null", "n = 1 and @ like 'a'", "cast(@ as text) = 'a'"];
     let others = ALL_KEYWORDS.iter().zip(ALL_KEYWORDS_INDEX).filter(|(_, keyword)| !names::OWN.contains(keyword));
-    // `END-EXEC` is no word of ours.
+    // `END-EXEC` is not a single word here.
     for word in others.map(|(word, _)| word.to_lowercase()).filter(|word| !word.contains('-')) {
         for text in forms.map(|form| form.replace('@', &word)) {
             match text.parse::<Predicate>() {
@@ -320,7 +320,7 @@ fn conditions_join_and_name_their_columns() {
     let both = "n > 0".parse::<Predicate>().unwrap().and("yes or text = 1".parse().unwrap());
     assert_eq!(both.columns().collect::<Vec<_>>(), ["n", "yes", "text"]);
     let table = table();
-    let keep = both.bind(&table.schema()).unwrap().keep(&table).unwrap();
+    let keep = both.bind(&table.schema()).unwrap().evaluate(&table).unwrap();
     assert_eq!(keep.true_count(), 0);
 }
 
@@ -333,8 +333,8 @@ proptest! {
     #[test]
     fn doubles_compare_with_decimals_as_rationals(value in any::<f64>(), mantissa in any::<i64>(), scale in 0_i8..18) {
         prop_assume!(value.is_finite() && value.abs() < 1e15);
-        // Scaled by powers of two and ten that f64 holds, both are integers: an oracle without this
-        // module's numbers.
+        // Scaled by powers of two and ten that f64 holds, both are integers. This oracle does not
+        // use the module's numbers.
         let value = (value * 1024.0).trunc() / 1024.0;
         let decimal = Decimal128Array::from(vec![i128::from(mantissa)]).with_precision_and_scale(38, scale).unwrap();
         let columns: [(&str, ArrayRef); 2] =
@@ -344,7 +344,7 @@ proptest! {
         let right = i256::from_i128(i128::from(mantissa) * 1024);
         for (sign, expected) in [("<", left < right), ("=", left == right), (">", left > right)] {
             let bound = format!("x {sign} d").parse::<Predicate>().unwrap().bind(&table.schema()).unwrap();
-            prop_assert_eq!(bound.keep(&table).unwrap().value(0), expected, "{} {} {}", value, sign, mantissa);
+            prop_assert_eq!(bound.evaluate(&table).unwrap().value(0), expected, "{} {} {}", value, sign, mantissa);
         }
     }
 }

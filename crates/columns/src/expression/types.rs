@@ -1,5 +1,5 @@
-//! Types of expressions: each comparison is of one class of values, or is rejected by name before a
-//! row is read.
+//! Types of expressions. Each comparison is within one class of values; others are rejected by name
+//! before any row is read.
 
 use arrow_schema::{DataType, Schema, TimeUnit};
 
@@ -13,12 +13,12 @@ use crate::error::{Error, ErrorKind};
 use crate::groups::plain;
 use crate::metadata::is_encrypted;
 
-/// What kind of values an expression has. Values of one class compare, and no others.
+/// The class of an expression's values. Only values of one class compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Text as it was read, which may stand for anything: all of CSV.
+    /// Text of unknown type, such as every cell of a CSV file.
     Untyped,
-    /// Text that was said to be text.
+    /// Text explicitly cast to text.
     Text,
     /// Integers, decimals and floating-point numbers.
     Number,
@@ -28,7 +28,7 @@ pub(super) enum Class {
     /// With a time zone.
     Zoned,
     Time,
-    /// A column that holds nothing but null.
+    /// A column that holds only nulls.
     Null,
 }
 
@@ -52,7 +52,7 @@ impl Class {
     }
 }
 
-/// The class of a column's cells; `None` for cells that only `is null` may ask about.
+/// The class of a column's cells; `None` for cells that support only `is null`.
 fn class_of(kind: &DataType) -> Option<Class> {
     match kind {
         DataType::Utf8 => Some(Class::Untyped),
@@ -67,7 +67,7 @@ fn class_of(kind: &DataType) -> Option<Class> {
     }
 }
 
-/// Digits of a second's fraction in a unit.
+/// Fractional digits of a second in a unit.
 pub(super) fn fraction(unit: TimeUnit) -> i32 {
     match unit {
         TimeUnit::Second => 0,
@@ -77,7 +77,7 @@ pub(super) fn fraction(unit: TimeUnit) -> i32 {
     }
 }
 
-/// An expression with its type, and how errors call it.
+/// An expression with its type, and its name in errors.
 pub(super) struct Operand {
     pub(super) typed: Typed,
     class: Class,
@@ -87,7 +87,7 @@ pub(super) struct Operand {
 /// Types expressions over the columns of one table.
 pub(super) struct Typing<'a> {
     schema: &'a Schema,
-    /// The columns that are read, in the order in which [`Typed::Column`] counts them.
+    /// The columns to read, in the order of the indices in [`Typed::Column`].
     pub(super) columns: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Typing<'a> {
         })
     }
 
-    /// An expression that need not be compared.
+    /// An expression that is not compared.
     fn any(&mut self, node: &Node) -> Result<Typed, Error> {
         match node {
             Node::Column(name) => {
@@ -150,7 +150,7 @@ impl<'a> Typing<'a> {
         })
     }
 
-    /// The type of a column that is not encrypted.
+    /// The plain type of a column that is not encrypted.
     pub(super) fn plain_type(&self, name: &str) -> Result<DataType, Error> {
         let field = find(self.schema, name).map_err(|error| match error.kind() {
             ErrorKind::NoSuchColumn { available } => {
@@ -215,7 +215,7 @@ impl<'a> Typing<'a> {
         }
         let name = format!("{} as {}", inner.name, class.name());
         let cast = Typed::Cast(Box::new(inner.typed), kind);
-        // A constant is read once, and what is wrong with it is known at once.
+        // A constant is read once, so its errors are reported immediately.
         let typed = match &cast {
             Typed::Cast(constant, _) if matches!(**constant, Typed::Constant(_)) => {
                 let wrong =
@@ -244,7 +244,7 @@ impl<'a> Typing<'a> {
         Ok(Typed::Or(equals.collect::<Result<_, _>>()?))
     }
 
-    /// Both sides of a comparison in one class.
+    /// Both sides of a comparison, in one class.
     fn pair(&mut self, left: &Node, right: &Node) -> Result<(Typed, Typed), Error> {
         let (a, b) = (self.operand(left)?, self.operand(right)?);
         match (left, right) {
@@ -273,7 +273,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// A quoted text as a value of its neighbour's class.
+    /// Reads a quoted text as a value of its neighbour's class.
     fn read_as(&self, text: &str, beside: &Node, neighbour: &Operand) -> Result<Typed, Error> {
         let kind = match neighbour.class {
             Class::Untyped | Class::Text | Class::Null => Kind::Text,
@@ -282,7 +282,8 @@ impl<'a> Typing<'a> {
                 return Ok(Typed::Constant(Value::Real(self.number_beside(beside, text, &number))));
             }
             Class::Boolean => Kind::Boolean,
-            // A time of day finer than the column's type still compares.
+            // A time of day can be compared with a date, although it is finer than the column's
+            // type.
             Class::Date if temporal::days(text).is_none() => Kind::Timestamp,
             Class::Date => Kind::Date,
             Class::Timestamp => Kind::Timestamp,
@@ -298,7 +299,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// An operand and a number beside it. Text is read as numbers.
+    /// An operand and the number next to it. Untyped text is read as numbers.
     fn with_number(&self, operand: Operand, node: &Node, text: &str, number: &Exact) -> Result<(Typed, Typed), Error> {
         let constant = Typed::Constant(Value::Real(self.number_beside(node, text, number)));
         match operand.class {
@@ -308,9 +309,9 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// A number beside a floating-point column is the column's value that it is the shortest text
-    /// of, as `0.1` is: so `x = 0.1` finds what was written as 0.1. Any other number, and every
-    /// number beside other columns, is exact.
+    /// The value of a number next to an operand. Next to a floating-point column, a number that is
+    /// the shortest text of a column value, such as `0.1`, is that value, so `x = 0.1` finds cells
+    /// written as 0.1. All other numbers are exact.
     fn number_beside(&self, node: &Node, text: &str, number: &Exact) -> Real {
         let kind = match node {
             Node::Column(name) => self.plain_type(name).ok(),
@@ -343,15 +344,15 @@ fn class_after(kind: Kind) -> Class {
     }
 }
 
-/// What a value of the type is, for errors.
+/// Describes a value of the type, for errors.
 pub(super) fn describe(kind: Kind) -> &'static str {
     match kind {
-        Kind::Integer(8) => "an integer of 8 bits",
-        Kind::Integer(16) => "an integer of 16 bits",
-        Kind::Integer(32) => "an integer of 32 bits",
-        Kind::Integer(_) => "an integer of 64 bits",
+        Kind::Integer(8) => "an 8-bit integer",
+        Kind::Integer(16) => "a 16-bit integer",
+        Kind::Integer(32) => "a 32-bit integer",
+        Kind::Integer(_) => "a 64-bit integer",
         Kind::Decimal(None) => "a number",
-        Kind::Decimal(Some(_)) => "a decimal of these digits",
+        Kind::Decimal(Some(_)) => "a decimal with this precision and scale",
         Kind::Double | Kind::Float => "a floating-point number",
         Kind::Text => "text",
         Kind::Boolean => "true or false",

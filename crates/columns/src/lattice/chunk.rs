@@ -1,4 +1,4 @@
-//! Chunks: where a ciphertext of many rows stands, and what it belongs to.
+//! Chunks: ciphertexts of many rows, with their position and table.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::error::{CompanionFault, Error, ErrorKind};
 
 const MAGIC: &[u8; 4] = b"HBK2";
 const MISSING: &str = "is missing: rows or chunks were left out";
-const MOVED: &str = "is of other rows: chunks or rows were moved, left out or repeated";
+const MOVED: &str = "belongs to other rows: chunks or rows were moved, left out or repeated";
 const HEADER: usize = 4 + 16 + 8 + 32;
 
 /// The bytes of a chunk.
@@ -29,27 +29,27 @@ pub(super) fn write(column: &str, table: [u8; 16], row: u64, ciphertext: &Cipher
     bytes
 }
 
-/// The ciphertext of the chunk of a column that begins at `row`.
+/// Reads the ciphertext of a column's chunk that starts at `row`.
 fn read(bytes: &[u8], key: &PublicKey, column: &LatticeColumn, row: u64) -> Result<Ciphertext, ErrorKind> {
     let Form::Chunks { table } = column.form else { return Err(ErrorKind::Chunk("is in a table of totals")) };
     let cut = ErrorKind::Chunk("is cut short");
     let (header, ciphertext) = bytes.split_at_checked(HEADER).ok_or(cut)?;
     if header[..4] != *MAGIC {
-        return Err(ErrorKind::Chunk("is none"));
+        return Err(ErrorKind::Chunk("has an invalid header"));
     }
     if header[4..20] != table {
-        return Err(ErrorKind::Chunk("is of another table"));
+        return Err(ErrorKind::Chunk("belongs to another table"));
     }
     if header[20..28] != row.to_le_bytes() {
         return Err(ErrorKind::Chunk(MOVED));
     }
-    if header[28..] != digest(&column.part.name, &header[4..28], ciphertext) {
+    if header[28..] != digest(&column.source.name, &header[4..28], ciphertext) {
         return Err(ErrorKind::Chunk("was altered"));
     }
     let ciphertext = Ciphertext::from_bytes(ciphertext, key).map_err(|error| error.kind().clone())?;
     match ciphertext.is_fresh() && ciphertext.bits() == column.bits {
         true => Ok(ciphertext),
-        false => Err(ErrorKind::Chunk("is not what its column's description says")),
+        false => Err(ErrorKind::Chunk("does not match its column's description")),
     }
 }
 
@@ -58,58 +58,58 @@ fn digest(column: &str, place: &[u8], ciphertext: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(name).chain_update(place).chain_update(ciphertext).finalize().into()
 }
 
-/// Reads bytes as the chunk at row 0 of this column.
+/// Checks that bytes are the chunk at row 0 of this column.
 ///
 /// # Errors
-/// [`ErrorKind::Chunk`] and what the scheme finds.
+/// [`ErrorKind::Chunk`], and errors of the scheme.
 pub fn check_chunk(bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Result<(), Error> {
     Ok(read(bytes, key, column, 0).map(drop)?)
 }
 
-/// The chunks of a column as its rows come by: those of a chunk together, in any order among
-/// themselves.
+/// The chunks of a column, read row by row. The rows of a chunk arrive together, in any order.
 #[derive(Debug)]
 pub(super) struct Chunks {
-    /// Where the first chunk must begin; unknown until it comes where a part of the table is read.
+    /// The row at which the first chunk must start. For a part of a table, unknown until the chunk
+    /// arrives.
     first: Option<u64>,
     row: u64,
     open: Option<Open>,
 }
 
-/// The chunk whose rows are coming by.
+/// The chunk whose rows are arriving.
 #[derive(Debug)]
 struct Open {
     /// The number of its first row.
     first: u64,
     ciphertext: Option<Ciphertext>,
-    /// Which of its rows came.
+    /// Which of its rows have arrived.
     seen: Vec<bool>,
     count: usize,
 }
 
 impl Chunks {
-    /// Those of a whole table.
+    /// The chunks of an entire table.
     pub(super) fn new() -> Self {
         Chunks { first: Some(0), row: 0, open: None }
     }
 
-    /// Those of a part, which begins where its first row says.
+    /// The chunks of a part of a table, which starts at its first row's number.
     pub(super) fn of_part() -> Self {
         Chunks { first: None, row: 0, open: None }
     }
 
-    /// Those of a part that begins in this row.
+    /// The chunks of a part of a table that starts at this row.
     pub(super) fn from_row(row: u64) -> Self {
         Chunks { first: Some(row), row, open: None }
     }
 
-    /// The rows that went by.
+    /// The rows processed so far.
     pub(super) fn rows(&self) -> Range<u64> {
         self.first.unwrap_or(0)..self.row
     }
 
-    /// Passes over the rows of a batch. `each` hears of every row in the batch and its place in the
-    /// chunk; `whole` of a chunk once all its rows went by.
+    /// Processes the rows of a batch. Calls `each` with every row in the batch and its position in
+    /// the chunk, and `whole` with a chunk after all its rows.
     pub(super) fn pass<T>(
         &mut self,
         (key, column, batch): (&PublicKey, &LatticeColumn, &RecordBatch),
@@ -140,7 +140,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// The chunk that this row is of, which must be the next.
+    /// Starts the chunk of this row, which must be the next chunk.
     fn begin(&mut self, number: u64, rows: usize) -> Result<Open, ErrorKind> {
         let first = number - number % rows as u64;
         if self.first.is_none() {
@@ -152,7 +152,7 @@ impl Chunks {
         }
     }
 
-    /// Checks that the last chunk went by in full.
+    /// Checks that the last chunk is complete.
     pub(super) fn end(&self, column: &LatticeColumn) -> Result<(), Error> {
         let what = match &self.open {
             None => return Ok(()),
@@ -164,7 +164,7 @@ impl Chunks {
 }
 
 impl Open {
-    /// The place in the chunk of the row of this number.
+    /// The position in the chunk of the row with this number.
     fn take(&mut self, number: u64) -> Result<usize, ErrorKind> {
         let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         let Some(place) = place.filter(|&place| place < self.seen.len()) else {
@@ -172,13 +172,13 @@ impl Open {
             return Err(ErrorKind::Chunk(if self.ciphertext.is_none() { MISSING } else { fewer }));
         };
         if std::mem::replace(&mut self.seen[place], true) {
-            return Err(ErrorKind::Chunk("has one row twice"));
+            return Err(ErrorKind::Chunk("has a duplicate row"));
         }
         self.count += 1;
         Ok(place)
     }
 
-    /// Reads the chunk, which stands in one of its rows.
+    /// Reads the chunk from the row that holds it.
     fn hold(&mut self, bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Result<(), ErrorKind> {
         let ciphertext = read(bytes, key, column, self.first)?;
         match self.ciphertext.replace(ciphertext) {
@@ -187,7 +187,7 @@ impl Open {
         }
     }
 
-    /// The ciphertext once every row of it came.
+    /// The ciphertext, once all its rows have arrived.
     fn is_whole(&self) -> Result<Option<&Ciphertext>, ErrorKind> {
         let Some(ciphertext) = &self.ciphertext else {
             return if self.count == self.seen.len() { Err(ErrorKind::Chunk(MISSING)) } else { Ok(None) };

@@ -1,4 +1,4 @@
-//! Decrypting columns that are encrypted whole, and their totals.
+//! Decrypts batched columns and their totals.
 
 use std::sync::Arc;
 
@@ -15,30 +15,30 @@ use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata;
 
-/// Digits of the type in which numbers come out.
+/// Digits of the decimal type of decrypted numbers.
 const DIGITS: u8 = 38;
 
-/// A column, and the chunk of it whose rows are coming by.
+/// A column, and its chunk whose rows are arriving.
 #[derive(Debug)]
 struct Column {
     column: LatticeColumn,
     chunks: Chunks,
-    /// The places of these rows in the chunk, in the order in which they came.
+    /// The positions of these rows in the chunk, in order of arrival.
     places: Vec<usize>,
 }
 
-/// Places of rows, and the numbers that are read.
+/// Positions of rows, and the decrypted numbers.
 type Reading<'a> = (&'a mut Vec<usize>, &'a mut Zeroizing<Vec<i128>>);
 
-/// Decrypts one table, from its first row to its last. Rows come out as the chunks that they are of
-/// end: a batch may give more rows than it has, or fewer.
+/// Decrypts one table, from its first row to its last. Rows are returned when their chunks end, so
+/// a batch may yield more rows than it has, or fewer.
 #[derive(Debug)]
 pub struct LatticeDecryptor<'a> {
     key: &'a PrivateKey,
     columns: Vec<Column>,
     schema: SchemaRef,
     text: bool,
-    /// Rows that came in, and that went out.
+    /// Rows received and returned so far.
     taken: u64,
     given: u64,
     /// Rows whose chunks have not ended.
@@ -46,10 +46,10 @@ pub struct LatticeDecryptor<'a> {
 }
 
 impl<'a> LatticeDecryptor<'a> {
-    /// Prepares to decrypt a table of this schema, into text or into `Decimal128(38, scale)`.
+    /// Prepares to decrypt tables with this schema, into text or `Decimal128(38, scale)`.
     ///
     /// # Errors
-    /// No encrypted column, one under another key or with a damaged description.
+    /// When there is no encrypted column, or one is under another key or has a damaged description.
     pub fn new(key: &'a PrivateKey, schema: &Schema, text: bool) -> Result<Self, Error> {
         let columns = column::under(key.public(), schema)?;
         let companion = |field: &Field| columns.iter().any(|column| column.counts_in(field));
@@ -57,11 +57,11 @@ impl<'a> LatticeDecryptor<'a> {
         for field in schema.fields().iter().filter(|field| !companion(field)) {
             let kind = |column: &LatticeColumn| match text {
                 true => DataType::Utf8,
-                false => DataType::Decimal128(DIGITS, column.part.scale as i8),
+                false => DataType::Decimal128(DIGITS, column.source.scale as i8),
             };
             match columns.iter().find(|column| column.name == *field.name()) {
-                Some(column) => fields.push(Field::new(&column.part.name, kind(column), true)),
-                None => fields.push(metadata::kept(field)?),
+                Some(column) => fields.push(Field::new(&column.source.name, kind(column), true)),
+                None => fields.push(metadata::stored_field(field)?),
             }
         }
         let columns =
@@ -74,11 +74,11 @@ impl<'a> LatticeDecryptor<'a> {
         self.schema.clone()
     }
 
-    /// Takes the next rows in; the rows that can be decrypted now come out.
+    /// Reads the next rows, and returns the rows that can now be decrypted.
     ///
     /// # Errors
-    /// A chunk or total that is not the one expected or was altered; a total that exceeds what its
-    /// additions and range admit.
+    /// When a chunk or total was altered or is not the expected one. When a total exceeds what its
+    /// additions and range allow.
     pub fn decrypt(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, Error> {
         let mut numbers = Vec::new();
         for Column { column, chunks, places } in &mut self.columns {
@@ -101,7 +101,7 @@ impl<'a> LatticeDecryptor<'a> {
         self.waiting.push(batch.clone());
         let ready = numbers.first().map_or(0, |numbers| numbers.len());
         if numbers.iter().any(|numbers| numbers.len() != ready) {
-            return Err(ErrorKind::Chunk("ends in another row than that of another column").into());
+            return Err(ErrorKind::Chunk("ends at a different row than another column's").into());
         }
         if ready == 0 && batch.num_rows() > 0 {
             self.taken += batch.num_rows() as u64;
@@ -110,8 +110,8 @@ impl<'a> LatticeDecryptor<'a> {
         let held = arrow_select::concat::concat_batches(batch.schema_ref(), &self.waiting)?;
         self.waiting = vec![held.slice(ready, held.num_rows() - ready)];
         let shown = self.shown(&held.slice(0, ready), &numbers);
-        // Rows that are shown may have come with batches before: their place in this one is none
-        // then.
+        // Rows that are returned now may be from earlier batches. They have no row number in this
+        // batch.
         let before = self.taken - self.given;
         let shown = shown.map_err(|error| match error.row().map(|row| row.checked_sub(before)) {
             Some(Some(row)) => error.at_row(row),
@@ -122,7 +122,7 @@ impl<'a> LatticeDecryptor<'a> {
         shown.map(Some)
     }
 
-    /// Checks that the table was whole.
+    /// Checks that the table was complete.
     ///
     /// # Errors
     /// [`ErrorKind::Chunk`].
@@ -130,7 +130,7 @@ impl<'a> LatticeDecryptor<'a> {
         self.columns.iter().try_for_each(|Column { column, chunks, .. }| chunks.end(column))
     }
 
-    /// Rows with the numbers in their places.
+    /// The rows with their decrypted numbers.
     fn shown(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
@@ -148,7 +148,7 @@ impl<'a> LatticeDecryptor<'a> {
 
     fn numbers(&self, column: &LatticeColumn, rows: &RecordBatch, numbers: &[i128]) -> Result<ArrayRef, Error> {
         let additions = additions(column, rows)?;
-        // A total whose weights are all 0 has no additions, and is 0.
+        // A total whose weights are all 0 has no additions, and its value is 0.
         let totals = (column.form == Form::Totals).then(|| chunk::cells(column, rows)).transpose()?;
         let present = |row: usize, added: u64| totals.map_or(added > 0, |cells| cells.is_valid(row));
         let mut cells = Vec::with_capacity(numbers.len());
@@ -157,12 +157,12 @@ impl<'a> LatticeDecryptor<'a> {
                 let max_additions = column.max_additions;
                 return Err(ErrorKind::Headroom { additions: added, max_additions }.at(row, &column.name));
             }
-            if number.unsigned_abs() > column.part.range.saturating_mul(u128::from(added)) {
+            if number.unsigned_abs() > column.source.range.saturating_mul(u128::from(added)) {
                 return Err(ErrorKind::Overflow.at(row, &column.name));
             }
             cells.push(present(row, added).then_some(number));
         }
-        let scale = column.part.scale;
+        let scale = column.source.scale;
         Ok(match self.text {
             true => Arc::new(StringArray::from_iter(
                 cells.iter().map(|cell| cell.map(|number| format_decimal(number, scale))),
@@ -172,7 +172,7 @@ impl<'a> LatticeDecryptor<'a> {
     }
 }
 
-/// The numbers of a table of totals, 0 where there is none.
+/// The numbers of a table of totals, 0 for nulls.
 fn totals(key: &PrivateKey, column: &LatticeColumn, batch: &RecordBatch, out: &mut Vec<i128>) -> Result<(), Error> {
     let (cells, additions) = (chunk::cells(column, batch)?, additions(column, batch)?);
     for row in 0..batch.num_rows() {
@@ -186,7 +186,7 @@ fn totals(key: &PrivateKey, column: &LatticeColumn, batch: &RecordBatch, out: &m
         }
         let total = Total::from_bytes(cells.value(row), key.public()).map_err(at)?;
         if total.bits() != column.bits {
-            return Err(ErrorKind::Chunk("is not what its column's description says").at(row, &column.name));
+            return Err(ErrorKind::Chunk("does not match its column's description").at(row, &column.name));
         }
         out.push(key.decrypt_total(&total).map_err(at)?);
     }

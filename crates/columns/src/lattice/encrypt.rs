@@ -1,4 +1,4 @@
-//! Encrypting columns whole: as many rows in as make a chunk, the same rows out.
+//! Encrypts batched columns: each batch of rows becomes one chunk per column.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, DEFAULT_MAX_ADDITIONS};
 use crate::numbers::{Rounding, Rules};
 
-/// The column that numbers the rows, unless the table has one of that name.
+/// Default name of the column that numbers the rows; another is chosen if the table has it.
 const INDEX_NAME: &str = "hearith.row";
 
 /// The key to encrypt with.
 #[derive(Clone, Copy, Debug)]
 pub enum LatticeKey<'a> {
-    /// Anybody's.
+    /// The public key, which anyone may use.
     Public(&'a PublicKey),
-    /// The key owner's, whose chunks are half as long.
+    /// The private key, whose chunks are half as long.
     Owner(&'a PrivateKey),
 }
 
@@ -53,9 +53,9 @@ pub struct LatticeEncryptor<'a> {
     rounding: Rounding,
     show_cells: bool,
     columns: Vec<LatticeColumn>,
-    /// Of each column, the numbers that were encrypted.
+    /// For each column, the count of encrypted numbers.
     numbers: Vec<u64>,
-    /// Whether nobody said how many additions there are, so that all numbers must have room.
+    /// Whether no number of additions was declared, so that all numbers must have headroom.
     is_default: bool,
     input: SchemaRef,
     schema: SchemaRef,
@@ -64,7 +64,7 @@ pub struct LatticeEncryptor<'a> {
 }
 
 impl<'a> LatticeEncryptor<'a> {
-    /// Prepares to encrypt a table of this schema.
+    /// Prepares to encrypt a table with this schema.
     ///
     /// # Errors
     /// As [`Encryptor::new`](crate::Encryptor::new); [`ErrorKind::Packed`].
@@ -78,17 +78,17 @@ impl<'a> LatticeEncryptor<'a> {
             return Err(ErrorKind::AlreadyEncrypted.in_column(&column.name));
         }
         let table = contents::new_id()?;
-        let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
-        let parts = encrypt::parts(schema, options)?;
-        let mut columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
-        let companions = columns.iter().map(|column| column.part.additions.as_str());
+        let column = |source| LatticeColumn::new(key.public(), source, options.max_additions, Form::Chunks { table });
+        let sources = encrypt::sources(schema, options)?;
+        let mut columns = sources.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let companions = columns.iter().map(|column| column.source.additions.as_str());
         let taken = schema.fields().iter().map(|field| field.name().as_str()).chain(companions);
         let index = metadata::free_name(INDEX_NAME, taken);
         columns.iter_mut().for_each(|column| column.index = Some(index.clone()));
         let mut fields = Vec::new();
         for field in schema.fields() {
             match columns.iter().find(|column| column.name == *field.name()) {
-                None => fields.push(metadata::kept(field)?),
+                None => fields.push(metadata::stored_field(field)?),
                 Some(column) => fields.extend(std::iter::once(column.field()).chain(column.companion_fields())),
             }
         }
@@ -107,23 +107,27 @@ impl<'a> LatticeEncryptor<'a> {
         self.schema.clone()
     }
 
-    /// How many rows every batch but the last must have.
+    /// The number of rows that every batch except the last must have.
     pub fn chunk_rows(&self) -> usize {
         self.key.public().set().degree()
     }
 
-    /// Encrypts the next rows. Numbers read from them are wiped; the batch is the caller's.
+    /// Encrypts the next rows. Numbers read from them are wiped from memory; wiping the batch
+    /// itself is up to the caller.
     ///
     /// # Errors
-    /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt); [`ErrorKind::NoiseHeadroom`] when a
+    /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt). [`ErrorKind::NoiseHeadroom`] when a
     /// column has more numbers than can be added, unless fewer additions were declared.
     ///
     /// # Panics
-    /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has
-    /// more.
+    /// If a batch other than the last does not have [`chunk_rows`](Self::chunk_rows) rows, or any
+    /// has more.
     pub fn encrypt(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let rows = batch.num_rows();
-        assert!(!self.ended && rows <= self.chunk_rows(), "rows come as many as make a chunk");
+        assert!(
+            !self.ended && rows <= self.chunk_rows(),
+            "a batch other than the last must have as many rows as a chunk"
+        );
         self.ended = rows < self.chunk_rows();
         metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
@@ -144,8 +148,9 @@ impl<'a> LatticeEncryptor<'a> {
         batch_of(&self.schema, arrays)
     }
 
-    /// Counts the numbers of a column, as long as all of them can be added. Where fewer additions
-    /// are declared than noise has room for, sums are of parts of the table.
+    /// Counts the numbers of a column and checks that all of them can be added. If fewer additions
+    /// are declared than the noise allows, only parts of the table are summed, so the check does
+    /// not apply.
     fn count(&mut self, index: usize, more: u64) -> Result<(), Error> {
         let (column, numbers) = (&self.columns[index], &mut self.numbers[index]);
         *numbers += more;
@@ -160,8 +165,8 @@ impl<'a> LatticeEncryptor<'a> {
     fn encrypt_column(&self, column: &LatticeColumn, array: &ArrayRef) -> Result<(ArrayRef, UInt64Array), Error> {
         let rules = Rules {
             column: column.name.clone(),
-            scale: column.part.scale,
-            range: column.part.range,
+            scale: column.source.scale,
+            range: column.source.range,
             rounding: self.rounding,
             show_cells: self.show_cells,
         };
@@ -174,7 +179,7 @@ impl<'a> LatticeEncryptor<'a> {
             values.extend(numbers.iter().map(|number| number.unwrap_or_default()));
             let fault = |error: hearith_bfv::Error| ErrorKind::from(error.kind().clone()).in_column(&column.name);
             let ciphertext = self.key.encrypt(&values, column.bits).map_err(fault)?;
-            cells.append_value(chunk::write(&column.part.name, self.table, self.row, &ciphertext));
+            cells.append_value(chunk::write(&column.source.name, self.table, self.row, &ciphertext));
             cells.append_nulls(numbers.len() - 1);
         }
         Ok((Arc::new(cells.finish()), additions))

@@ -1,4 +1,4 @@
-//! Adding up columns that are encrypted whole, by groups and with weights, without the private key.
+//! Sums batched columns by groups and with weights, without the private key.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,12 +24,12 @@ use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
 use crate::limits::{GROUP_BYTES, MAX_WEIGHTS};
 use crate::metadata::{self, counts_rows};
-use crate::totals::{Released, Withheld, count_name, described, totals_schema};
+use crate::totals::{Aggregates, Withheld, count_name, described, totals_schema};
 
-/// Running totals, by groups, of columns that are encrypted whole.
+/// Running totals of batched columns, by groups.
 ///
-/// After an error the totals are of no use: a part may have been added.
-pub struct LatticeTotals {
+/// After an error, discard the totals: part of the data may have been added.
+pub struct LatticeAggregator {
     key: PublicKey,
     by: Vec<Field>,
     weight: Option<String>,
@@ -39,35 +39,37 @@ pub struct LatticeTotals {
     schema: SchemaRef,
     /// The tables that were added, and which of their rows.
     contents: Contents,
-    /// What the metadata of the table at hand name.
+    /// The contents that the current table's metadata state.
     here: Contents,
-    /// Whether that is all there is of it, and not a part.
+    /// Whether the current input is an entire table rather than a part.
     whole: bool,
     allow_repeated: bool,
     allow_rare_weights: bool,
 }
 
-/// One column: as the table at hand has it, and its sums.
+/// One column: its description in the current table, and its sums.
 struct Running {
     first: LatticeColumn,
     here: LatticeColumn,
     sums: Sums,
     additions: Vec<u64>,
-    /// Groups that have a total, be it of numbers that all have weight 0.
+    /// Groups that have a total, even one of numbers that all have weight 0.
     present: Vec<bool>,
     values: Values,
     chunks: Chunks,
-    /// Of the rows of the chunk that goes by.
+    /// Groups and weights of the rows in the current chunk.
     groups: Vec<u32>,
     weights: Vec<i64>,
 }
 
-impl LatticeTotals {
-    /// Starts totals of all columns of tables like this one, grouped by the values of the columns
-    /// `by`; each number times that of the plain column `weight` in its row, if one is named.
+impl LatticeAggregator {
+    /// Starts totals of all columns of tables with this schema, grouped by the values of the
+    /// columns `by`. If `weight` names an unencrypted column, each number is multiplied by its
+    /// row's value there.
     ///
     /// # Errors
-    /// As [`Totals::new`](crate::Totals::new); a weight that is encrypted or holds no integers.
+    /// As [`Aggregator::new`](crate::Aggregator::new), and for a weight that is encrypted or does
+    /// not hold integers.
     pub fn new(key: &PublicKey, schema: &Schema, by: &[String], weight: Option<&str>) -> Result<Self, Error> {
         let found = column::under(key, schema)?;
         let by = by.iter().map(|name| group_field(schema, &found, by, name)).collect::<Result<Vec<_>, _>>()?;
@@ -80,12 +82,12 @@ impl LatticeTotals {
         let (mut fields, mut columns) = (Vec::new(), Vec::new());
         let mut taken: HashSet<String> = by.iter().map(|field| field.name().clone()).collect();
         let names =
-            |column: &LatticeColumn| [&column.name, &column.part.name, &column.part.additions].map(String::clone);
+            |column: &LatticeColumn| [&column.name, &column.source.name, &column.source.additions].map(String::clone);
         taken.extend(found.iter().flat_map(names));
         let limit = MAX_WEIGHTS / found.len();
         for here in found {
             let mut first = LatticeColumn { form: Form::Totals, index: None, ..here.clone() };
-            first.part.values = Some(count_name(&first.name, "values", &mut taken));
+            first.source.values = Some(count_name(&first.name, "values", &mut taken));
             first.rarest = Some(count_name(&first.name, "rarest", &mut taken));
             fields.extend(std::iter::once(first.field()).chain(first.companion_fields()));
             let sums = Sums::new(key, first.bits).map_err(|error| fault(&first, &error))?;
@@ -111,43 +113,43 @@ impl LatticeTotals {
             allow_repeated: false,
             allow_rare_weights: false,
         };
-        // What is not grouped has one total, whether rows come or not.
+        // Without group columns there is one total, even of no rows.
         totals.grow()?;
         Ok(totals)
     }
 
-    /// The schema of the totals of the tables that were added so far.
+    /// The schema of the totals of the tables added so far.
     pub fn schema(&self) -> SchemaRef {
         described(&self.schema, &self.contents)
     }
 
-    /// Lets tables come whose rows were added already.
+    /// Allows tables whose rows were already added.
     pub fn allow_repeated(&mut self) {
         self.allow_repeated = true;
     }
 
-    /// Lets [`LatticeTotals::release`] give out totals in which few values have a weight of their
-    /// own, which can show these values.
+    /// Lets [`LatticeAggregator::finish_with`] return totals in which a weight belongs to few
+    /// values. Such totals can reveal these values.
     pub fn allow_rare_weights(&mut self) {
         self.allow_rare_weights = true;
     }
 
-    /// The names of the columns of a table that are read, beside those of a predicate.
+    /// The names of the columns of a table that are read, in addition to those of a predicate.
     pub fn needed(&self, schema: &Schema) -> HashSet<String> {
         let counting = schema.fields().iter().filter(|field| counts_rows(field)).map(|field| field.name());
-        let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.part.additions]);
+        let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.source.additions]);
         let here = lattice_columns(schema).unwrap_or_default().into_iter();
-        let others = here.flat_map(|column| [column.index, column.part.values, column.rarest]).flatten();
+        let others = here.flat_map(|column| [column.index, column.source.values, column.rarest]).flatten();
         let grouping = self.by.iter().map(Field::name);
         grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().chain(others).collect()
     }
 
-    /// Turns to the next table.
+    /// Starts the next table.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under
-    /// another key; [`ErrorKind::Repeated`] for a table that has rows of one that was added
-    /// already, as far as their metadata name them ([`Contents`]).
+    /// [`ErrorKind::Differs`] when its encrypted columns or group columns differ or are under
+    /// another key. [`ErrorKind::Repeated`] for a table that shares rows with one already added, as
+    /// far as their metadata identify the rows ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
         self.turn_to(schema, true, Chunks::new)?;
         match self.allow_repeated {
@@ -156,22 +158,22 @@ impl LatticeTotals {
         }
     }
 
-    /// Turns to a part of a table: whole chunks, one after another, from any of them on, as the row
-    /// groups of a file have. Parts of a table may come in any order, each once; whether they are
-    /// all there nobody checks.
+    /// Starts a part of a table: consecutive whole chunks, starting at any chunk, such as the row
+    /// groups of a file. Parts of a table may come in any order, each once. Completeness is not
+    /// checked.
     ///
     /// # Errors
-    /// As [`LatticeTotals::begin`]; that a part was added already comes from
-    /// [`LatticeTotals::end`].
+    /// As [`LatticeAggregator::begin`]. [`LatticeAggregator::end`] reports a part that was already
+    /// added.
     pub fn begin_part(&mut self, schema: &Schema) -> Result<(), Error> {
         self.turn_to(schema, false, Chunks::of_part)
     }
 
-    /// Turns to a part of a table of which it is known in which row it begins.
+    /// Starts a part of a table whose first row is known.
     ///
     /// # Errors
-    /// As [`LatticeTotals::begin_part`]; a part that begins elsewhere is refused when its rows
-    /// come.
+    /// As [`LatticeAggregator::begin_part`]. A part that starts elsewhere is rejected when its rows
+    /// arrive.
     pub fn begin_part_at(&mut self, schema: &Schema, row: u64) -> Result<(), Error> {
         self.turn_to(schema, false, || Chunks::from_row(row))
     }
@@ -200,7 +202,7 @@ impl LatticeTotals {
             let name = &column.first.name;
             let here =
                 found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
-            here.check_adds_to(&column.first)?;
+            here.check_compatible(&column.first)?;
             (column.here, column.chunks) = (here.clone(), chunks());
             column.groups.clear();
             column.weights.clear();
@@ -208,11 +210,11 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// Adds the next rows of the table; those for which `keep` does not say true are left out.
+    /// Adds the next rows of the table, or only those for which `keep` is true.
     ///
     /// # Errors
-    /// A chunk that is not the one expected; the first row whose weight is none, or with which a
-    /// total has more additions than there is headroom for; more groups than [`GROUP_BYTES`] hold.
+    /// When a chunk is not the expected one, or the groups exceed [`GROUP_BYTES`]. Reports the
+    /// first row whose weight is invalid, or whose additions exceed the headroom of a total.
     pub fn update(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<(), Error> {
         let groups = self.assign(batch, keep)?;
         self.grow()?;
@@ -227,7 +229,7 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// Checks that the table, or the part, was whole and came once.
+    /// Checks that the table or part was complete and was added only once.
     ///
     /// # Errors
     /// [`ErrorKind::Chunk`], [`ErrorKind::Repeated`].
@@ -236,7 +238,7 @@ impl LatticeTotals {
         let here = self.columns.iter().filter_map(|column| Some((column.table()?, column.chunks.rows())));
         let here: Vec<([u8; 16], Range<u64>)> = here.collect();
         if here.iter().any(|(_, rows)| *rows != here[0].1) {
-            return Err(ErrorKind::Chunk("is of other rows than that of another column").into());
+            return Err(ErrorKind::Chunk("covers different rows than another column's").into());
         }
         let mut added = Contents::default();
         match self.whole || here.is_empty() {
@@ -250,14 +252,17 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows. A
-    /// total is null if fewer values entered it with a weight other than 0, or fewer with one of
-    /// their weights unless these are [allowed](LatticeTotals::allow_rare_weights). What the key's
-    /// owner sees of them is the numbers alone.
+    /// Returns the totals of groups with at least `min_rows` rows, one row per group, in ascending
+    /// order.
+    ///
+    /// A total is null if fewer than `min_rows` values with a weight other than 0 entered it. It is
+    /// also null if fewer values share one of its weights, unless that is
+    /// [allowed](LatticeAggregator::allow_rare_weights). The key holder learns only the numbers
+    /// from totals.
     ///
     /// # Errors
-    /// [`hearith_bfv::ErrorKind::NoRoom`]; a failure of the random generator.
-    pub fn release(self, min_rows: u64) -> Result<Released, Error> {
+    /// [`hearith_bfv::ErrorKind::NoRoom`], or a failure of the random generator.
+    pub fn finish_with(self, min_rows: u64) -> Result<Aggregates, Error> {
         let small: Vec<u64> = self.rows.iter().copied().filter(|&rows| rows < min_rows).collect();
         let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
         let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
@@ -274,7 +279,7 @@ impl LatticeTotals {
             };
             for &group in &order {
                 let group = group as usize;
-                // A sum of nothing but weights of 0 is 0, of whichever values.
+                // A sum whose weights are all 0 is 0, so it reveals no value.
                 if column.additions[group] > 0 && few(values[group]) {
                     (column.additions[group], column.present[group], values[group]) = (0, false, (0, None));
                     withheld.totals += 1;
@@ -296,10 +301,10 @@ impl LatticeTotals {
             arrays.extend([cells, gather(&column.additions), gather(&values), Arc::new(rarest)]);
         }
         let schema = described(&self.schema, &self.contents);
-        Ok(Released { batch: batch_of(&schema, arrays)?, withheld })
+        Ok(Aggregates { batch: batch_of(&schema, arrays)?, withheld })
     }
 
-    /// The group of each row, [`NO_GROUP`] where it is left out.
+    /// The group of each row, or [`NO_GROUP`] for a row that is left out.
     fn assign(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
         let array = |field: &Field| {
             let array = find(batch.schema_ref(), field.name()).map(|_| batch.column_by_name(field.name()))?;
@@ -317,7 +322,7 @@ impl LatticeTotals {
             .collect())
     }
 
-    /// Makes room for the groups that there are.
+    /// Allocates entries for all current groups.
     fn grow(&mut self) -> Result<(), Error> {
         let groups = self.groups.len();
         let sums = self.columns.len() * Sums::group_bytes(self.key.set());
@@ -333,7 +338,7 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// Counts rows; a row of totals counts for the rows that it counts.
+    /// Counts rows. A row of totals counts as many rows as it covers.
     fn count_rows(&mut self, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
         let counting = batch.schema_ref().fields().iter().find(|field| counts_rows(field));
         let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?.flatten();
@@ -346,10 +351,10 @@ impl LatticeTotals {
     }
 }
 
-impl fmt::Debug for LatticeTotals {
+impl fmt::Debug for LatticeAggregator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|column| column.first.name.as_str()).collect();
-        f.debug_struct("LatticeTotals")
+        f.debug_struct("LatticeAggregator")
             .field("columns", &names)
             .field("groups", &self.groups.len())
             .finish_non_exhaustive()
@@ -357,7 +362,7 @@ impl fmt::Debug for LatticeTotals {
 }
 
 impl Running {
-    /// The table at hand, if it is one of chunks.
+    /// The id of the current table, if it consists of chunks.
     fn table(&self) -> Option<[u8; 16]> {
         match self.here.form {
             Form::Chunks { table } => Some(table),
@@ -365,8 +370,8 @@ impl Running {
         }
     }
 
-    /// Counts additions, a number times a weight as so many, and values; where there is nothing to
-    /// add the group is [`NO_GROUP`].
+    /// Counts values and additions, where a number with a weight counts as that many additions.
+    /// Returns [`NO_GROUP`] for rows with nothing to add.
     fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
         let additions = additions(&self.here, batch)?;
         let (name, max_additions) = (&self.here.name, self.first.max_additions);
@@ -435,7 +440,7 @@ impl Running {
         weights: Option<&[i64]>,
     ) -> Result<(), Error> {
         if weights.is_some() {
-            return Err(ErrorKind::Chunk("is of single numbers: totals take no weights").in_column(&self.here.name));
+            return Err(ErrorKind::Chunk("is a total, which cannot be weighted").in_column(&self.here.name));
         }
         let groups = self.count(batch, groups, None)?;
         let cells = chunk::cells(&self.here, batch)?;
@@ -451,21 +456,21 @@ impl Running {
     }
 }
 
-/// What a table of totals says of the values in them.
+/// The counts of values in a table of totals.
 struct Counts<'a> {
     values: Option<&'a UInt64Array>,
-    /// The array, where its description names one.
+    /// The column, if the description names one. `Some(None)` if the batch lacks it.
     rarest: Option<Option<&'a UInt64Array>>,
 }
 
 impl<'a> Counts<'a> {
     fn of(column: &LatticeColumn, batch: &'a RecordBatch) -> Result<Self, Error> {
-        let values = column.part.values.as_ref().map(|name| ciphers::counts(name, batch)).transpose()?.flatten();
+        let values = column.source.values.as_ref().map(|name| ciphers::counts(name, batch)).transpose()?.flatten();
         let array = |name: &String| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
         Ok(Self { values, rarest: column.rarest.as_ref().map(array) })
     }
 
-    /// A total that does not say so counts as one value.
+    /// A total without a count of values counts as one value.
     fn values(&self, row: usize) -> u64 {
         self.values.map_or(1, |values| values.value(row))
     }
@@ -478,7 +483,7 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// Puts a value at its place, and `none` at those before it that have none yet.
+/// Sets `values[place]`, filling missing entries before it with `none`.
 fn put<T: Copy>(values: &mut Vec<T>, place: usize, value: T, none: T) {
     if values.len() <= place {
         values.resize(place + 1, none);
@@ -486,14 +491,14 @@ fn put<T: Copy>(values: &mut Vec<T>, place: usize, value: T, none: T) {
     values[place] = value;
 }
 
-/// The error of the scheme in this column.
+/// Converts an error of the scheme to an error in this column.
 pub(super) fn fault(column: &LatticeColumn, error: &hearith_bfv::Error) -> Error {
     ErrorKind::from(error.kind().clone()).in_column(&column.name)
 }
 
-/// The companion column.
+/// The companion column with the additions.
 pub(super) fn additions<'a>(column: &LatticeColumn, batch: &'a RecordBatch) -> Result<&'a UInt64Array, Error> {
-    let companion = &column.part.additions;
+    let companion = &column.source.additions;
     ciphers::counts(companion, batch)?.ok_or_else(|| {
         let (companion, fault) = (companion.clone(), CompanionFault::Missing);
         ErrorKind::Companion { companion, fault }.in_column(&column.name)
@@ -514,7 +519,7 @@ fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: 
     if counts_rows(field) {
         return Err(ErrorKind::ReservedName.in_column(name));
     }
-    Ok(Field::new(name, plain(metadata::bare(field).data_type()), true))
+    Ok(Field::new(name, plain(metadata::without_metadata(field).data_type()), true))
 }
 
 fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Result<(), Error> {
@@ -522,7 +527,7 @@ fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Resul
         return Err(ErrorKind::WeightEncrypted.in_column(name));
     }
     match find(schema, name)?.data_type() {
-        // A column of text, as CSV has it, holds integers or an error; true is 1 and false 0.
+        // A text column, as in CSV, holds integers or causes an error. True is 1 and false 0.
         kind if kind.is_integer() || [DataType::Utf8, DataType::Boolean].contains(&plain(kind)) => Ok(()),
         kind => Err(ErrorKind::WeightType { found: kind.to_string() }.in_column(name)),
     }

@@ -1,9 +1,9 @@
-//! How many encrypted values entered each total of a column, and with which weights.
+//! Counts of the encrypted values in each total of a column, and of their weights.
 //!
-//! A total of few values shows them, however large their weights are: so values are counted apart
-//! from additions. And a total of many values shows single ones if few of them have a weight of
-//! their own: of 1 and 10^6 the low digits show one value, the high digits the other. So values are
-//! counted for each weight.
+//! A total of few values reveals them, however large their weights are. Values are therefore
+//! counted separately from additions. A total of many values can also reveal single ones, if few of
+//! them share a weight: with weights 1 and 10^6, the low digits reveal one value and the high
+//! digits the other. Values are therefore counted for each weight.
 
 use std::collections::HashMap;
 
@@ -12,23 +12,23 @@ use std::collections::HashMap;
 pub(super) struct Values {
     /// Values with a weight other than 0.
     all: Vec<u64>,
-    /// Those with weight 1.
+    /// Values with weight 1.
     ones: Vec<u64>,
-    /// How many values of a group have a weight other than 0 and 1.
+    /// For each group and weight other than 0 and 1, the number of values.
     weighted: HashMap<(u32, i64), u64>,
-    /// How many entries that may have.
+    /// Largest number of entries in `weighted`.
     limit: usize,
-    /// Where weights are not known one by one, values that the rarest of them has at least.
+    /// Lower bound on the values of the rarest weight, where weights are not counted individually.
     bounds: Vec<Option<u64>>,
 }
 
 impl Values {
-    /// No values; up to `limit` weights are counted one by one.
+    /// No values. Up to `limit` weights are counted individually.
     pub(super) fn new(limit: usize) -> Self {
         Self { all: vec![], ones: vec![], weighted: HashMap::new(), limit, bounds: vec![] }
     }
 
-    /// Makes room for groups.
+    /// Allocates entries for groups.
     pub(super) fn grow(&mut self, groups: usize) {
         self.all.resize(groups, 0);
         self.ones.resize(groups, 0);
@@ -48,7 +48,8 @@ impl Values {
         }
     }
 
-    /// Counts the values of a total: all have weight 1, or `rarest` have the rarest weight.
+    /// Counts the values of a total. Either all have weight 1, or `rarest` of them have the rarest
+    /// weight.
     pub(super) fn merge(&mut self, group: u32, values: u64, rarest: Option<u64>) {
         let at = group as usize;
         if values == 0 {
@@ -61,8 +62,8 @@ impl Values {
         }
     }
 
-    /// The values of each group, and how many of them have the rarest weight, if not all have
-    /// weight 1.
+    /// The number of values in each group. Unless all have weight 1, also the number with the
+    /// rarest weight.
     pub(super) fn finish(self) -> Vec<(u64, Option<u64>)> {
         let mut rarest = self.bounds;
         for ((group, _), count) in self.weighted {

@@ -1,8 +1,8 @@
-//! The footer of a Parquet file, read only after a look at how much it asks for.
+//! The footer of a Parquet file, checked against limits before it is decoded.
 //!
-//! The decoder follows nested columns by recursion and reserves room for as many children as a
-//! column claims to have; the Arrow schema in the footer may stand for far more than its bytes.
-//! Both are bounded here beforehand.
+//! The decoder recurses into nested columns and allocates as many children as a column claims to
+//! have. The Arrow schema in the footer may expand far beyond its size. This module bounds both
+//! first.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,20 +16,20 @@ use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::thrift::{BINARY, Fault, I32, LIST, Reader, STRUCT};
 use crate::error::{Error, ErrorKind, ParquetFault};
-use crate::guard::guarded;
+use crate::guard::catch_panic;
 use crate::limits::{MAX_ARROW_SCHEMA_BYTES, MAX_CELL_BYTES, MAX_COLUMNS, MAX_DEPTH, MAX_FOOTER_BYTES};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// In its place where the footer is encrypted.
+/// The magic bytes of a file with an encrypted footer.
 const ENCRYPTED_MAGIC: &[u8] = b"PARE";
-/// The footer's field that says how columns are encrypted, where the footer itself is not.
+/// The field of an unencrypted footer that describes how columns are encrypted.
 const ENCRYPTION_ALGORITHM: i16 = 8;
-/// The length of the footer and the magic bytes after it.
+/// Bytes of the footer's length and the magic bytes after it.
 const TAIL: u64 = 8;
-/// Bytes before an Arrow schema that say how long it is, and how they begin.
+/// The bytes before an Arrow schema that state its length, and their start.
 const IPC_PREFIX: (usize, [u8; 4]) = (8, [0xff; 4]);
 
-/// Reads what the file says of itself.
+/// Reads the file's metadata.
 pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
     let footer = bytes(file)?;
     admit(&footer)?;
@@ -37,16 +37,16 @@ pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
         let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
     };
-    let decoded = guarded(decode).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))?;
+    let decoded = catch_panic(decode).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))?;
     decoded.map_err(|error| ErrorKind::NotParquet(error.into()).into())
 }
 
-/// Checks that a footer asks for no more than is taken.
+/// Checks that a footer stays within the limits.
 pub(super) fn admit(footer: &[u8]) -> Result<(), Error> {
     check(footer)?.into_iter().try_for_each(check_arrow_schema)
 }
 
-/// The footer at the end of a file that was made in memory.
+/// The footer at the end of a file in memory.
 pub(super) fn of_bytes(file: &[u8]) -> &[u8] {
     let (rest, tail) = file.split_last_chunk::<{ TAIL as usize }>().unwrap_or((file, &[0; TAIL as usize]));
     let size = tail.first_chunk().map_or(0, |size| u32::from_le_bytes(*size)) as usize;
@@ -77,7 +77,7 @@ fn bytes(file: &File) -> Result<Vec<u8>, Error> {
     Ok(footer)
 }
 
-/// Checks the columns, and gives the Arrow schemas that there are.
+/// Checks the columns and returns the Arrow schemas.
 fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
     let (mut schema, mut hints, mut encrypted) = (Tree::default(), Vec::new(), false);
     let read = Reader::new(footer).fields(|reader, id, kind| match (id, kind) {
@@ -101,10 +101,10 @@ fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
     }
 }
 
-/// The columns, listed as a tree from the root down, each before its children.
+/// The columns as a tree in depth-first order, each before its children.
 #[derive(Default)]
 struct Tree {
-    /// How many children are still to come of each column that the next one is within.
+    /// For each column that encloses the next one, the number of children still to come.
     open: Vec<u64>,
     columns: usize,
     refused: Option<ErrorKind>,
@@ -120,7 +120,7 @@ impl Tree {
             let (mut length, mut children) = (0, 0);
             reader.fields(|reader, id, kind| {
                 match (id, kind) {
-                    // Writers leave out lengths, or say -1, where there are none.
+                    // Writers omit lengths, or write -1, for types without one.
                     (2, I32) => length = reader.integer()?,
                     (5, I32) => children = reader.count()?,
                     _ => return Ok(false),
@@ -144,11 +144,11 @@ impl Tree {
         }
         self.columns += usize::from(index > 0 && children == 0);
         self.open.push(children);
-        // The root is no column.
+        // The root is not a column.
         if self.open.len() - 1 > MAX_DEPTH {
             return too_large("levels of nested columns", MAX_DEPTH);
         }
-        // A list has two levels that are no columns of their own.
+        // A list has two levels that are not columns themselves.
         if self.columns > MAX_COLUMNS || index > 4 * MAX_COLUMNS || children > MAX_COLUMNS as u64 {
             return too_large("columns", MAX_COLUMNS);
         }
@@ -162,7 +162,7 @@ impl Tree {
     }
 }
 
-/// The values of the key that holds an Arrow schema.
+/// Collects the values of the key that holds an Arrow schema.
 fn arrow_schemas<'a>(reader: &mut Reader<'a>, found: &mut Vec<&'a [u8]>) -> Result<(), Fault> {
     let (kind, size) = reader.list()?;
     if kind != STRUCT {
@@ -185,7 +185,7 @@ fn arrow_schemas<'a>(reader: &mut Reader<'a>, found: &mut Vec<&'a [u8]>) -> Resu
     Ok(())
 }
 
-/// Checks an Arrow schema: tables in it may be shared, so that few bytes stand for a large tree.
+/// Checks an Arrow schema. Its tables may be shared, so a few bytes can expand to a large tree.
 fn check_arrow_schema(encoded: &[u8]) -> Result<(), Error> {
     let broken = || Error::from(ErrorKind::NotParquet(ParquetFault::Structure("the Arrow schema in its footer")));
     let text = std::str::from_utf8(encoded).map_err(|_| broken())?;
@@ -201,7 +201,7 @@ fn check_arrow_schema(encoded: &[u8]) -> Result<(), Error> {
         max_apparent_size: MAX_ARROW_SCHEMA_BYTES,
         ..Default::default()
     };
-    match guarded(|| arrow_ipc::root_as_message_with_opts(&options, message).is_ok()) {
+    match catch_panic(|| arrow_ipc::root_as_message_with_opts(&options, message).is_ok()) {
         Some(true) => Ok(()),
         _ => Err(broken()),
     }

@@ -1,7 +1,8 @@
-//! The pages of a row group, each handed to the decoder only after a look at how much it asks for.
+//! The pages of a row group, checked against limits before they reach the decoder.
 //!
-//! The decoder reads every page's header and then its body through a [`ChunkReader`]; the one here
-//! checks the headers on their way and gives the decoder just the bytes that were checked.
+//! The decoder reads every page's header and then its body through a [`ChunkReader`]. The
+//! implementation here checks the headers in passing, and gives the decoder exactly the bytes that
+//! were checked.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -23,22 +24,22 @@ use crate::limits::{
     MAX_PAGE_HEADER_BYTES, MAX_PAGE_VALUES,
 };
 
-/// Bytes read for a header at first; most take fewer.
+/// Bytes read for a header at first; most headers are shorter.
 const HEADER_BYTES: usize = 1 << 10;
-/// Numbers of page types and encodings in the format.
+/// Codes of page types and encodings in the format.
 const DATA_PAGE: i64 = 0;
 const DICTIONARY_PAGE: i64 = 2;
 const DATA_PAGE_V2: i64 = 3;
 const DELTA_BYTE_ARRAY: i64 = 7;
-/// Bytes that are decoded at a time.
+/// Bytes decoded per step.
 const BROTLI_BUFFER: usize = 4096;
-/// How the frames of LZ4 begin, those to be skipped included. Their length after decompression is
-/// not bounded by what a page's header says; it is by the most that LZ4 expands.
+/// The first bytes of LZ4 frames, including skippable ones. The page header does not bound their
+/// length after decompression; the largest expansion factor of LZ4 does.
 const LZ4_FRAMES: [(u32, u32); 3] =
     [(0x184d_2204, 0xffff_ffff), (0x184d_2a50, 0xffff_fff0), (0x184c_2102, 0xffff_ffff)];
 const LZ4_EXPANDS: u64 = 255;
 
-/// The pages of the columns to be read of one row group.
+/// The pages of the columns to read in one row group.
 #[derive(Clone)]
 pub(super) struct Pages(Arc<Shared>);
 
@@ -49,13 +50,13 @@ struct Shared {
 }
 
 struct State {
-    /// In the order in which they lie in the file, apart.
+    /// In file order, without overlap.
     chunks: Vec<Chunk>,
-    /// Bytes of the pages and dictionaries of all of them.
+    /// Bytes of the pages and dictionaries of all chunks.
     open: u64,
-    /// Bytes of pages that lie wholly within the batch being decoded.
+    /// Bytes of pages that lie entirely within the current batch.
     whole: u64,
-    /// Why a page was refused.
+    /// Why a page was rejected.
     refused: Option<ErrorKind>,
 }
 
@@ -64,20 +65,20 @@ struct Chunk {
     start: u64,
     end: u64,
     compression: Compression,
-    /// Bytes of a value; the least of a byte array.
+    /// Bytes of a value; the minimum for byte arrays.
     width: u64,
     repeated: bool,
-    /// Bytes of the longest value that its dictionary has.
+    /// Bytes of the longest value in its dictionary.
     longest: u64,
     dictionary: u64,
     page: u64,
-    /// What the page declares for its bytes after decompression.
+    /// The declared size of the page after decompression.
     declared: u64,
-    /// Whether a page was begun since the batch was.
+    /// Whether a page started within the current batch.
     begun: bool,
 }
 
-/// What the header of a page says.
+/// The relevant fields of a page header.
 #[derive(Default)]
 struct Header {
     kind: i64,
@@ -101,8 +102,8 @@ impl Pages {
         Ok(Self(Arc::new(Shared { file: file.try_clone()?, length, state })))
     }
 
-    /// Bytes of the longest value in the dictionary of a column, 0 if it has none; only byte arrays
-    /// are looked at.
+    /// Bytes of the longest value in the dictionary of a column, 0 if it has none. Only byte arrays
+    /// are examined.
     pub(super) fn longest(&self, column: &ColumnChunkMetaData) -> Result<u64, ErrorKind> {
         let (start, length) = column.byte_range();
         if column.column_type() != Type::BYTE_ARRAY
@@ -125,14 +126,14 @@ impl Pages {
         Ok(longest)
     }
 
-    /// Begins another batch.
+    /// Starts another batch.
     pub(super) fn begin_batch(&self) {
         let mut state = self.state();
         state.whole = 0;
         state.chunks.iter_mut().for_each(|chunk| chunk.begun = false);
     }
 
-    /// Why a page was refused, if one was.
+    /// Why a page was rejected, if one was.
     pub(super) fn refused(&self) -> Option<ErrorKind> {
         self.state().refused.take()
     }
@@ -141,7 +142,7 @@ impl Pages {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps why a page is refused; the decoder would only keep the text.
+    /// Stores why a page is rejected, because the decoder would keep only the text.
     fn refuse(&self, kind: ErrorKind) -> ParquetError {
         self.state().refused = Some(kind);
         ParquetError::General("a page was refused".to_owned())
@@ -183,8 +184,8 @@ impl ChunkReader for Pages {
 }
 
 impl Shared {
-    /// Reads the header of the page that begins at `start` in a column that ends at `end`: what it
-    /// says, and its bytes.
+    /// Reads the header of the page at `start` in a column that ends at `end`. Returns its fields
+    /// and bytes.
     fn header(&self, start: u64, end: u64) -> Result<(Header, Vec<u8>), ErrorKind> {
         let mut length = HEADER_BYTES;
         loop {
@@ -214,7 +215,7 @@ impl Header {
                 (1, I32) => header.kind = reader.integer()?,
                 (2, I32) => header.uncompressed = reader.count()?,
                 (3, I32) => header.compressed = reader.count()?,
-                // Of a data page of either version, or of a dictionary page.
+                // Fields of a data page of either version, or of a dictionary page.
                 (5 | 7 | 8, STRUCT) => {
                     let place = if id == 8 { 4 } else { 2 };
                     let (values, encoding) = (&mut header.values, &mut header.encoding);
@@ -236,18 +237,18 @@ impl Header {
 }
 
 impl State {
-    /// The number of the column chunk that a byte of the file is in.
+    /// The index of the column chunk that contains a byte of the file.
     fn place(&self, byte: u64) -> Option<usize> {
         let place = self.chunks.partition_point(|chunk| chunk.start <= byte).checked_sub(1)?;
         (byte < self.chunks[place].end).then_some(place)
     }
 
-    /// The column chunk that a byte of the file is in.
+    /// The column chunk that contains a byte of the file.
     fn at(&self, byte: u64) -> Option<&Chunk> {
         self.place(byte).map(|place| &self.chunks[place])
     }
 
-    /// Takes a page into account, or says why it is too much.
+    /// Accounts for a page, or returns the limit that it exceeds.
     fn admit(&mut self, start: u64, header: &Header) -> Result<(), ErrorKind> {
         let place = self.place(start).ok_or_else(|| broken("a page's place"))?;
         let chunk = &mut self.chunks[place];
@@ -274,8 +275,8 @@ impl State {
                 if delta && size > MAX_DELTA_PAGE_BYTES {
                     return Err(too_large("bytes in a page of delta byte arrays", MAX_DELTA_PAGE_BYTES));
                 }
-                // A page that another follows is done with; where rows are lists, one row may take
-                // all of either.
+                // A page is finished when another follows. If rows are lists, one row may use all
+                // of both pages.
                 if chunk.begun {
                     self.whole += chunk.page;
                 }
@@ -285,7 +286,7 @@ impl State {
                 }
                 (chunk.page, chunk.begun) = (size, true);
             }
-            // Of no other kind are values read.
+            // Pages of other types hold no values.
             _ => {}
         }
         let chunk = &self.chunks[place];
@@ -320,7 +321,8 @@ impl Chunk {
     }
 }
 
-/// Bytes that a value of a column takes in a page at least, and if it is no byte array at most.
+/// Smallest size in bytes of a column's value in a page; for types other than byte arrays, also the
+/// largest.
 pub(super) fn width(column: &ColumnChunkMetaData) -> u64 {
     match column.column_type() {
         Type::BOOLEAN => 1,
@@ -331,12 +333,12 @@ pub(super) fn width(column: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// Whether a column says that its values repeat parts of one another.
+/// Whether a column declares that its values share parts (delta encoding).
 pub(super) fn has_deltas(column: &ColumnChunkMetaData) -> bool {
     column.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }
 
-/// The longest of byte arrays that stand one after another, each after its length.
+/// The longest of consecutive byte arrays, each preceded by its length.
 fn longest(mut values: &[u8]) -> u64 {
     let mut longest = 0;
     while let Some((length, rest)) = values.split_first_chunk::<4>() {
@@ -347,8 +349,8 @@ fn longest(mut values: &[u8]) -> u64 {
     longest
 }
 
-/// Whether a page would become longer by decompression than it declares, in the formats whose
-/// decoders do not stop there.
+/// Whether a page decompresses to more bytes than it declares, in formats whose decoders do not
+/// stop at the declared size.
 fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::Result<bool> {
     match compression {
         Compression::GZIP(_) => Ok(is_longer(MultiGzDecoder::new(page), declared)),
@@ -362,8 +364,7 @@ fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::R
     }
 }
 
-/// Whether a decoder gives more bytes than declared. An error is told by whoever decodes in
-/// earnest.
+/// Whether a decoder returns more bytes than declared. Errors are left to the actual decoding.
 fn is_longer(decoder: impl Read, declared: u64) -> bool {
     io::copy(&mut decoder.take(declared + 1), &mut io::sink()).is_ok_and(|length| length > declared)
 }

@@ -1,20 +1,20 @@
-//! The little of Thrift's compact protocol that tells how much a Parquet file asks for, before
-//! anything decodes it.
+//! The part of Thrift's compact protocol that is needed to check a Parquet file's sizes before
+//! decoding.
 //!
-//! Specification: Apache Thrift, "Thrift Compact protocol encoding". Everything is walked with a
-//! bounded depth and without allocation. Fields must come in ascending order, as every writer
-//! writes them, so that none is there twice.
+//! Specification: Apache Thrift, "Thrift Compact protocol encoding". All data are traversed with
+//! bounded depth and without allocation. Fields must be in ascending order, as every writer writes
+//! them, so that none occurs twice.
 
 /// Why bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// They end too early.
+    /// The bytes end too early.
     Short,
-    /// They are none that Thrift writes.
+    /// The bytes are not valid Thrift.
     Broken,
 }
 
-/// Levels of structures within structures; Parquet's own have half a dozen.
+/// Deepest nesting of structures; Parquet's own have about six levels.
 const MAX_NESTING: u32 = 16;
 
 const TRUE: u8 = 1;
@@ -43,13 +43,13 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0, nesting: 0 }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Reads a structure: `field` is called with the id and type of each field and says whether it
-    /// read it.
+    /// Reads a structure. Calls `field` with the id and type of each field; it returns whether it
+    /// read the field.
     pub(super) fn fields(
         &mut self,
         mut field: impl FnMut(&mut Self, i16, u8) -> Result<bool, Fault>,
@@ -81,14 +81,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the head of a list: the type of its elements, and how many there are.
+    /// Reads the head of a list: the type and number of its elements.
     pub(super) fn list(&mut self) -> Result<(u8, usize), Fault> {
         let byte = self.byte()?;
         let size = match byte >> 4 {
             15 => usize::try_from(self.varint()?).map_err(|_| Fault::Broken)?,
             size => size.into(),
         };
-        // Every element takes a byte at least.
+        // Every element has at least one byte.
         if size > self.bytes.len() - self.at {
             return Err(Fault::Short);
         }
@@ -101,13 +101,13 @@ impl<'a> Reader<'a> {
         Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
     }
 
-    /// Reads a size or a number of things: an `i32` that is not negative.
+    /// Reads a size or count: a non-negative `i32`.
     pub(super) fn count(&mut self) -> Result<u64, Fault> {
         let count = i32::try_from(self.integer()?).map_err(|_| Fault::Broken)?;
         u64::try_from(count).map_err(|_| Fault::Broken)
     }
 
-    /// Reads bytes with their length.
+    /// Reads bytes preceded by their length.
     pub(super) fn binary(&mut self) -> Result<&'a [u8], Fault> {
         let length = usize::try_from(self.varint()?).map_err(|_| Fault::Broken)?;
         let bytes = self.bytes[self.at..].get(..length).ok_or(Fault::Short)?;
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Passes over a value that is a field's.
+    /// Skips the value of a field.
     fn skip(&mut self, kind: u8) -> Result<(), Fault> {
         match kind {
             TRUE | FALSE => Ok(()),
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value that is an element: there, truth values take a byte.
+    /// Skips an element of a list, where booleans have a byte.
     fn skip_element(&mut self, kind: u8) -> Result<(), Fault> {
         match kind {
             TRUE | FALSE | BYTE => self.byte().map(drop),

@@ -1,4 +1,4 @@
-//! Tables of other scales, ranges, headrooms and widths add up to what their plain numbers do.
+//! Tables with different scales, ranges, headrooms and widths have the expected sums.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::*;
-use hearith_columns::csv::Texts;
+use hearith_columns::csv::CellFormatter;
 use hearith_columns::*;
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 static KEY: LazyLock<PrivateKey> =
     LazyLock::new(|| PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
 
-/// A table of one sender: its numbers are integers times ten to minus its scale.
+/// A table of one sender. Its numbers are integers times `10^-scale`.
 #[derive(Clone, Debug)]
 struct Sender {
     scale: u32,
@@ -52,12 +52,12 @@ fn decimal(number: i128, scale: u32) -> String {
     if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
-/// The totals by group as text, a dash for null.
+/// The totals by group as text, with a dash for null.
 fn summed(tables: &[RecordBatch]) -> Result<Vec<(String, String)>, Error> {
     let schemas: Vec<_> = tables.iter().map(RecordBatch::schema).collect();
     let by = ["g".to_owned()];
     let mut alignment = Alignment::of(&schemas, &by)?;
-    let mut totals = Totals::new(KEY.public(), &*alignment.schema(&schemas[0])?, &by)?;
+    let mut totals = Aggregator::new(KEY.public(), &*alignment.schema(&schemas[0])?, &by)?;
     for table in tables {
         let aligned = alignment.align(KEY.public(), table)?;
         totals.begin(&aligned.schema())?;
@@ -66,7 +66,7 @@ fn summed(tables: &[RecordBatch]) -> Result<Vec<(String, String)>, Error> {
     let batch = totals.finish()?;
     let shown = Decryptor::new(&KEY, &batch.schema())?.decrypt(&batch)?.to_text()?;
     let (groups, numbers) = (shown.column_by_name("g").unwrap(), shown.column_by_name("x").unwrap());
-    let (groups, numbers) = (Texts::new(groups).unwrap(), Texts::new(numbers).unwrap());
+    let (groups, numbers) = (CellFormatter::new(groups).unwrap(), CellFormatter::new(numbers).unwrap());
     let number = |row| numbers.text(row).map(|text| if text.is_empty() { "-".to_owned() } else { text }).unwrap();
     Ok((0..shown.num_rows()).map(|row| (groups.text(row).unwrap(), number(row))).collect())
 }
@@ -119,9 +119,9 @@ fn the_fewest_additions_are_those_of_the_total() {
     let schemas = [tables[0].schema(), tables[1].schema()];
     let alignment = Alignment::of(&schemas, &[]).unwrap();
     let columns = encrypted_columns(&alignment.schema(&schemas[1]).unwrap()).unwrap();
-    assert_eq!((columns[0].max_additions, columns[0].parts[0].scale, columns[0].parts[0].range), (2, 1, 100));
+    assert_eq!((columns[0].max_additions, columns[0].sources[0].scale, columns[0].sources[0].range), (2, 1, 100));
     let three = [&tables[0], &tables[1], &tables[1]].map(Clone::clone);
-    let mut totals = Totals::new(KEY.public(), &alignment.schema(&schemas[0]).unwrap(), &[]).unwrap();
+    let mut totals = Aggregator::new(KEY.public(), &alignment.schema(&schemas[0]).unwrap(), &[]).unwrap();
     let mut alignment = alignment;
     let added = three.iter().try_for_each(|table| totals.update(&alignment.align(KEY.public(), table)?));
     assert!(matches!(added.unwrap_err().kind(), ErrorKind::Headroom { additions: 3, max_additions: 2 }));

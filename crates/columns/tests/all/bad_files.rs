@@ -1,7 +1,7 @@
-//! Parquet files that ask for far more than they hold: each ends in one clear error, or in short
+//! Parquet files that claim far more than they hold. Each ends in one clear error, or in short
 //! batches.
 //!
-//! The files are written byte by byte here (Apache Parquet, "Parquet format", and Apache Thrift,
+//! The tests write the files byte by byte (Apache Parquet, "Parquet format", and Apache Thrift,
 //! "Thrift Compact protocol encoding"), as no writer would write them.
 
 use std::io::{Read, Seek, Write};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
 use hearith_columns::limits::*;
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 use hearith_columns::{Error, ErrorKind, ParquetFault};
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -21,7 +21,7 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-// Numbers of the format.
+// Codes of the format.
 const INT32: i64 = 1;
 const BYTE_ARRAY: i64 = 6;
 const FIXED: i64 = 7;
@@ -58,7 +58,7 @@ fn list(kind: u8, elements: &[Vec<u8>]) -> Vec<u8> {
     [vec![0xf0 | kind], varint(elements.len() as u64), elements.concat()].concat()
 }
 
-/// A structure of fields: id, type, content.
+/// A structure with these fields: id, type, content.
 fn structure(fields: &[(u8, u8, Vec<u8>)]) -> Vec<u8> {
     let (mut bytes, mut last) = (Vec::new(), 0);
     for (id, kind, content) in fields {
@@ -79,7 +79,7 @@ fn leaf(name: &str, physical: i64, length: i64, repetition: i64) -> Vec<u8> {
     structure(&[(1, I32, int(physical)), (2, I32, int(length)), (3, I32, int(repetition)), (4, BINARY, name)])
 }
 
-/// A column `x` of a file, and its pages.
+/// A file's column `x` and its pages.
 struct Column {
     physical: i64,
     length: i64,
@@ -134,7 +134,7 @@ fn file(schema: &[Vec<u8>], rows: i64, groups: &[Vec<u8>], keys: &[(&str, &str)]
     [b"PAR1", body, &footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
 
-/// A page whose header claims these sizes and so many values.
+/// A page whose header claims these sizes and this number of values.
 fn page(kind: i64, uncompressed: i64, values: i64, body: &[u8]) -> Vec<u8> {
     let what = match kind {
         DICTIONARY_PAGE => (7, STRUCT, structure(&[(1, I32, int(values)), (2, I32, int(PLAIN))])),
@@ -152,11 +152,11 @@ fn data(values: i64, body: &[u8]) -> Vec<u8> {
     page(DATA_PAGE, body.len() as i64, values, body)
 }
 
-fn open(bytes: &[u8]) -> Result<ParquetSource, Error> {
+fn open(bytes: &[u8]) -> Result<ParquetReader, Error> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
-    ParquetSource::open(file)
+    ParquetReader::open(file)
 }
 
 fn rows(bytes: &[u8]) -> Result<Vec<RecordBatch>, Error> {
@@ -169,7 +169,7 @@ fn too_large(bytes: &[u8]) -> (&'static str, u64) {
     (what, *limit)
 }
 
-/// What does not hold together.
+/// The inconsistent structure that the error names.
 fn structural(bytes: &[u8]) -> &'static str {
     let error = rows(bytes).unwrap_err();
     match error.kind() {
@@ -229,7 +229,7 @@ fn footers_are_bounded() {
     sparse.seek(std::io::SeekFrom::Start(MAX_FOOTER_BYTES + 100)).unwrap();
     sparse.write_all(&(MAX_FOOTER_BYTES as u32 + 1).to_le_bytes()).unwrap();
     sparse.write_all(b"PAR1").unwrap();
-    let error = ParquetSource::open(sparse).unwrap_err();
+    let error = ParquetReader::open(sparse).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::TooLarge { what: "bytes in the footer", .. }), "{error}");
     let schema = [group("schema", 1), leaf("x", INT32, 0, REQUIRED)];
     let hinted = |value| file(&schema, 0, &[], &[("ARROW:schema", value)], &[]);
@@ -371,7 +371,7 @@ fn row_groups_are_put_together_into_the_batches_asked_for() {
 fn our_own_files_are_within_bounds() {
     let column: ArrayRef = Arc::new(Int32Array::from_iter_values(0..20_000));
     let batch = RecordBatch::try_from_iter([("x", column)]).unwrap();
-    let mut sink = ParquetSink::new(Vec::new(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(Vec::new(), batch.schema()).unwrap();
     sink.write(&batch).unwrap();
     assert_eq!(rows(&sink.finish().unwrap()).unwrap().len(), 3);
 }

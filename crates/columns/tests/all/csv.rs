@@ -1,13 +1,13 @@
-//! CSV is read as RFC 4180 says or refused, never read as something else.
+//! CSV that RFC 4180 does not allow is rejected, never misread.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use hearith_columns::csv::CsvSource;
+use hearith_columns::csv::CsvReader;
 use hearith_columns::limits::{MAX_CELL_BYTES, MAX_COLUMNS};
 use hearith_columns::{CsvFault, Error, ErrorKind};
 use proptest::prelude::*;
 
-/// Gives its bytes a few at a time, as pipes do.
+/// Returns its bytes a few at a time, as pipes do.
 struct Drops<'a>(&'a [u8], usize);
 
 impl std::io::Read for Drops<'_> {
@@ -19,11 +19,11 @@ impl std::io::Read for Drops<'_> {
     }
 }
 
-/// A table: names, and rows of cells, empty ones null.
+/// A table: names, and rows of cells, with `None` for empty ones.
 type Table = (Vec<String>, Vec<Vec<Option<String>>>);
 
 fn read(text: &[u8], drop: usize) -> Result<Table, Error> {
-    let source = CsvSource::open(Drops(text, drop), 3)?;
+    let source = CsvReader::open(Drops(text, drop), 3)?;
     let names = source.schema().fields().iter().map(|field| field.name().clone()).collect();
     let mut rows = Vec::new();
     for batch in source {
@@ -54,7 +54,7 @@ fn a_stray_quote_swallows_no_rows() {
     let rows = (1..=1000).map(|row| if row == 2 { "2,\"\n".to_owned() } else { format!("{row},\n") });
     let text = format!("x,note\n{}", rows.collect::<String>());
     assert_eq!(fault(&text), at(1, 1, CsvFault::UnclosedQuote));
-    // Quotes in a later row close it, in the wrong place.
+    // Quotes in a later row close it in the wrong place.
     let text = text.replace("500,", "500,\"word\"");
     assert_eq!(fault(&text), at(1, 1, CsvFault::TextAfterQuote));
 }
@@ -116,12 +116,13 @@ fn cells_and_columns_are_bounded() {
     assert_eq!(read(format!("a,b\n1,{whole}\n").as_bytes(), 1 << 20).unwrap().1[0][1].as_ref(), Some(&whole));
     // Long rows make short batches.
     let rows = format!("{whole}\n").repeat(5);
-    let mut batches = CsvSource::open(std::io::Cursor::new(format!("a\n{rows}")), 100).unwrap();
+    let mut batches = CsvReader::open(std::io::Cursor::new(format!("a\n{rows}")), 100).unwrap();
     let sizes: Vec<usize> = batches.by_ref().map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [4, 1]);
 }
 
-/// RFC 4180 once more, over a whole text by its grammar: records of cells, or nothing.
+/// A second RFC 4180 parser, over a whole text by its grammar. Returns records of cells, or
+/// nothing.
 fn by_the_grammar(text: &[u8]) -> Option<Vec<Vec<String>>> {
     let mut rest = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut records = Vec::new();
@@ -169,7 +170,7 @@ fn quoted_cell(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Reads both ways: the same table, or an error from both.
+/// Reads with both parsers, which must yield the same table or both fail.
 fn compare(text: &[u8], drop: usize) -> Result<(), TestCaseError> {
     let records = by_the_grammar(text);
     let expected = records.filter(|records| {

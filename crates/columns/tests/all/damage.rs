@@ -1,4 +1,4 @@
-//! Damaged Parquet files end in an error or a result, wherever the damage is; never in a panic.
+//! Damaged Parquet files yield an error or a result, wherever the damage is, but never a panic.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -6,12 +6,12 @@ use std::io::{Seek, Write};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use hearith_columns::csv::CsvSink;
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
-use hearith_columns::{ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor, Error, Totals};
+use hearith_columns::csv::CsvWriter;
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
+use hearith_columns::{Aggregator, ColumnSpec, Decryptor, EncryptOptions, EncryptionKey, Encryptor, Error};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 
-/// Files tried. Random changes made the decoder panic once in some four thousand.
+/// Number of files. Random changes made the decoder panic about once in four thousand files.
 const TRIES: usize = 20_000;
 
 fn encrypted_file(key: &PrivateKey) -> Vec<u8> {
@@ -20,7 +20,7 @@ fn encrypted_file(key: &PrivateKey) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter_with_nullable([("dept", dept, true), ("pay", pay, true)]).unwrap();
     let options = EncryptOptions::new(vec![ColumnSpec { name: "pay".into(), ..Default::default() }]);
     let encryptor = Encryptor::new(EncryptionKey::Owner(key), &batch.schema(), &options).unwrap();
-    let mut sink = ParquetSink::new(Vec::new(), encryptor.schema()).unwrap();
+    let mut sink = ParquetWriter::new(Vec::new(), encryptor.schema()).unwrap();
     sink.write(&encryptor.encrypt(&batch).unwrap()).unwrap();
     sink.finish().unwrap()
 }
@@ -32,16 +32,16 @@ fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-/// Everything that a user may do with the file.
+/// Every operation that a user can apply to the file.
 fn use_all(key: &PrivateKey, file: File) -> Result<(), Error> {
-    let source = ParquetSource::open(file)?;
+    let source = ParquetReader::open(file)?;
     let schema = source.schema();
     let decryptor = Decryptor::new(key, &schema)?;
-    let mut totals = Totals::new(key.public(), &schema, &["dept".to_owned()])?;
+    let mut totals = Aggregator::new(key.public(), &schema, &["dept".to_owned()])?;
     let only: HashSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     for batch in source.batches(3, Some(&only))?.take(10) {
         let batch = batch?;
-        let mut sink = CsvSink::new(Vec::new(), &decryptor.schema()).unwrap();
+        let mut sink = CsvWriter::new(Vec::new(), &decryptor.schema()).unwrap();
         let _ = sink.write(&decryptor.decrypt(&batch)?.to_text()?);
         totals.update(&batch)?;
     }
@@ -54,7 +54,7 @@ fn no_damage_panics() {
     let whole = encrypted_file(&key);
     use_all(&key, file_of(&whole)).unwrap();
     let usual = std::panic::take_hook();
-    // Other tests of the process go on showing their panics as usual.
+    // Other tests of the process still report their panics.
     std::panic::set_hook(Box::new(move |panic| {
         if !hearith_columns::guard::is_guarded() {
             usual(panic);
@@ -69,7 +69,7 @@ fn no_damage_panics() {
     for _ in 0..TRIES {
         let mut damaged = whole.clone();
         for _ in 0..1 + random(3) {
-            // Half of the changes in the footer, where a file says what it is.
+            // Half of the changes are in the footer, which describes the file.
             let at = if random(2) == 0 { random(whole.len()) } else { whole.len() - 1 - random(whole.len() / 3) };
             damaged[at] = [damaged[at] ^ (1 << random(8)), random(256) as u8, 0, 0x7f, 0x80, 0xff][random(6)];
         }
@@ -84,6 +84,6 @@ fn no_shorter_file_passes() {
     let key = PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
     let whole = encrypted_file(&key);
     for length in 0..whole.len() {
-        assert!(ParquetSource::open(file_of(&whole[..length])).is_err(), "{length} of {} bytes", whole.len());
+        assert!(ParquetReader::open(file_of(&whole[..length])).is_err(), "{length} of {} bytes", whole.len());
     }
 }

@@ -1,5 +1,5 @@
-//! Random conditions over columns of every type keep the rows that DuckDB, or Python's fractions,
-//! say (`tests/duckdb_predicates.py`).
+//! Random conditions over columns of every type keep the rows that DuckDB or Python's fractions
+//! keep (`tests/duckdb_predicates.py`).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,33 +7,33 @@ use std::process::Command;
 
 use arrow_array::RecordBatch;
 use hearith_columns::Predicate;
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::parquet::ParquetReader;
 use hearith_testing::has;
 use serde_json::Value;
 
 const BATCH_ROWS: usize = 16;
 
-/// The Python of the tests' environment, or the system's.
+/// The Python of the test environment, or the system's.
 fn python() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let own = root.join(".venv/bin/python");
     if own.exists() { own } else { "python3".into() }
 }
 
-/// Where in the table a condition holds, batch by batch.
+/// The rows of the table for which a condition holds.
 fn rows_kept(batches: &[RecordBatch], condition: &str) -> Vec<u64> {
     let predicate: Predicate = condition.parse().unwrap_or_else(|error| panic!("{condition}: {error}"));
     let bound = predicate.bind(&batches[0].schema()).unwrap_or_else(|error| panic!("{condition}: {error}"));
     let (mut kept, mut first) = (Vec::new(), 0);
     for batch in batches {
-        let keep = bound.keep(batch).unwrap_or_else(|error| panic!("{condition}: {error}"));
+        let keep = bound.evaluate(batch).unwrap_or_else(|error| panic!("{condition}: {error}"));
         kept.extend((0..batch.num_rows()).filter(|&row| keep.value(row)).map(|row| first + row as u64));
         first += batch.num_rows() as u64;
     }
     kept
 }
 
-/// Compares so many random conditions over each of some tables.
+/// Compares `conditions` random conditions over each of `tables` tables.
 fn compare(tables: u64, conditions: usize) {
     let imports = Command::new(python()).args(["-c", "import duckdb, pyarrow"]).output();
     if !has("duckdb", imports.is_ok_and(|output| output.status.success())) {
@@ -49,7 +49,7 @@ fn compare(tables: u64, conditions: usize) {
         let text = fs::read_to_string(folder.path().join("predicates.json")).unwrap();
         let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
         assert!(cases.len() >= conditions);
-        let table = ParquetSource::open(File::open(folder.path().join("table.parquet")).unwrap()).unwrap();
+        let table = ParquetReader::open(File::open(folder.path().join("table.parquet")).unwrap()).unwrap();
         let batches: Vec<RecordBatch> = table.batches(BATCH_ROWS, None).unwrap().map(Result::unwrap).collect();
         for case in cases {
             let condition = case["where"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! The kernel, batch in and batch out: encrypt, add up, decrypt, and what they refuse.
+//! The kernel, with batches as input and output: encryption, sums, decryption, and their errors.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -36,7 +36,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Departments, sites, and two columns of numbers, with nulls in each.
+/// Departments, sites, and two columns of numbers, all with nulls.
 fn staff() -> RecordBatch {
     table(vec![
         ("dept", array(StringArray::from(vec![Some("lab"), Some("shop"), None, Some("lab"), Some("lab")]))),
@@ -57,7 +57,7 @@ fn encrypt(batch: &RecordBatch, options: &EncryptOptions) -> Result<RecordBatch,
 
 fn sum(batches: &[&RecordBatch], by: &[&str]) -> Result<RecordBatch, Error> {
     let by: Vec<String> = by.iter().map(|name| name.to_string()).collect();
-    let mut totals = Totals::new(public(), &batches[0].schema(), &by)?;
+    let mut totals = Aggregator::new(public(), &batches[0].schema(), &by)?;
     for batch in batches {
         totals.update(batch)?;
     }
@@ -68,15 +68,15 @@ fn decrypt(batch: &RecordBatch) -> Result<Decrypted, Error> {
     Decryptor::new(&KEY, &batch.schema())?.decrypt(batch)
 }
 
-/// The text of a decrypted column, nulls as "-".
+/// The text of a decrypted column, with "-" for nulls.
 fn texts(batch: &RecordBatch, column: &str) -> Vec<String> {
     let text = decrypt(batch).unwrap().to_text().unwrap();
-    let cells = hearith_columns::csv::Texts::new(text.column_by_name(column).unwrap()).unwrap();
+    let cells = hearith_columns::csv::CellFormatter::new(text.column_by_name(column).unwrap()).unwrap();
     let cell = |row| cells.text(row).unwrap();
     (0..text.num_rows()).map(|row| if cell(row).is_empty() { "-".into() } else { cell(row) }).collect()
 }
 
-/// The batch with one column in place of another of its name.
+/// The batch with the column of this name replaced.
 fn with_column(batch: &RecordBatch, name: &str, column: ArrayRef) -> RecordBatch {
     let at = batch.schema().index_of(name).unwrap();
     let mut columns = batch.columns().to_vec();
@@ -84,7 +84,7 @@ fn with_column(batch: &RecordBatch, name: &str, column: ArrayRef) -> RecordBatch
     RecordBatch::try_new(batch.schema(), columns).unwrap()
 }
 
-/// The batch with the ciphertext of one row replaced by these bytes.
+/// The batch with the ciphertext of one row replaced.
 fn with_ciphertext(batch: &RecordBatch, name: &str, row: usize, bytes: &[u8]) -> RecordBatch {
     let column = batch.column_by_name(name).unwrap().as_fixed_size_binary();
     let width = column.value_length();
@@ -175,7 +175,7 @@ fn totals_of_totals_and_merged_totals() {
     }
     let by = ["dept".to_owned()];
     let part = |rows: RecordBatch| {
-        let mut totals = Totals::new(public(), &encrypted.schema(), &by).unwrap();
+        let mut totals = Aggregator::new(public(), &encrypted.schema(), &by).unwrap();
         totals.update(&rows).unwrap();
         totals
     };
@@ -247,7 +247,7 @@ fn what_cannot_be_encrypted_is_refused() {
     let refused = |options: EncryptOptions| encrypt(&staff(), &options).unwrap_err().to_string();
     let one = |spec| EncryptOptions::new(vec![spec]);
     assert!(refused(one(spec("nope"))).contains("column nope: there is no such column (there are: dept, pay"));
-    assert!(refused(EncryptOptions::new(vec![spec("pay"), spec("pay")])).contains("column pay: there would be two"));
+    assert!(refused(EncryptOptions::new(vec![spec("pay"), spec("pay")])).contains("column pay: two columns would"));
     assert!(refused(EncryptOptions::new(vec![])).contains("no column named"));
     assert_eq!(refused(one(spec("dept"))), "row 0, column dept: is not a number");
     assert!(refused(one(spec("bonus"))).starts_with("row 0, column bonus: has more than 0 fractional digits"));
@@ -270,13 +270,13 @@ fn names_that_are_taken_are_refused() {
     let numbers = || array(Int64Array::from(vec![1]));
     let companion = table(vec![("x", numbers()), ("x.additions", numbers())]);
     let error = encrypt(&companion, &EncryptOptions::new(vec![spec("x")])).unwrap_err();
-    assert_eq!(error.to_string(), "column x.additions: there would be two columns of this name");
+    assert_eq!(error.to_string(), "column x.additions: two columns would have this name");
     let rows = table(vec![("x", numbers()), ("rows", numbers())]);
     let encrypted = encrypt(&rows, &EncryptOptions::new(vec![spec("x")])).unwrap();
     let by_rows = sum(&[&encrypted], &["rows"]).unwrap();
     assert_eq!(texts(&by_rows, "rows.1"), ["1"], "counted beside the user's column of that name");
     let error = sum(&[&by_rows], &["rows.1"]).unwrap_err();
-    assert_eq!(error.to_string(), "column rows.1: the name is taken by a column of the totals");
+    assert_eq!(error.to_string(), "column rows.1: the totals already have a column with this name");
     assert_eq!(texts(&sum(&[&encrypted], &[]).unwrap(), "rows"), ["1"], "a user's rows are no row count");
 }
 
@@ -284,10 +284,10 @@ fn names_that_are_taken_are_refused() {
 fn groups_must_be_plain_and_single() {
     let encrypted = encrypt(&staff(), &both(true)).unwrap();
     let refused = |by: &[&str]| sum(&[&encrypted], by).unwrap_err().to_string();
-    assert_eq!(refused(&["pay"]), "column pay: is encrypted: groups need plain values");
-    assert_eq!(refused(&["pay+bonus"]), "column pay+bonus: is encrypted: groups need plain values");
+    assert_eq!(refused(&["pay"]), "column pay: is encrypted: group by an unencrypted column");
+    assert_eq!(refused(&["pay+bonus"]), "column pay+bonus: is encrypted: group by an unencrypted column");
     assert!(refused(&["nope"]).starts_with("column nope: there is no such column"));
-    assert!(refused(&["dept", "dept"]).starts_with("column dept: there would be two"));
+    assert!(refused(&["dept", "dept"]).starts_with("column dept: two columns would"));
     assert!(sum(&[&staff()], &[]).unwrap_err().to_string().contains("holds no encrypted column"));
 }
 
@@ -297,9 +297,9 @@ fn tables_that_differ_do_not_add_up() {
     let refused = |second: &RecordBatch, by: &[&str]| sum(&[&first, second], by).unwrap_err().to_string();
     let scaled = ColumnSpec { scale: Some(3), ..spec("bonus") };
     let second = encrypt(&staff(), &EncryptOptions::new(vec![spec("pay"), scaled])).unwrap();
-    assert!(refused(&second, &[]).starts_with("column bonus: the scale is 3 here but 2 before"));
+    assert!(refused(&second, &[]).starts_with("column bonus: the scale is 3, not 2 as before"));
     let second = encrypt(&staff(), &EncryptOptions::new(vec![spec("pay")])).unwrap();
-    assert!(refused(&second, &[]).starts_with("column bonus: the column is absent here but encrypted before"));
+    assert!(refused(&second, &[]).starts_with("column bonus: the column is absent, not encrypted as before"));
     let second = encrypt(&staff(), &both(true)).unwrap();
     assert!(refused(&second, &[]).starts_with("column pay: "));
     let site = array(StringArray::from(vec!["1"; 5]));
@@ -310,7 +310,7 @@ fn tables_that_differ_do_not_add_up() {
         ("bonus", staff().column(3).clone()),
     ]);
     let second = encrypt(&other, &both(false)).unwrap();
-    assert!(refused(&second, &["site"]).starts_with("column site: the type is Utf8 here but Int32 before"));
+    assert!(refused(&second, &["site"]).starts_with("column site: the type is Utf8, not Int32 as before"));
     assert!(sum(&[&first, &second], &["dept"]).is_ok());
 }
 
@@ -319,7 +319,7 @@ fn a_wrong_key_is_named() {
     let encrypted = encrypt(&staff(), &both(false)).unwrap();
     let (ours, theirs) = (public().id(), OTHER_KEY.public().id());
     let expected = format!("column pay: encrypted under key {ours}, but the key given is {theirs}");
-    let error = Totals::new(OTHER_KEY.public(), &encrypted.schema(), &[]).unwrap_err();
+    let error = Aggregator::new(OTHER_KEY.public(), &encrypted.schema(), &[]).unwrap_err();
     assert_eq!(error.to_string(), expected);
     let error = Decryptor::new(&OTHER_KEY, &encrypted.schema()).unwrap_err();
     assert_eq!(error.to_string(), expected);
@@ -351,7 +351,7 @@ fn malformed_ciphertexts_are_found() {
         assert_eq!(sum(&[&bad], &[]).unwrap_err().to_string(), expected);
         assert_eq!(sum(&[&bad], &["dept"]).unwrap_err().to_string(), expected);
         assert_eq!(decrypt(&bad).unwrap_err().to_string(), expected);
-        // The row after a null, too, is counted right.
+        // Rows after a null are counted correctly too.
         let bad = with_ciphertext(&encrypted, "pay", 4, &bytes);
         assert_eq!(sum(&[&bad], &[]).unwrap_err().to_string(), format!("row 4, column pay: {what}"));
         assert_eq!(decrypt(&bad).unwrap_err().to_string(), format!("row 4, column pay: {what}"));
@@ -393,7 +393,7 @@ fn headroom_is_not_exceeded_by_sums() {
 fn totals_beyond_their_headroom_are_not_believed() {
     let options = |pack| EncryptOptions { max_additions: 3, ..both(pack) };
     let encrypted = encrypt(&staff(), &options(true)).unwrap();
-    // A companion that admits to fewer additions than there were, to too many, or to none.
+    // A companion that claims fewer additions than there were, too many, or none.
     for claimed in [4, 0, u64::MAX] {
         let claimed = array(UInt64Array::from(vec![1, claimed, 1, 0, 1]));
         let bad = with_column(&encrypted, "pay.additions", claimed);
@@ -401,13 +401,13 @@ fn totals_beyond_their_headroom_are_not_believed() {
         assert_eq!(decrypted.overflows(), 2, "the neighbours in the ciphertext, too");
         assert_eq!(
             decrypted.overflow().unwrap().to_string(),
-            "row 1, column pay: overflowed its headroom: the total cannot be relied on"
+            "row 1, column pay: overflowed its headroom: the total is not reliable"
         );
         assert_eq!(texts(&bad, "pay"), ["1500", OVERFLOW, "-7", "-", "-20"]);
         assert_eq!(texts(&bad, "bonus"), ["0.50", OVERFLOW, "1.25", "-3.00", "0.01"]);
         assert!(matches!(decrypted.to_batch().unwrap_err().kind(), ErrorKind::Overflow));
     }
-    // A total larger than its additions can make: two ciphertexts added without counting.
+    // A total larger than its additions allow: two ciphertexts added without counting.
     let range = |name: &str| ColumnSpec { range: Some("1500".into()), ..spec(name) };
     let single = encrypt(&staff(), &EncryptOptions::new(vec![range("pay")])).unwrap();
     let totals = sum(&[&single, &single], &["dept"]).unwrap();
@@ -424,7 +424,7 @@ fn an_overflowed_slot_spoils_its_row_only() {
     let options =
         EncryptOptions { pack: true, max_additions: 2, ..EncryptOptions::new(vec![narrow("a"), narrow("b")]) };
     let encrypted = encrypt(&batch, &options).unwrap();
-    // 300 in a slot of 200: added with a companion that keeps silent.
+    // 300 in a slot of range 200, added with a companion that claims no additions.
     let quiet = with_column(&encrypted, "a.additions", array(UInt64Array::from(vec![0, 0])));
     let quiet = with_column(&quiet, "b.additions", array(UInt64Array::from(vec![0, 0])));
     let mut totals = sum(&[&encrypted, &quiet, &quiet], &[]).unwrap();
@@ -452,16 +452,16 @@ fn companions_must_be_sound() {
     assert_eq!(decrypt(&claiming).unwrap_err().to_string(), expected);
 }
 
-/// What `ffill` of a library leaves: a number that was copied without its companion.
+/// The effect of a library's `ffill`: a number that was copied without its companion.
 #[test]
 fn numbers_that_no_companion_counts_are_refused() {
     let encrypted = encrypt(&staff(), &both(false)).unwrap();
     let cell = encrypted.column_by_name("pay").unwrap().as_fixed_size_binary().value(2).to_vec();
     let filled = with_ciphertext(&encrypted, "pay", 3, &cell);
-    // Of rows without a null as well.
+    // The same in rows without a null.
     for (bad, row) in [(&filled, 3), (&filled.slice(2, 3), 1), (&filled.slice(3, 1), 0)] {
         let expected = format!(
-            "row {row}, column pay: holds a number of which its companion pay.additions counts no addition: \
+            "row {row}, column pay: holds a number, but its companion pay.additions counts no additions: \
              copy or fill both columns together, or fill before encryption"
         );
         assert_eq!(sum(&[bad], &["dept"]).unwrap_err().to_string(), expected);
@@ -469,7 +469,7 @@ fn numbers_that_no_companion_counts_are_refused() {
     }
     let counted = with_column(&filled, "pay.additions", array(UInt64Array::from(vec![1; 5])));
     assert_eq!(texts(&sum(&[&counted], &[]).unwrap(), "pay"), ["2366"]);
-    // Rows of nulls alone are packed, and totals of weights 0 have no additions.
+    // Rows of only nulls are packed, and totals of weights 0 have no additions.
     let nulls = table(vec![
         ("pay", array(Int64Array::from(vec![None, Some(3)]))),
         ("bonus", array(Float64Array::from(vec![None, None]))),
@@ -494,7 +494,7 @@ fn companions_without_a_count_are_refused() {
     assert_eq!(decrypt(&bad).unwrap_err().to_string(), "row 1, column pay.additions: must not be null");
 }
 
-/// Rows and the two totals of a group.
+/// The row count and the two totals of a group.
 type PlainTotal = (u64, Option<i64>, Option<i64>);
 
 proptest! {
@@ -530,7 +530,7 @@ proptest! {
     }
 }
 
-/// The batch with one field changed, in its schema alone.
+/// The batch with one field changed in its schema only.
 fn with_field(batch: &RecordBatch, name: &str, change: impl Fn(Field) -> Field) -> RecordBatch {
     let fields = batch.schema_ref().fields().iter().map(|field| match field.name() == name {
         true => change(field.as_ref().clone()),
@@ -568,7 +568,7 @@ fn batches_of_other_tables_are_refused() {
         ("nothing of it", staff()),
     ];
     for (what, other) in others {
-        let mut totals = Totals::new(public(), &encrypted.schema(), &["dept".to_owned()]).unwrap();
+        let mut totals = Aggregator::new(public(), &encrypted.schema(), &["dept".to_owned()]).unwrap();
         totals.update(&encrypted).unwrap();
         assert!(totals.update(&other).is_err(), "{what}");
         let decryptor = Decryptor::new(&KEY, &encrypted.schema()).unwrap();
@@ -585,7 +585,7 @@ fn batches_of_other_tables_are_refused() {
 #[test]
 fn columns_that_are_not_needed_may_be_missing_from_a_sum() {
     let encrypted = encrypt(&staff(), &both(false)).unwrap();
-    let mut totals = Totals::new(public(), &encrypted.schema(), &["site".to_owned()]).unwrap();
+    let mut totals = Aggregator::new(public(), &encrypted.schema(), &["site".to_owned()]).unwrap();
     totals.update(&encrypted.project(&[1, 2, 3, 4, 5]).unwrap()).unwrap();
     assert_eq!(totals.finish().unwrap().num_rows(), 2);
 }
@@ -619,7 +619,7 @@ fn metadata_of_the_source_are_not_kept() {
     let numbers = || array(Int64Array::from(vec![1, 2]));
     let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers(), array(nested), numbers()]).unwrap();
     let encrypted = encrypt(&batch, &EncryptOptions::new(vec![spec("x")])).unwrap();
-    // One encrypted, one plain column are encrypted further, added up, and decrypted.
+    // One encrypted and one unencrypted column are encrypted again, summed and decrypted.
     let twice = encrypt(&encrypted, &EncryptOptions::new(vec![spec("g")])).unwrap();
     let secret_batch = |batch: &RecordBatch| {
         let fields = batch.schema_ref().fields().iter().map(|field| {
@@ -650,8 +650,8 @@ fn metadata_of_the_source_are_not_kept() {
     assert_eq!(encrypted.schema().field(0), &Field::new("g", DataType::Int64, false), "type and nullability stay");
     assert_eq!((texts(&twice, "x"), texts(&twice, "g")), (vec!["1".into(), "2".into()], vec!["1".into(), "2".into()]));
     assert_eq!(texts(&totals, "x"), ["1", "2"]);
-    // What was written and read again has none either.
-    let mut sink = hearith_columns::parquet::ParquetSink::new(Vec::new(), encrypted.schema()).unwrap();
+    // A written and re-read table has no such metadata either.
+    let mut sink = hearith_columns::parquet::ParquetWriter::new(Vec::new(), encrypted.schema()).unwrap();
     sink.write(&encrypted).unwrap();
     let file = sink.finish().unwrap();
     assert!(!file.windows(6).any(|bytes| bytes == b"1234.5"));
@@ -665,7 +665,7 @@ fn companions_are_not_encrypted() {
         assert!(matches!(error.kind(), ErrorKind::IsCompanion { of } if of == "pay+bonus"), "{error}");
         assert_eq!(error.column(), Some(companion));
     }
-    // A column that is only called like one is a column.
+    // A column that only has such a name is an ordinary column.
     let batch = table(vec![("pay.additions", array(Int64Array::from(vec![7])))]);
     assert!(encrypt(&batch, &EncryptOptions::new(vec![spec("pay.additions")])).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Columns encrypted whole: tables in memory, and through Parquet.
+//! Batched columns: tables in memory, and through Parquet.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -9,9 +9,9 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Int64Array, Record
 use arrow_schema::Schema;
 use arrow_select::concat::concat_batches;
 use hearith_bfv::{Engine, PrivateKey, Set};
-use hearith_columns::lattice::{LatticeColumn, LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
-use hearith_columns::parquet::{ParquetSink, ParquetSource};
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error, Totals};
+use hearith_columns::lattice::{LatticeAggregator, LatticeColumn, LatticeDecryptor, LatticeEncryptor, LatticeKey};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter};
+use hearith_columns::{Aggregator, ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error};
 use parquet::arrow::arrow_writer::ArrowWriter;
 
 const ROWS: usize = 10_000;
@@ -39,7 +39,7 @@ fn options(range: &str, max_additions: u64) -> EncryptOptions {
     EncryptOptions { max_additions, ..EncryptOptions::new(vec![column]) }
 }
 
-/// The table encrypted, chunk by chunk.
+/// The encrypted table, chunk by chunk.
 fn encrypted(rows: usize, owner: bool) -> Vec<RecordBatch> {
     let key = if owner { LatticeKey::Owner(&KEY) } else { LatticeKey::Public(KEY.public()) };
     let table = table(rows);
@@ -57,7 +57,7 @@ fn totals(
 ) -> Result<RecordBatch, Error> {
     let by: Vec<String> = by.iter().map(|&name| name.to_owned()).collect();
     let schema = tables[0][0].schema();
-    let mut totals = LatticeTotals::new(KEY.public(), &schema, &by, weight)?;
+    let mut totals = LatticeAggregator::new(KEY.public(), &schema, &by, weight)?;
     for batches in tables {
         totals.begin(&batches[0].schema())?;
         let mut row = 0;
@@ -69,7 +69,7 @@ fn totals(
         }
         totals.end()?;
     }
-    Ok(totals.release(min_rows)?.batch)
+    Ok(totals.finish_with(min_rows)?.batch)
 }
 
 fn decrypted(batches: &[RecordBatch]) -> Result<RecordBatch, Error> {
@@ -106,7 +106,7 @@ fn expected(keep: impl Fn(usize) -> bool, weight: impl Fn(usize) -> i64) -> BTre
 #[test]
 fn columns_come_back_with_their_nulls() {
     for owner in [false, true] {
-        // In batches that are none of the chunks'.
+        // In batches that do not match the chunks.
         let all = concat_batches(&encrypted(ROWS, owner)[0].schema(), &encrypted(ROWS, owner)[..1]).unwrap();
         assert_eq!(all.num_rows(), 4096);
         let batches = encrypted(ROWS, owner);
@@ -152,21 +152,21 @@ fn totals_of_tables_are_added_up_again_and_small_groups_left_out() {
 #[test]
 fn files_keep_chunks_apart_and_descriptions_whole() {
     let batches = encrypted(ROWS, true);
-    let mut sink = ParquetSink::new(Vec::new(), batches[0].schema()).unwrap();
+    let mut sink = ParquetWriter::new(Vec::new(), batches[0].schema()).unwrap();
     batches.iter().for_each(|batch| sink.write(batch).unwrap());
     let bytes = sink.finish().unwrap();
-    // Two primes: 12.5 bytes a number under the private key, and little beside.
+    // Two primes: 12.5 bytes per number under the private key, and little overhead.
     assert!(bytes.len() < 16 * ROWS + 4096 * 13);
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, &bytes).unwrap();
-    let source = ParquetSource::open(file).unwrap();
+    let source = ParquetReader::open(file).unwrap();
     let column = LatticeColumn::from_field(source.schema().field_with_name("value").unwrap()).unwrap().unwrap();
-    assert_eq!((column.set, column.max_additions, column.part.range), (Set::Degree4096, 20_000, 100));
+    assert_eq!((column.set, column.max_additions, column.source.range), (Set::Degree4096, 20_000, 100));
     let read: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
     assert_eq!(by_dept(&totals(&[&read], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
 }
 
-/// A file of these batches, a row group each.
+/// A file with one row group for each batch.
 fn file(batches: &[RecordBatch]) -> std::fs::File {
     let mut file = tempfile::tempfile().unwrap();
     let mut writer = ArrowWriter::try_new(file.try_clone().unwrap(), batches[0].schema(), None).unwrap();
@@ -183,8 +183,8 @@ fn file(batches: &[RecordBatch]) -> std::fs::File {
 fn nothing_at_all_has_a_total_too() {
     let schema = encrypted(1, false)[0].schema();
     for (by, rows) in [(vec![], 1), (vec!["dept".to_owned()], 0)] {
-        let totals = LatticeTotals::new(KEY.public(), &schema, &by, None).unwrap();
-        assert_eq!(totals.release(0).unwrap().batch.num_rows(), rows);
+        let totals = LatticeAggregator::new(KEY.public(), &schema, &by, None).unwrap();
+        assert_eq!(totals.finish_with(0).unwrap().batch.num_rows(), rows);
     }
 }
 
@@ -193,21 +193,21 @@ fn row_groups_are_added_up_apart_and_once_each() {
     let whole = encrypted(ROWS, false);
     let file = file(&whole);
     let part = |groups: std::ops::Range<usize>| -> Vec<RecordBatch> {
-        let source = ParquetSource::open(file.try_clone().unwrap()).unwrap();
+        let source = ParquetReader::open(file.try_clone().unwrap()).unwrap();
         source.batches_of(groups, 1500, None).unwrap().map(Result::unwrap).collect()
     };
-    let started = || LatticeTotals::new(KEY.public(), &whole[0].schema(), &["dept".to_owned()], None).unwrap();
-    let add = |totals: &mut LatticeTotals, groups: std::ops::Range<usize>| {
+    let started = || LatticeAggregator::new(KEY.public(), &whole[0].schema(), &["dept".to_owned()], None).unwrap();
+    let add = |totals: &mut LatticeAggregator, groups: std::ops::Range<usize>| {
         totals.begin_part(&whole[0].schema())?;
         part(groups).iter().try_for_each(|batch| totals.update(batch, None))?;
         totals.end()
     };
-    // Two partial sums, the later rows first, as two workers would make them.
+    // Two partial sums, with the later rows first, as from two workers.
     let (mut first, mut second) = (started(), started());
     add(&mut first, 2..3).unwrap();
     add(&mut first, 0..1).unwrap();
     add(&mut second, 1..2).unwrap();
-    let partial = [first, second].map(|totals| vec![totals.release(0).unwrap().batch]);
+    let partial = [first, second].map(|totals| vec![totals.finish_with(0).unwrap().batch]);
     assert_eq!(
         by_dept(&totals(&[&partial[0], &partial[1]], &["dept"], None, None, 0).unwrap()),
         expected(|_| true, |_| 1)
@@ -220,13 +220,13 @@ fn row_groups_are_added_up_apart_and_once_each() {
     let mut again = started();
     add(&mut again, 1..3).unwrap();
     assert!(again.begin(&whole[0].schema()).unwrap_err().to_string().contains("added already"));
-    // A part that begins within a chunk is none.
+    // A part must not start within a chunk.
     let mut cut = started();
     cut.begin_part(&whole[0].schema()).unwrap();
     cut.update(&whole[1].slice(1, 50), None).unwrap();
     assert!(cut.end().unwrap_err().to_string().contains("is missing"));
     assert_eq!(part(0..0).len(), 0);
-    // Nor is one that begins elsewhere than it should.
+    // A part must not start at another row than announced.
     let first = (whole[0].num_rows() * 2) as u64;
     for (row, expected) in [(first, true), (first + 1, false), (0, false)] {
         let mut sums = started();
@@ -245,17 +245,17 @@ fn columns_of_another_scheme_are_named() {
     )
     .unwrap();
     let lattice = &encrypted(10, true)[0];
-    let error = Totals::new(paillier.public(), &lattice.schema(), &[]).unwrap_err().to_string();
+    let error = Aggregator::new(paillier.public(), &lattice.schema(), &[]).unwrap_err().to_string();
     assert_eq!(error, "column value: encrypted by bfv, but the key given is of paillier");
     let options = EncryptOptions::new(vec![ColumnSpec { name: "value".into(), ..Default::default() }]);
     let rows = Encryptor::new(EncryptionKey::Owner(&paillier), &table(10).schema(), &options).unwrap();
-    let error = LatticeTotals::new(KEY.public(), &rows.schema(), &[], None).unwrap_err().to_string();
+    let error = LatticeAggregator::new(KEY.public(), &rows.schema(), &[], None).unwrap_err().to_string();
     assert_eq!(error, "column value: encrypted by paillier, but the key given is of bfv");
     let twice = LatticeEncryptor::new(LatticeKey::Owner(&KEY), &lattice.schema(), &options).unwrap_err().to_string();
     assert_eq!(twice, "column value: is already encrypted");
 }
 
-/// The batches with the encrypted column's cells changed.
+/// The batches with changed cells in the encrypted column.
 fn with_cells(batch: &RecordBatch, change: impl Fn(Vec<Option<Vec<u8>>>) -> Vec<Option<Vec<u8>>>) -> RecordBatch {
     let cells = batch.column_by_name("value").unwrap().as_binary::<i32>();
     let cells = change(cells.iter().map(|cell| cell.map(<[u8]>::to_vec)).collect());
@@ -283,8 +283,8 @@ fn tables_that_were_changed_are_refused_by_sums_and_decryption() {
     });
     let [a, b, c] = [&whole[0], &whole[1], &whole[2]].map(Clone::clone);
     let bad: Vec<(&str, Vec<RecordBatch>)> = vec![
-        ("is none", vec![altered(0), b.clone(), c.clone()]),
-        ("of another table", vec![altered(5), b.clone(), c.clone()]),
+        ("has an invalid header", vec![altered(0), b.clone(), c.clone()]),
+        ("belongs to another table", vec![altered(5), b.clone(), c.clone()]),
         ("was altered", vec![altered(40), b.clone(), c.clone()]),
         ("was altered", vec![altered(usize::MAX), b.clone(), c.clone()]),
         ("was altered", vec![cut, b.clone(), c.clone()]),
@@ -312,7 +312,7 @@ fn headroom_ranges_and_noise_are_kept() {
     let refused = |options: &EncryptOptions| {
         LatticeEncryptor::new(LatticeKey::Owner(&KEY), &table.schema(), options).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(refused(&options("9223372036854775807", 1 << 32)).contains("bfv-4096 takes 2 to 40"));
+    assert!(refused(&options("9223372036854775807", 1 << 32)).contains("bfv-4096 allows 2 to 40"));
     assert!(refused(&EncryptOptions { pack: true, ..options("100", 10) }).contains("cannot be packed"));
     let mut encryptor = LatticeEncryptor::new(LatticeKey::Owner(&KEY), &table.schema(), &options("99", 10)).unwrap();
     let error = encryptor.encrypt(&table.slice(0, 4096)).unwrap_err();
@@ -322,13 +322,13 @@ fn headroom_ranges_and_noise_are_kept() {
     let error = totals(&[&[batch]], &[], None, None, 0).unwrap_err().to_string();
     assert!(error.contains("11 additions exceed the 10"), "{error}");
     let other = PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
-    let error = LatticeTotals::new(other.public(), &encrypted(10, true)[0].schema(), &[], None).unwrap_err();
+    let error = LatticeAggregator::new(other.public(), &encrypted(10, true)[0].schema(), &[], None).unwrap_err();
     assert!(error.to_string().contains("but the key given is"), "{error}");
-    let error = LatticeTotals::new(KEY.public(), &Schema::empty(), &[], None).unwrap_err();
+    let error = LatticeAggregator::new(KEY.public(), &Schema::empty(), &[], None).unwrap_err();
     assert!(error.to_string().contains("no encrypted column"), "{error}");
 }
 
-/// What is encrypted can be summed: the whole table, whoever encrypts it.
+/// Every encrypted table can be summed entirely, with either key.
 #[test]
 fn noise_has_room_for_the_sum_of_every_table_that_is_encrypted() {
     let table = table(6000);
@@ -346,17 +346,20 @@ fn noise_has_room_for_the_sum_of_every_table_that_is_encrypted() {
                 Ok(batches) => {
                     let batches: Vec<RecordBatch> = batches;
                     let found = totals(&[&batches], &[], None, None, 0).unwrap();
-                    let again = LatticeTotals::new(KEY.public(), &found.schema(), &[], None);
+                    let again = LatticeAggregator::new(KEY.public(), &found.schema(), &[], None);
                     let mut again = again.unwrap();
                     again.update(&found, None).unwrap();
-                    let found = decrypted(&[again.release(0).unwrap().batch]).unwrap();
+                    let found = decrypted(&[again.finish_with(0).unwrap().batch]).unwrap();
                     let found = found.column_by_name("value").unwrap().as_primitive::<Decimal128Type>().value(0);
                     assert_eq!(found, i128::from(plain), "{bits} {owner} {additions}");
                     summed += 1;
                 }
                 Err(error) => {
                     let error = error.to_string();
-                    assert!(error.contains("column value: bfv-4096 has room") || error.contains("takes 2 to 40"));
+                    assert!(
+                        error.contains("column value: the noise budget of bfv-4096")
+                            || error.contains("allows 2 to 40")
+                    );
                     refused += 1;
                 }
             }
@@ -366,11 +369,11 @@ fn noise_has_room_for_the_sum_of_every_table_that_is_encrypted() {
     let fails = |range: &str, additions| encrypted(false, &options(range, additions)).unwrap_err().to_string();
     // The first chunk has 3511 numbers.
     let few = fails("1048576", 1 << 32);
-    assert!(few.starts_with("column value: bfv-4096 has room for the noise of 1024 additions"), "{few}");
-    assert!(few.contains("in this range, not of 3511: choose a smaller range"), "{few}");
+    assert!(few.starts_with("column value: the noise budget of bfv-4096 allows 1024 additions"), "{few}");
+    assert!(few.contains("in this range, not 3511: choose a smaller range"), "{few}");
     let declared = fails("16777216", 6000);
-    assert!(declared.contains("noise of 17 additions of numbers in this range, not of 3511"), "{declared}");
-    // Parts of a table may be summed where they are declared.
+    assert!(declared.contains("allows 17 additions of numbers in this range, not 3511"), "{declared}");
+    // Parts of a table can be summed if fewer additions are declared.
     let batches: Vec<RecordBatch> = encrypted(false, &options("1048576", 1000)).unwrap();
     let keep = |row: usize| row % 6 == 1;
     let found = totals(&[&batches], &[], None, Some(keep), 0).unwrap();
@@ -379,13 +382,13 @@ fn noise_has_room_for_the_sum_of_every_table_that_is_encrypted() {
     assert_eq!(found.column_by_name("value").unwrap().as_primitive::<Decimal128Type>().value(0), i128::from(expected));
 }
 
-/// Rows of a batch in another order.
+/// The rows of a batch in another order.
 fn taken(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
     let rows = arrow_array::UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
     arrow_select::take::take_record_batch(batch, &rows).unwrap()
 }
 
-/// A permutation of `0..rows`, by a generator that is the same in every run.
+/// A permutation of `0..rows`, the same in every run.
 fn shuffled(rows: usize, seed: u64) -> Vec<usize> {
     let mut state = seed;
     let mut order: Vec<usize> = (0..rows).collect();
@@ -401,7 +404,7 @@ fn rows_of_a_chunk_are_known_by_their_numbers_in_any_order() {
     let whole = encrypted(ROWS, true);
     for seed in 0..8 {
         let mut orders: Vec<Vec<usize>> = whole.iter().map(|batch| shuffled(batch.num_rows(), seed)).collect();
-        // The order that hid: the chunk's own row stays the first.
+        // The order that went unnoticed: the chunk's own row stays first.
         let first = orders[0].iter().position(|&row| row == 0).unwrap();
         orders[0].swap(0, first);
         let batches: Vec<RecordBatch> = whole.iter().zip(&orders).map(|(batch, order)| taken(batch, order)).collect();
@@ -439,8 +442,8 @@ fn row_numbers_that_are_wrong_are_rejected() {
     let [a, b, c] = [0, 1, 2].map(|i| whole[i].clone());
     let mixed = concat_batches(&a.schema(), [&a, &b]).unwrap();
     let bad: Vec<(&str, Vec<RecordBatch>)> = vec![
-        ("has one row twice", vec![numbered(0, &|row| Some(row.min(4000))), b.clone(), c.clone()]),
-        ("has one row twice", vec![numbered(0, &|_| Some(0)), b.clone(), c.clone()]),
+        ("has a duplicate row", vec![numbered(0, &|row| Some(row.min(4000))), b.clone(), c.clone()]),
+        ("has a duplicate row", vec![numbered(0, &|_| Some(0)), b.clone(), c.clone()]),
         ("fewer numbers than rows", vec![a.clone(), b.clone(), numbered(2, &|row| Some(row + 1))]),
         ("moved, left out or repeated", vec![numbered(0, &|row| Some(row + 4096)), b.clone(), c.clone()]),
         ("several chunks were mixed", vec![numbered(0, &|row| Some(row * 2)), b.clone(), c.clone()]),
@@ -457,7 +460,7 @@ fn row_numbers_that_are_wrong_are_rejected() {
     }
 }
 
-/// The batches with the columns renamed that `name` renames.
+/// The batches with columns renamed by `name`.
 fn renamed(batches: &[RecordBatch], name: impl Fn(&str) -> String) -> Vec<RecordBatch> {
     let rename = |batch: &RecordBatch| {
         let fields = batch
@@ -498,14 +501,14 @@ fn copies_are_rejected_unless_allowed_in_tables_and_in_totals() {
         assert!(error.to_string().contains("which was added already"), "{error}");
     }
     sum(&[&one, &parts[1]]).unwrap();
-    let mut twice = LatticeTotals::new(KEY.public(), &one[0].schema(), &["dept".to_owned()], None).unwrap();
+    let mut twice = LatticeAggregator::new(KEY.public(), &one[0].schema(), &["dept".to_owned()], None).unwrap();
     twice.allow_repeated();
     for batches in [&one, &parts[0]] {
         twice.begin(&batches[0].schema()).unwrap();
         batches.iter().for_each(|batch| twice.update(batch, None).unwrap());
         twice.end().unwrap();
     }
-    let twice = by_dept(&twice.release(0).unwrap().batch);
+    let twice = by_dept(&twice.finish_with(0).unwrap().batch);
     assert!(
         expected(|_| true, |_| 1).iter().all(|(name, (rows, sum))| twice[name] == (2 * rows, sum.map(|sum| 2 * sum)))
     );

@@ -1,26 +1,26 @@
-//! The description of an encrypted column: whatever can be written is read back, and nothing else
-//! is.
+//! The description of an encrypted column. Everything that can be written is read back, and nothing
+//! else.
 
 use arrow_schema::{DataType, Field, Metadata};
-use hearith_columns::{Encoding, EncryptedColumn, MetadataError, Part};
+use hearith_columns::{Encoding, EncryptedColumn, MetadataError, SourceColumn};
 use proptest::prelude::*;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-fn column(bits: u32, encoding: Encoding, parts: Vec<Part>) -> EncryptedColumn {
+fn column(bits: u32, encoding: Encoding, sources: Vec<SourceColumn>) -> EncryptedColumn {
     let (name, key) = ("salary".to_owned(), KEY.parse().unwrap());
-    EncryptedColumn { name, key, bits, encoding, parts, max_additions: 1 << 32 }
+    EncryptedColumn { name, key, bits, encoding, sources, max_additions: 1 << 32 }
 }
 
 fn usual() -> EncryptedColumn {
-    column(512, Encoding::Fixed, vec![Part::new("salary", 2, 1_000_000)])
+    column(512, Encoding::Fixed, vec![SourceColumn::new("salary", 2, 1_000_000)])
 }
 
 fn read(field: &Field) -> Result<Option<EncryptedColumn>, MetadataError> {
     EncryptedColumn::from_field(field)
 }
 
-/// The usual field with one entry changed, or removed.
+/// The usual field with one entry changed or removed.
 fn changed(key: &str, value: Option<&str>) -> Field {
     let field = usual().field();
     let mut metadata = field.metadata().clone();
@@ -33,7 +33,10 @@ fn changed(key: &str, value: Option<&str>) -> Field {
 
 #[test]
 fn the_field_is_as_documented() {
-    let slots = vec![Part::new("a", 0, 7), Part { additions: "n".into(), ..Part::new("b,\"c\"", 3, 9) }];
+    let slots = vec![
+        SourceColumn::new("a", 0, 7),
+        SourceColumn { additions: "n".into(), ..SourceColumn::new("b,\"c\"", 3, 9) },
+    ];
     let column = EncryptedColumn { name: "a+b".into(), ..column(514, Encoding::Slots, slots) };
     let field = column.field();
     assert_eq!(*field.data_type(), DataType::FixedSizeBinary(2 * 65));
@@ -123,11 +126,12 @@ fn the_type_must_be_the_ciphertexts() {
 
 #[test]
 fn what_does_not_fit_the_key_is_refused() {
-    let wide = column(512, Encoding::Integer, vec![Part::new("x", 0, i128::MAX as u128)]);
+    let wide = column(512, Encoding::Integer, vec![SourceColumn::new("x", 0, i128::MAX as u128)]);
     assert!(read(&wide.field()).is_ok());
     let narrow = EncryptedColumn { bits: 128, ..wide.clone() };
     assert_eq!(read(&narrow.field()), Err(MetadataError::DoesNotFit { bits: 128 }));
-    // 4 * 80 bits of fraction, 127 of range and 32 of additions are more than 512 with the sign.
+    // With 127 bits of range, 32 of additions and the sign, 4 * 80 bits of fraction fit 512 bits,
+    // but 4 * 90 do not.
     let deep = EncryptedColumn { encoding: Encoding::Base16(-80), ..wide.clone() };
     assert!(read(&deep.field()).is_ok());
     let deeper = EncryptedColumn { encoding: Encoding::Base16(-90), ..wide };
@@ -137,24 +141,25 @@ fn what_does_not_fit_the_key_is_refused() {
 #[test]
 fn only_columns_that_agree_add_up() {
     let first = usual();
-    first.check_adds_to(&first).unwrap();
-    let other_scale = column(512, Encoding::Fixed, vec![Part::new("salary", 3, 1_000_000)]);
-    let error = other_scale.check_adds_to(&first).unwrap_err().to_string();
-    assert_eq!(error, "column salary: the scale is 3 here but 2 before");
-    let other_range = column(512, Encoding::Fixed, vec![Part::new("salary", 2, 1_000)]);
-    assert!(other_range.check_adds_to(&first).unwrap_err().to_string().contains("the range"));
+    first.check_compatible(&first).unwrap();
+    let other_scale = column(512, Encoding::Fixed, vec![SourceColumn::new("salary", 3, 1_000_000)]);
+    let error = other_scale.check_compatible(&first).unwrap_err().to_string();
+    assert_eq!(error, "column salary: the scale is 3, not 2 as before");
+    let other_range = column(512, Encoding::Fixed, vec![SourceColumn::new("salary", 2, 1_000)]);
+    assert!(other_range.check_compatible(&first).unwrap_err().to_string().contains("the range"));
     let other_limit = EncryptedColumn { max_additions: 5, ..first.clone() };
-    assert!(other_limit.check_adds_to(&first).is_err());
+    assert!(other_limit.check_compatible(&first).is_err());
 }
 
 fn any_column() -> impl Strategy<Value = EncryptedColumn> {
-    let part = (0_u32..=38, 1_u128..=i128::MAX as u128, "\\PC{0,12}");
-    let parts = proptest::collection::vec(part, 1..5);
-    (parts, 0_u32..4, 1..=u64::MAX, 0..=64_i32).prop_map(|(parts, kind, max_additions, depth)| {
-        let named = parts.into_iter().enumerate();
-        // Distinct whatever the text: the number of the part begins the name.
-        let mut parts: Vec<Part> =
-            named.map(|(index, (scale, range, text))| Part::new(&format!("{index}{text}"), scale, range)).collect();
+    let source = (0_u32..=38, 1_u128..=i128::MAX as u128, "\\PC{0,12}");
+    let sources = proptest::collection::vec(source, 1..5);
+    (sources, 0_u32..4, 1..=u64::MAX, 0..=64_i32).prop_map(|(sources, kind, max_additions, depth)| {
+        let named = sources.into_iter().enumerate();
+        // Distinct for any text, because the number of the source column starts the name.
+        let mut sources: Vec<SourceColumn> = named
+            .map(|(index, (scale, range, text))| SourceColumn::new(&format!("{index}{text}"), scale, range))
+            .collect();
         let encoding = match kind {
             0 => Encoding::Integer,
             1 => Encoding::Fixed,
@@ -162,12 +167,12 @@ fn any_column() -> impl Strategy<Value = EncryptedColumn> {
             _ => Encoding::Slots,
         };
         if encoding != Encoding::Slots {
-            parts.truncate(1);
+            sources.truncate(1);
         }
         if !matches!(encoding, Encoding::Slots | Encoding::Fixed) {
-            parts[0].scale = 0;
+            sources[0].scale = 0;
         }
-        EncryptedColumn { max_additions, ..column(2048, encoding, parts) }
+        EncryptedColumn { max_additions, ..column(2048, encoding, sources) }
     })
 }
 

@@ -1,17 +1,17 @@
-//! What is written is read again, however wide it is, or is an error before it is written.
+//! Every written table can be read again at any width, or fails before it is written.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema};
 use hearith_bfv::{Engine, PrivateKey, Set};
-use hearith_columns::lattice::{LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
+use hearith_columns::lattice::{LatticeAggregator, LatticeDecryptor, LatticeEncryptor, LatticeKey};
 use hearith_columns::limits::MAX_COLUMNS;
-use hearith_columns::parquet::{ParquetSink, ParquetSource, WriteError};
+use hearith_columns::parquet::{ParquetReader, ParquetWriter, WriteError};
 use hearith_columns::{Alignment, ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, TableDigest};
 use hearith_paillier::{KeyPolicy, Variant};
 
-/// A table of so many columns, each of the numbers of its rows.
+/// A table with this many columns, each with the numbers of its rows.
 fn table(columns: usize, rows: i64) -> RecordBatch {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
     let fields: Vec<Field> = (0..columns).map(|at| Field::new(format!("c{at}"), DataType::Int64, true)).collect();
@@ -19,18 +19,17 @@ fn table(columns: usize, rows: i64) -> RecordBatch {
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), vec![numbers; columns], &options).unwrap()
 }
 
-/// The batches of a file that was written to be read again.
+/// Writes batches to a file and reads them again.
 fn read_again(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     let file = tempfile::tempfile().unwrap();
-    let mut sink = ParquetSink::new(file.try_clone().unwrap(), batches[0].schema()).unwrap();
+    let mut sink = ParquetWriter::new(file.try_clone().unwrap(), batches[0].schema()).unwrap();
     batches.iter().for_each(|batch| sink.write(batch).unwrap());
     sink.finish().unwrap();
-    let source = ParquetSource::open(file).unwrap();
+    let source = ParquetReader::open(file).unwrap();
     source.batches(1 << 16, None).unwrap().map(Result::unwrap).collect()
 }
 
-/// So many copies of the one encrypted column of a table, each with a name and a companion of its
-/// own.
+/// Copies the one encrypted column of a table `copies` times, each with its own name and companion.
 fn widened(batch: &RecordBatch, copies: usize) -> RecordBatch {
     let (schema, arrays) = (batch.schema(), batch.columns());
     let [cells, additions, numbers] = [0, 1, 2].map(|at| (schema.field(at).clone(), arrays[at].clone()));
@@ -56,21 +55,22 @@ fn a_thousand_columns_of_bfv_are_read_and_summed() {
     let schema = batches[0].schema();
     let sum = |keep: &[usize]| {
         let kept: Vec<RecordBatch> = batches.iter().map(|batch| batch.project(keep).unwrap()).collect();
-        let mut totals = LatticeTotals::new(key.public(), &kept[0].schema(), &[], None).unwrap();
+        let mut totals = LatticeAggregator::new(key.public(), &kept[0].schema(), &[], None).unwrap();
         totals.begin(&kept[0].schema()).unwrap();
         kept.iter().for_each(|batch| totals.update(batch, None).unwrap());
         totals.end().unwrap();
-        totals.release(0).unwrap().batch
+        totals.finish_with(0).unwrap().batch
     };
-    // The first and the last, as all take their time.
+    // Only the first and the last, because all of them take too long.
     let last = schema.fields().len() - 1;
     for keep in [[0, 1, last], [last - 2, last - 1, last]] {
         let totals = sum(&keep);
         let mut decryptor = LatticeDecryptor::new(&key, &totals.schema(), true).unwrap();
         let shown = decryptor.decrypt(&totals).unwrap().unwrap();
-        let text = hearith_columns::csv::Texts::new(shown.column_by_name("c0").unwrap()).unwrap().text(0).unwrap();
+        let text =
+            hearith_columns::csv::CellFormatter::new(shown.column_by_name("c0").unwrap()).unwrap().text(0).unwrap();
         assert_eq!(text, (0..3000).sum::<i64>().to_string());
-        // As many totals are written and read as well.
+        // The same number of totals is written and read as well.
         assert_eq!(read_again(&[widened(&totals.project(&[1, 2, 0]).unwrap(), 1000)])[0].num_columns(), 2001);
     }
 }
@@ -89,14 +89,14 @@ fn as_many_columns_as_are_read_become_more_and_stay_readable() {
 #[test]
 fn what_could_not_be_read_is_an_error_before_it_is_written() {
     let refused = |batch: &RecordBatch| -> String {
-        let written = ParquetSink::new(Vec::new(), batch.schema()).and_then(|mut sink| sink.write(batch));
+        let written = ParquetWriter::new(Vec::new(), batch.schema()).and_then(|mut sink| sink.write(batch));
         let error = written.unwrap_err();
         assert!(matches!(error, WriteError::Unreadable(_)), "{error}");
         error.to_string()
     };
     read_again(&[table(MAX_COLUMNS, 1)]);
     let error = refused(&table(MAX_COLUMNS + 1, 1));
-    assert_eq!(error, format!("no program of this version could read it: more than {MAX_COLUMNS} columns"));
+    assert_eq!(error, format!("this version could not read the file back: more than {MAX_COLUMNS} columns"));
     let cell: ArrayRef = Arc::new(arrow_array::BinaryArray::from_iter_values([vec![0_u8; 16 << 20]]));
     let wide =
         |count: usize| RecordBatch::try_from_iter((0..count).map(|at| (format!("c{at}"), cell.clone()))).unwrap();
@@ -107,8 +107,8 @@ fn what_could_not_be_read_is_an_error_before_it_is_written() {
     assert!(refused(&long).contains("row 0, column note: more than 16777216 bytes in a cell"));
 }
 
-/// The type by which other programs keep unlike columns apart is in files alone, and changes
-/// nothing that is computed of them.
+/// The extension type, by which other programs distinguish unlike columns, exists only in files and
+/// does not change results.
 #[test]
 fn files_have_the_extension_type_and_totals_are_the_same() {
     let key = hearith_paillier::PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best());
@@ -135,7 +135,7 @@ fn files_have_the_extension_type_and_totals_are_the_same() {
     let mut alignment = Alignment::of(&schemas, &["c1".to_owned()]).unwrap();
     assert_eq!(alignment.schema(&read).unwrap(), read);
     assert_eq!(alignment.align(key.public(), &batches[0]).unwrap(), batches[0]);
-    // At another scale the type would say what the column was.
+    // At another scale, the type would describe the column before the change.
     let finer = ColumnSpec { name: "c0".into(), scale: Some(2), ..Default::default() };
     let finer = EncryptOptions::new(vec![finer]);
     let finer = Encryptor::new(EncryptionKey::Owner(&key), &table.schema(), &finer).unwrap().schema();

@@ -1,8 +1,8 @@
-//! What is left on a card, and what children of `fork` find.
+//! Data left on a card, and the use of cards in children of `fork`.
 
 use hearith_cuda::{Driver, EMULATED_DRIVER};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Compute, Decrypt, DecryptError};
+use hearith_paillier::{DecryptError, DecryptionBackend, PublicKeyBackend};
 use libloading::Library;
 
 use crate::keys::{known, private, public, subgroup};
@@ -18,7 +18,7 @@ fn written(card: i32) -> usize {
     }
 }
 
-/// That memory is overwritten before it is given back the emulated driver sees itself.
+/// The emulated driver itself checks that memory is overwritten before it is freed.
 #[test]
 fn nothing_of_a_batch_stays_on_the_card() {
     let (key, vector) = subgroup(1024);
@@ -32,14 +32,14 @@ fn nothing_of_a_batch_stays_on_the_card() {
     let decrypting = private(7, &key);
     assert_eq!(decrypting.decrypt(&ciphertexts).unwrap(), plaintexts);
     assert_eq!(written(7), 0);
-    // After a batch that ends in an error, too.
+    // Also after a batch that ends in an error.
     let (_, foreign) = known(key.public(), &vector["foreign"], 1);
     assert!(decrypting.decrypt(&foreign).is_err());
     assert_eq!(written(7), 0);
 }
 
-/// A child of `fork` has no context of its own, and the driver gives it none: it is told so,
-/// however it asks, and its parent's card is left alone. `auto` takes the CPU.
+/// A child of `fork` has no context, and the driver cannot create one. Every use reports this, and
+/// the parent's card stays intact. `auto` uses the CPU.
 #[test]
 #[cfg(unix)]
 fn children_of_fork_are_refused() {
@@ -57,13 +57,13 @@ fn children_of_fork_are_refused() {
         };
         let anew = Driver::open(EMULATED_DRIVER.as_ref()).is_err_and(|fault| fault.to_string().contains(expected));
         let status = i32::from(!refused) + 2 * i32::from(!anew);
-        // The parent's card is let go without a call to the driver.
+        // The parent's card is dropped without a call to the driver.
         drop(card);
         // SAFETY: ends the child.
         unsafe { libc::_exit(status) };
     }
     let mut status = -1;
-    // SAFETY: the child that was just made, and the address of an integer.
+    // SAFETY: the child that was just created, and the address of an integer.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
     assert_eq!(card.decrypt(&ciphertexts).unwrap(), plaintexts);

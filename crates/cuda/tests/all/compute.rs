@@ -1,8 +1,8 @@
-//! What the public key is enough for, on emulated cards, beside the CPU.
+//! Operations with the public key on emulated cards, compared with the CPU.
 
 use hearith_device::{Device, Trust};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Compute, ErrorKind, PrivateKey, PublicKey};
+use hearith_paillier::{ErrorKind, PrivateKey, PublicKey, PublicKeyBackend};
 
 use crate::keys::{SOUND, djn, driver, private, public, standard, subgroup};
 use hearith_cuda::LoadedCard;
@@ -41,7 +41,7 @@ fn sums_and_multiples_are_those_of_the_cpu() {
         let public_key = key.public();
         let a = public_key.encrypt(&encode_signed(public_key, &NUMBERS).unwrap()).unwrap();
         let b = public_key.encrypt(&encode_signed(public_key, &[7; 5]).unwrap()).unwrap();
-        // More factors than one list has, rows more than once, and an empty group.
+        // More factors than a list can hold, repeated rows, and an empty group.
         let many: Vec<u32> = (0..150).map(|number| number % 5).collect();
         let groups = [vec![0, 1, 2, 3, 4], vec![], vec![3], vec![4, 4], many];
         let scalars = [0, 1, -1, i128::from(u64::MAX), -(1 << 69)];
@@ -60,15 +60,15 @@ fn sums_and_multiples_are_those_of_the_cpu() {
     }
 }
 
-/// Through the primes: the randomisers are checked, so a card that gives 1 for all of them, or is
-/// wrong in one row, does not pass.
+/// Encryption through the primes. The randomisers are checked, so a card fails if it returns 1 for
+/// all of them, or if one row is wrong.
 #[test]
 fn owners_encrypt_through_the_primes() {
     for (key, _) in standard(1026).into_iter().take(1).chain(standard(2048)) {
         let plaintexts = encode_signed(key.public(), &NUMBERS[..3]).unwrap();
         for number in SOUND {
             let card = private(number, &key);
-            let first = Compute::encrypt(&card, &plaintexts).unwrap();
+            let first = PublicKeyBackend::encrypt(&card, &plaintexts).unwrap();
             assert_eq!(key.decrypt(&first).unwrap(), plaintexts, "{}", card.describe());
             let second = card.rerandomise(&first).unwrap();
             assert_eq!(key.decrypt(&second).unwrap(), plaintexts, "{}", card.describe());
@@ -77,7 +77,7 @@ fn owners_encrypt_through_the_primes() {
         }
         for faulty in [4, 6] {
             let card = private(faulty, &key);
-            assert_eq!(key.decrypt(&Compute::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
+            assert_eq!(key.decrypt(&PublicKeyBackend::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
             assert!(card.has_failed(), "{}", card.describe());
             let card = private(faulty, &key);
             let sound = key.encrypt(&plaintexts).unwrap();
@@ -85,14 +85,16 @@ fn owners_encrypt_through_the_primes() {
             assert!(card.has_failed(), "{}", card.describe());
         }
     }
-    // The owner of another key has nothing to gain from them.
+    // For other keys, the owner has no advantage from the primes.
     let (key, _) = subgroup(1024);
     let plaintexts = encode_signed(key.public(), &NUMBERS).unwrap();
     let card = private(0, &key);
-    assert_eq!(key.decrypt(&Compute::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
+    assert_eq!(key.decrypt(&PublicKeyBackend::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
     assert_eq!(
-        key.decrypt(&card.add(&Compute::encrypt(&card, &plaintexts).unwrap(), &key.public().zeros(5)).unwrap())
-            .unwrap(),
+        key.decrypt(
+            &card.add(&PublicKeyBackend::encrypt(&card, &plaintexts).unwrap(), &key.public().zeros(5)).unwrap()
+        )
+        .unwrap(),
         plaintexts
     );
 }
@@ -134,7 +136,7 @@ fn the_largest_keys_are_summed() {
     }
 }
 
-/// A card that flips bits gives nothing out: what it computed is computed again on the CPU.
+/// Results of a card that flips bits are not returned. They are recomputed on the CPU.
 #[test]
 fn faults_in_every_operation_are_found() {
     let key = subgroup(1024).0;
@@ -163,7 +165,7 @@ fn faults_in_every_operation_are_found() {
     assert_eq!(multiples, public_key.multiply_deterministic(&ciphertexts, &[2; 5], 2).unwrap());
     failed(card);
 
-    // Encryption that is wrong in the last row alone.
+    // Encryption that is wrong in the last row only.
     let card = public(6, public_key);
     assert_eq!(key.decrypt(&card.encrypt(&plaintexts).unwrap()).unwrap(), plaintexts);
     failed(card);

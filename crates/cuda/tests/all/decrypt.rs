@@ -1,8 +1,8 @@
-//! Decryption on emulated cards: known answers, faults, and rows that are none of the key's.
+//! Decryption on emulated cards: known answers, faults, and foreign rows.
 
 use hearith_device::{Device, ErrorKind as DeviceErrorKind, Trust};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Decrypt, DecryptError, ErrorKind};
+use hearith_paillier::{DecryptError, DecryptionBackend, ErrorKind};
 
 use crate::keys::{SOUND, djn, driver, known, private, standard, subgroup};
 use hearith_cuda::LoadedCard;
@@ -10,7 +10,7 @@ use hearith_cuda::LoadedCard;
 #[test]
 fn known_ciphertexts_of_all_sizes_are_decrypted() {
     for card in SOUND {
-        // With the least and the greatest moduli of that size.
+        // Including the smallest and the largest moduli of that size.
         for (key, vector) in [standard(1024), standard(1026)].concat() {
             let (plaintexts, ciphertexts) = known(key.public(), &vector["encryptions"], 8);
             assert_eq!(private(card, &key).decrypt(&ciphertexts).unwrap(), plaintexts, "card {card}");
@@ -40,8 +40,8 @@ fn known_ciphertexts_of_large_keys_are_decrypted() {
     }
 }
 
-/// A card whose powers are wrong in a way that does not show in them (their first parts are 1): the
-/// batch is checked, computed again on the CPU, and the card is reported and left alone.
+/// A card whose powers are wrong although their first parts are 1, so that the fault does not show.
+/// The batch is checked and recomputed on the CPU. The card is reported and no longer used.
 #[test]
 fn a_fault_that_gives_the_key_away_does_not_leave() {
     let key = djn(2048);
@@ -61,7 +61,7 @@ fn a_fault_that_gives_the_key_away_does_not_leave() {
     assert!(note.contains(" s of kernels for 6 ciphertexts") && note.contains("Do not use this card"), "{note}");
 }
 
-/// Faults that show are not taken for rows that are wrong.
+/// Visible faults are not reported as wrong rows.
 #[test]
 fn a_fault_that_shows_is_not_the_rows() {
     let (key, vector) = subgroup(1024);

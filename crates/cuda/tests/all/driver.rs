@@ -1,4 +1,4 @@
-//! Drivers that are missing, broken or old: messages, never a crash.
+//! Missing, broken or old drivers cause messages, never a crash.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn a_missing_driver_is_a_message() {
     assert_eq!(fault.to_string(), "no driver: /nowhere/libcuda.so.1 cannot be loaded");
 }
 
-/// A library that is another one.
+/// A library that is not a driver.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_broken_driver_is_a_message() {
@@ -29,7 +29,7 @@ fn a_broken_driver_is_a_message() {
 #[test]
 fn an_old_driver_is_a_message() {
     let text = opened(OLD_DRIVER).to_string();
-    assert_eq!(text, "driver too old: it is of CUDA 12.4, and the kernels need 580 (CUDA 13.0) or newer");
+    assert_eq!(text, "driver too old: it supports CUDA 12.4, but the kernels need 580 (CUDA 13.0) or newer");
 }
 
 #[test]
@@ -39,6 +39,6 @@ fn cards_without_kernels_are_refused() {
         ErrorKind::Transport(cause) => cause.to_string(),
         other => panic!("{other}"),
     };
-    assert_eq!(error(3), "card too old: Emulated old has compute capability 7.5, and the kernels need 8.0");
+    assert_eq!(error(3), "card too old: Emulated old has compute capability 7.5, but the kernels need 8.0");
     assert_eq!(error(99), "no card 99: there are 9, counted from 0");
 }

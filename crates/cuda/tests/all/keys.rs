@@ -1,4 +1,4 @@
-//! Keys and known answers of `crates/paillier/tests/vectors`, and the emulated cards.
+//! Keys and known answers from `crates/paillier/tests/vectors`, and the emulated cards.
 
 use hearith_cuda::{Driver, EMULATED_DRIVER, LoadedCard};
 use hearith_device::Trust;
@@ -6,7 +6,7 @@ use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, P
 use rug::{Integer, integer::Order};
 use serde_json::Value;
 
-/// The cards that compute: with the exact product, the double-precision one, 32-bit multipliers.
+/// The faultless cards: with the exact product, the double-precision one, and 32-bit multipliers.
 pub const SOUND: [usize; 3] = [0, 1, 2];
 
 pub fn driver() -> Driver {
@@ -37,7 +37,7 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     number(value).to_digits(Order::MsfBe)
 }
 
-/// The keys of one list, all but those that are too short to matter here.
+/// The keys of a list with this size.
 fn list(name: &str, bits: u64) -> Vec<Value> {
     let all = if name == "subgroup" { vectors(name) } else { vectors("")[name].take() };
     let wanted = |one: &Value| one["bits"].as_u64().unwrap() == bits;
@@ -54,14 +54,14 @@ pub fn standard(bits: u64) -> Vec<(PrivateKey, Value)> {
     list(name, bits).into_iter().map(key).collect()
 }
 
-/// The DJN key of this size.
+/// A DJN key of this size.
 pub fn djn(bits: u64) -> PrivateKey {
     let vector = list("djn", bits).remove(0);
     let [p, q, h] = ["p", "q", "h"].map(|name| bytes(&vector[name]));
     PrivateKey::from_primes(&p, &q, Some(&h), KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// The subgroup key of this size, with its known answers.
+/// A subgroup key of this size, with its known answers.
 pub fn subgroup(bits: u64) -> (PrivateKey, Value) {
     let vector = list("subgroup", bits).remove(0);
     let [one, other, p, q, h] = ["P", "Q", "p", "q", "h"].map(|name| bytes(&vector[name]));
@@ -82,7 +82,7 @@ pub fn be(number: &Integer, width: usize) -> Vec<u8> {
     [vec![0; width - digits.len()], digits].concat()
 }
 
-/// Known plaintexts and ciphertexts of a list, the first few.
+/// The first known plaintexts and ciphertexts of a list.
 pub fn known(key: &PublicKey, list: &Value, rows: usize) -> (Plaintexts, Ciphertexts) {
     let column = |member: &str, width: usize| -> Vec<u8> {
         list.as_array().unwrap().iter().take(rows).flat_map(|one| be(&number(&one[member]), width)).collect()

@@ -1,5 +1,5 @@
-//! The whole of this crate without a card: the driver's interface over kernels that are compiled
-//! for this CPU (`kernels/driver.cpp` says which cards it has).
+//! The whole crate without a card: the driver's interface over kernels compiled for this CPU
+//! (`kernels/driver.cpp` lists its cards).
 
 mod cards;
 mod compute;

@@ -1,5 +1,4 @@
-//! The products of limbs that kernels are made of, at their edges: the double-precision one beside
-//! exact integers.
+//! The kernels' products of limbs at their edges: double precision compared with exact integers.
 
 use hearith_cuda::EMULATED_DRIVER;
 use libloading::Library;
@@ -8,7 +7,7 @@ use proptest::prelude::*;
 type Fused = unsafe extern "C" fn(u64, u64, *mut u64);
 type Exact = unsafe extern "C" fn(i32, u64, u64, *mut u64);
 
-/// `x y` in halves of so many bits, as the kernels add it to columns.
+/// `x y` split into the halves that the kernels add to columns.
 fn halves(x: u64, y: u64) -> [[u64; 2]; 3] {
     // SAFETY: the library is this crate's own, and these are the types of its functions.
     unsafe {

@@ -1,16 +1,16 @@
-//! Cards chosen by name, several of which share the rows of a batch. Each test runs in a process of
-//! its own: the environment says which driver there is.
+//! Cards chosen by name, several of which share the rows of a batch. Each test runs in its own
+//! process, because the environment selects the driver.
 
 use std::process::Command;
 
 use hearith_cuda::{AUTO_ROWS, Choice, EMULATED_DRIVER, LIBRARY_VARIABLE, LoadedCards};
 use hearith_device::{Device, Trust};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Ciphertexts, Compute, Decrypt, DecryptError, ErrorKind, PrivateKey};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, ErrorKind, PrivateKey, PublicKeyBackend};
 
 use crate::keys::{known, standard, subgroup};
 
-/// Runs a test in a process of its own, with this driver.
+/// Runs a test in its own process, with this driver.
 fn with_driver(test: &str, driver: &str, body: impl FnOnce()) {
     if std::env::var_os(LIBRARY_VARIABLE).is_some_and(|set| set == driver) {
         return body();
@@ -22,7 +22,7 @@ fn with_driver(test: &str, driver: &str, body: impl FnOnce()) {
     assert!(run.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// So many rows: a few ciphertexts over and over.
+/// A batch of `rows` rows: a few ciphertexts repeated.
 fn column(few: &Ciphertexts, rows: usize) -> Ciphertexts {
     few.select(&(0..rows).map(|row| row % few.len()).collect::<Vec<_>>()).unwrap()
 }
@@ -31,7 +31,7 @@ fn column(few: &Ciphertexts, rows: usize) -> Ciphertexts {
 fn cards_are_chosen() {
     with_driver("cards_are_chosen", EMULATED_DRIVER, || {
         let (key, _) = subgroup(1024);
-        // Those that have kernels, and no other.
+        // Only cards that have kernels.
         let all = LoadedCards::with_private(Choice::All, &key, Trust::Checked).unwrap();
         assert_eq!((all.describe().matches("kernels").count(), all.describe().contains("Emulated old")), (8, false));
         let one = LoadedCards::with_private(Choice::Number(2), &key, Trust::Checked).unwrap();
@@ -80,7 +80,7 @@ fn auto_takes_a_card_for_large_batches() {
     });
 }
 
-/// Without a driver `auto` is the CPU, and a card that is named is an error.
+/// Without a driver, `auto` uses the CPU, and a named card is an error.
 #[test]
 fn auto_does_without_a_card() {
     with_driver("auto_does_without_a_card", "/nowhere/libcuda.so.1", || {
@@ -101,7 +101,7 @@ fn numbers(key: &PrivateKey, ciphertexts: &Ciphertexts) -> Vec<i128> {
     decoded.iter().map(|number| number.to_i128().unwrap()).collect()
 }
 
-/// The row that an error names is the batch's, not the card's.
+/// An error names the row of the batch, not that of the card.
 #[test]
 fn rows_of_errors_are_those_of_the_batch() {
     with_driver("rows_of_errors_are_those_of_the_batch", EMULATED_DRIVER, || {

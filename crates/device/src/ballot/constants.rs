@@ -1,4 +1,4 @@
-//! What a board is given of an election's key: all of it public.
+//! The constants of an election's key for a board. All of them are public.
 
 use hearith_arith::natural;
 use hearith_paillier::{ErrorKind as SchemeErrorKind, PublicKey};
@@ -6,12 +6,12 @@ use hearith_paillier::{ErrorKind as SchemeErrorKind, PublicKey};
 use crate::mesa::constants::{one_row, power_modulo};
 use crate::{Error, ErrorKind};
 
-/// Numbers of a key in limbs, the lowest first, by the names of the board's ports.
+/// Numbers of a key in limbs, the lowest first, named after the board's ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constants {
     /// `n^2`.
     pub modulus: Vec<u64>,
-    /// `-1 / n^2` modulo two to the bits of a digit.
+    /// `-1 / n^2` modulo two to the power of the digit's bits.
     pub inverse: Vec<u64>,
     /// `R^2 mod n^2`, for the `R` of the board's products.
     pub enter: Vec<u64>,
@@ -34,10 +34,10 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Those for a board whose products go by digits of so many bits.
+    /// The constants for a board with digits of `digit_bits` bits.
     ///
     /// # Errors
-    /// The key is not of the variant djn.
+    /// The key is not of the variant `djn`.
     pub fn new(key: &PublicKey, digit_bits: u32) -> Result<Self, Error> {
         let limbs = key.plaintext_limbs();
         let number = |bytes: &[u8]| natural::from_be(bytes, limbs).map(|number| number.to_vec()).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Constants {
     }
 }
 
-/// A number and 1, in so many limbs.
+/// A number plus 1, in `limbs` limbs.
 fn plus_one(number: &[u64], limbs: usize) -> Vec<u64> {
     let mut sum = natural::resized(number, limbs);
     natural::add_assign(&mut sum, &[1]);

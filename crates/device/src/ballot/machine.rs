@@ -1,5 +1,5 @@
-//! A ballot machine from a terminal's side: set up for an election, asked for a ballot contest by
-//! contest, told to cast each or to open it.
+//! A ballot machine from a terminal's side. The terminal sets it up for an election, requests a
+//! ballot contest by contest, and has each ballot cast or opened.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use zeroize::Zeroizing;
 use super::{Answer, BallotLayout, Opening, Sealed, Sum, VotingSession};
 use crate::{Error, ErrorKind, System};
 
-/// The ballot machine, as users name it.
+/// The ballot machine's system.
 pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "makes and counts ballots" };
 
-/// Ballots that are begun again before a machine is given up that drops them all.
+/// Attempts at a ballot that the machine drops, before the terminal gives up.
 const RESTART_ATTEMPTS: usize = 8;
-/// Messages before a machine is given up that says no end: more than any ballot has parts, and some
-/// of other votes.
+/// Messages to wait for an answer's end, before the terminal gives up: more than a ballot has
+/// parts, plus some of other votes.
 const MESSAGES: usize = 256;
 
-/// The capability of making ballots.
+/// The capability of encrypting votes into ballots.
 pub trait MakesBallots {
-    /// A machine that is set up for an election. The settings say which one, and what of it, in
-    /// words of the kind's own; empty is the usual.
+    /// Sets up a machine for an election. The settings describe the machine, in a syntax that the
+    /// provider defines. They are usually empty.
     ///
     /// # Errors
     /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`],
@@ -29,30 +29,30 @@ pub trait MakesBallots {
     fn set_up(&self, setup: &Setup<'_>, settings: &str) -> Result<Machine, Error>;
 }
 
-/// What a machine is told of an election.
+/// The data of an election that a machine is set up with.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// What ballots are encrypted with.
+    /// The key that encrypts ballots.
     pub key: &'a PublicKey,
     /// The election's id.
     pub election: [u8; 32],
-    /// What each contest asks for.
+    /// The rules of each contest.
     pub contests: &'a [Rules],
 }
 
-/// What a contest asks for.
+/// The rules of a contest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Marks of a ballot, each 0 or 1.
     pub marks: usize,
-    /// How many of them may be 1.
+    /// Largest number of marks that are 1.
     pub most: usize,
-    /// How many must be.
+    /// Least number of marks that are 1.
     pub least: usize,
 }
 
 impl Rules {
-    /// What a board shows of the sum of the marks.
+    /// The statement that a board proves about the sum of the marks.
     pub fn sum(self) -> Sum {
         match self {
             Self { most, least, .. } if most == least => Sum::Known,
@@ -62,16 +62,16 @@ impl Rules {
     }
 }
 
-/// What a machine was built for.
+/// The sizes that a machine was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Bits of the key's `n`.
     pub key_bits: u32,
-    /// Contests at most.
+    /// Most contests.
     pub contests: usize,
     /// Marks of every ballot; a contest may use fewer.
     pub marks: usize,
-    /// Voters, who have the numbers below.
+    /// Number of voters. Their numbers are below it.
     pub voters: u32,
 }
 
@@ -85,10 +85,10 @@ impl Size {
         self.check_marks(setup.key.bits(), &marks)
     }
 
-    /// Checks that contests of so many marks each fit, with a key whose `n` has so many bits.
+    /// Checks that contests with these numbers of marks fit, with a key whose `n` has `bits` bits.
     ///
     /// # Errors
-    /// As [`Size::check`].
+    /// Those of [`Size::check`].
     pub fn check_marks(&self, bits: u32, marks: &[usize]) -> Result<(), Error> {
         let contests = marks.len();
         if bits != self.key_bits {
@@ -104,26 +104,27 @@ impl Size {
     }
 }
 
-/// The way to a machine: whole messages of 32-bit words, each once and in order, as the link's end
-/// beside it gives them (`rtl/links`).
+/// A connection to a machine. It carries whole messages of 32-bit words, each once and in order,
+/// like the adjacent end of the link (`rtl/links`).
 pub trait Line {
-    /// What and where the machine is, in words.
+    /// The type and location of the machine, in words.
     fn describe(&self) -> String;
 
-    /// Takes a message for the machine.
+    /// Sends a message to the machine.
     ///
     /// # Errors
     /// The line is gone.
     fn send(&mut self, words: &[u32]) -> Result<(), Error>;
 
-    /// The machine's next message.
+    /// Receives the machine's next message.
     ///
     /// # Errors
-    /// [`ErrorKind::MachineSilent`], or the line fails in a way of its own.
+    /// [`ErrorKind::MachineSilent`], or an error of the line itself.
     fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error>;
 }
 
-/// A machine that is set up. One ballot at a time: it is sealed, and then cast, opened or dropped.
+/// A machine that is set up. It handles one ballot at a time: the ballot is sealed, and then cast,
+/// opened or dropped.
 pub struct Machine {
     line: Box<dyn Line>,
     forms: Vec<BallotLayout>,
@@ -134,10 +135,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The terminal of the machine at this line, which has been set up so.
+    /// Creates the terminal for the machine on this line, which has been set up with `setup`.
     ///
     /// # Errors
-    /// As [`Size::check`], or if the random generator fails.
+    /// Those of [`Size::check`], or the random generator fails.
     pub fn new(line: Box<dyn Line>, size: &Size, setup: &Setup<'_>) -> Result<Self, Error> {
         size.check(setup)?;
         let form = |rules: &Rules| BallotLayout {
@@ -147,18 +148,18 @@ impl Machine {
             sum: rules.sum(),
         };
         let forms = setup.contests.iter().map(form).collect();
-        // Whatever another terminal said before was about other votes.
+        // A random start keeps votes apart from those of earlier terminals.
         let next = getrandom::u32().map_err(|error| ErrorKind::Scheme(error.into()))?;
         Ok(Self { line, forms, voters: size.voters, next, session: None })
     }
 
-    /// What and where it is, in words.
+    /// The type and location of the machine, in words.
     pub fn describe(&self) -> String {
         self.line.describe()
     }
 
-    /// A voter's number. The machine proves for a voter whose name in the record is that number in
-    /// eight hexadecimal digits, and for no other.
+    /// Returns a voter's number. The machine makes proofs only for voters whose name in the record
+    /// is their number in eight hexadecimal digits.
     ///
     /// # Errors
     /// [`ErrorKind::UnnumberedVoter`].
@@ -170,11 +171,11 @@ impl Machine {
         })
     }
 
-    /// Has a ballot made for a contest. It is dropped when the next one is begun.
+    /// Requests a ballot for a contest. The next request drops it.
     ///
     /// # Errors
-    /// [`ErrorKind::VoteRefused`], [`ErrorKind::NoBallot`] where what came is none,
-    /// [`ErrorKind::WrongAnswer`], or the line's.
+    /// [`ErrorKind::VoteRefused`], [`ErrorKind::NoBallot`] if the answer is no ballot,
+    /// [`ErrorKind::WrongAnswer`], or errors of the line.
     ///
     /// # Panics
     /// If there is no such contest.
@@ -190,7 +191,7 @@ impl Machine {
                     return Ok(sealed);
                 }
                 Answer::Refused(refusal) => return Err(ErrorKind::VoteRefused { refusal }.into()),
-                // Another vote's ballot went, and this vote with it.
+                // The board dropped another vote's ballot, and this vote with it.
                 Answer::Lost => (),
                 _ => return Err(ErrorKind::WrongAnswer.into()),
             }
@@ -198,10 +199,10 @@ impl Machine {
         Err(ErrorKind::WrongAnswer.into())
     }
 
-    /// Has the sealed ballot put into the machine's log.
+    /// Casts the sealed ballot: the machine puts it into its log.
     ///
     /// # Errors
-    /// [`ErrorKind::VoteRefused`] if it is not there; of others nobody knows.
+    /// [`ErrorKind::VoteRefused`] if it is not in the log. After any other error, this is unknown.
     ///
     /// # Panics
     /// If no ballot is sealed.
@@ -212,10 +213,11 @@ impl Machine {
         }
     }
 
-    /// Has the sealed ballot opened instead: what is in it, mark by mark. It never counts.
+    /// Challenges the sealed ballot and returns its contents, mark by mark. The ballot never
+    /// counts.
     ///
     /// # Errors
-    /// [`ErrorKind::NoBallot`] if what was opened is another one, or the line's.
+    /// [`ErrorKind::NoBallot`] if the machine opened another ballot, or errors of the line.
     ///
     /// # Panics
     /// If no ballot is sealed.
@@ -226,10 +228,10 @@ impl Machine {
         }
     }
 
-    /// Has the sealed ballot dropped: it is not in the log, and cannot be opened.
+    /// Drops the sealed ballot: it is not in the log and cannot be opened.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongAnswer`], or the line's.
+    /// [`ErrorKind::WrongAnswer`], or errors of the line.
     ///
     /// # Panics
     /// If no ballot is sealed.
@@ -250,7 +252,7 @@ impl Machine {
         }
     }
 
-    /// What the machine says to a vote when it has said all of it.
+    /// Receives messages up to the machine's complete answer to a vote.
     fn answer(&mut self, session: &mut VotingSession) -> Result<Answer, Error> {
         for _ in 0..MESSAGES {
             let words = self.line.receive()?;
@@ -284,8 +286,8 @@ mod tests {
     const SIZE: Size = Size { key_bits: 256, contests: 3, marks: 2, voters: 1000 };
     const RULES: Rules = Rules { marks: 2, most: 1, least: 1 };
 
-    /// Whom the line makes a machine seem to be: what it says to a message, given that and how many
-    /// came before.
+    /// A simulated machine: its answers to a message, by the message and the number of earlier
+    /// ones.
     type Script = fn(&[u32], usize) -> Vec<Vec<u32>>;
 
     struct Fake {
@@ -359,7 +361,7 @@ mod tests {
     #[test]
     fn what_others_said_before_is_let_pass() {
         let mut machine = machine(|words, before| match (words, before) {
-            // The decision about another vote went with this one.
+            // The machine dropped this vote together with the decision about another.
             ([_, _, 5, 1], 0) => vec![vec![1 << 16 | 4, 3]],
             (words, _) => [vec![vec![2, 3], said(4).remove(0)], honest(words, 1)].concat(),
         });
@@ -400,7 +402,7 @@ mod tests {
         };
         let error = after(full).cast().unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::VoteRefused { refusal: Refusal::NotStored }));
-        // What is opened is another ballot than was sealed.
+        // The opened ballot is not the sealed one.
         let other: Script = |words, before| match words {
             [1, id] => {
                 let mut opened = opened(*id);
@@ -442,7 +444,7 @@ mod tests {
         let error = check(SIZE, &[RULES, Rules { marks: 3, ..RULES }]).unwrap_err();
         assert_eq!(error, "contest 1 does not fit: it has 3 marks, and the machine takes at most 2");
         let error = check(Size { key_bits: 448, ..SIZE }, &[RULES]).unwrap_err();
-        assert_eq!(error, "a key of 256 bits does not fit: the device takes keys of 448 bits");
+        assert_eq!(error, "a key of 256 bits does not fit: the device supports keys of 448 bits");
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! The tally board of the ballot machine (`rtl/election/tally_board.sv`) as whoever closes an
-//! election sees it: it says what it has counted, and raises products to a trustee's share, with a
-//! proof. [`Order`] makes and reads messages without a line; [`Tally`] has a [`Line`].
+//! The tally board of the ballot machine (`rtl/election/tally_board.sv`), from the side of the
+//! officials who close an election.
+//!
+//! The board reports the number of counted ballots and returns a trustee's shares of the marks'
+//! products, with proofs. [`Order`] makes and reads messages without a line; [`Tally`] has a
+//! [`Line`].
 
 use std::fmt;
 
@@ -10,20 +13,19 @@ use zeroize::Zeroizing;
 use super::{Line, bytes};
 use crate::{Error, ErrorKind};
 
-/// How often a board is asked that goes on counting nothing, until it is given up.
+/// Queries without progress of the count before the board is given up.
 const QUESTIONS: usize = 200;
 
-/// What answers a refused order.
+/// Code of the answer to a refused order.
 const DECLINED: u32 = 3;
-/// Bits by which what a trustee keeps may be longer than a share, and by which an answer of a proof
-/// is.
+/// Bits by which a trustee's stored value, and the answer of a proof, may be longer than a share.
 const EXPONENT_BITS: u32 = 64;
 const ANSWER_BITS: u32 = 512;
 
-/// The capability of counting ballots, and of making a trustee's shares of what they come to.
+/// The capability of counting ballots and of computing a trustee's shares of the totals.
 pub trait CountsBallots {
-    /// A tally board that is set up for an election and a trustee, and to which these ballots are
-    /// on their way. The settings are as in [`MakesBallots::set_up`](super::MakesBallots::set_up).
+    /// Sets up a tally board for an election and a trustee, and starts to send it these ballots.
+    /// The settings are as in [`MakesBallots::set_up`](super::MakesBallots::set_up).
     ///
     /// # Errors
     /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`],
@@ -32,23 +34,23 @@ pub trait CountsBallots {
     fn set_up_tally(&self, setup: &TallySetup<'_>, ballots: &[Counted], settings: &str) -> Result<Tally, Error>;
 }
 
-/// What a tally board is told of an election and of the trustee whose it is: all of it public.
-/// Numbers are big-endian.
+/// The data of an election and a trustee that a tally board is set up with, all public. Numbers are
+/// big-endian.
 #[derive(Clone, Debug)]
 pub struct TallySetup<'a> {
-    /// What ballots are encrypted with.
+    /// The key that encrypts ballots.
     pub key: &'a PublicKey,
     /// The election's id.
     pub election: [u8; 32],
     /// Marks of each contest.
     pub marks: &'a [usize],
-    /// `v`.
+    /// The base `v` of the verification values.
     pub generator: Vec<u8>,
-    /// The trustee's `v_i`.
+    /// The trustee's verification value `v_i`.
     pub verifier: Vec<u8>,
-    /// How many trustees it takes.
+    /// Number of trustees that a decryption needs.
     pub needed: u32,
-    /// How many there are.
+    /// Number of trustees in total.
     pub trustees: u32,
     /// The trustee's number, from 1.
     pub trustee: u32,
@@ -56,14 +58,14 @@ pub struct TallySetup<'a> {
     pub share_bits: u32,
 }
 
-/// How long the numbers are that go to a board and come from it.
+/// Lengths of the numbers that a board receives and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     /// Bytes of the key's `n`: a multiple of 8.
     pub key_bytes: usize,
     /// Bits of the longest share of this key.
     pub share_bits: u32,
-    /// Bits of the longest share that the board takes.
+    /// Bits of the longest share that the board accepts.
     pub most_share_bits: u32,
 }
 
@@ -73,36 +75,36 @@ impl Lengths {
         self.key_bytes / 2
     }
 
-    /// Words of `D s_i` as the board takes it.
+    /// Words of `D s_i` in a message to the board.
     fn exponent_words(&self) -> usize {
         (self.most_share_bits + EXPONENT_BITS).div_ceil(32) as usize
     }
 
-    /// Words of an answer as the board says it.
+    /// Words of a proof's answer in a message of the board.
     fn answer_words(&self) -> usize {
         (self.most_share_bits + ANSWER_BITS).div_ceil(32) as usize
     }
 
-    /// Bytes of an answer as everybody verifies it.
+    /// Bytes of a proof's answer in its public form.
     fn answer_bytes(&self) -> usize {
         (self.share_bits + ANSWER_BITS).div_ceil(8) as usize
     }
 }
 
-/// A ballot for one contest as it is counted.
+/// A ballot to be counted, for one contest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The contest.
     pub contest: u32,
-    /// Whose it is: no two in a contest have the same number, of 24 bits.
+    /// Number of the ballot, of 24 bits. It is unique in its contest.
     pub number: u32,
     /// The marks' ciphertexts, big-endian.
     pub ciphertexts: Vec<Vec<u8>>,
 }
 
 impl Counted {
-    /// The message to a board for keys of so many bytes and ballots of so many marks. Marks that
-    /// the contest has not hold 0.
+    /// The message to a board for keys of `key_bytes` bytes and ballots of `marks` marks. Marks
+    /// that the contest lacks are filled with 0.
     pub fn words(&self, key_bytes: usize, marks: usize) -> Vec<u32> {
         let number = key_bytes / 2;
         let mut words = vec![self.contest << 24 | self.number, self.number, self.contest];
@@ -116,7 +118,7 @@ impl Counted {
     }
 }
 
-/// Why the board refuses an order.
+/// The reason why the board declines an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Decline {
@@ -141,56 +143,55 @@ impl Decline {
 impl fmt::Display for Decline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Decline::UnknownOrder => "it knows no such order",
+            Decline::UnknownOrder => "it does not know the command",
             Decline::NoSuchContest => "it has no such contest",
             Decline::NoSuchMark => "the contest has no such mark",
             Decline::NoShare => "no share of the key is loaded",
-            Decline::WrongShare => "the share of the key is not that of its trustee",
+            Decline::WrongShare => "the share of the key does not belong to its trustee",
             Decline::NoNoise => "the noise source failed, or has not started",
-            Decline::Unknown => "for a reason that this driver does not know",
+            Decline::Unknown => "the driver does not know the reason",
         })
     }
 }
 
-/// What a board is told. Contests and marks count from 0.
+/// An order to a board. Contests and marks count from 0.
 #[derive(Clone, Copy)]
 pub enum Order<'a> {
-    /// How many ballots were counted.
+    /// Requests the number of counted ballots.
     Count,
-    /// A mark's product.
+    /// Requests a mark's product.
     Product {
         /// The contest.
         contest: u32,
         /// Its mark.
         mark: u32,
     },
-    /// The trustee's share of the decryption of a mark's product.
+    /// Requests the trustee's share of the decryption of a mark's product.
     Share {
         /// The contest.
         contest: u32,
         /// Its mark.
         mark: u32,
     },
-    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more at most than the
-    /// longest share that the board takes.
+    /// Stores a trustee's share of the key: `D s_i`, big-endian, at most 8 bytes longer than the
+    /// longest share that the board accepts.
     Load(&'a [u8]),
-    /// To forget it.
+    /// Deletes the stored share.
     Forget,
 }
 
-/// What it answers.
+/// A board's reply to an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// So many ballots.
+    /// The number of counted ballots.
     Count(u32),
     /// A product, big-endian.
     Product(Vec<u8>),
-    /// A share of a decryption, in the bytes that everybody verifies: `c_i`, `a`, `b` and `z`,
-    /// big-endian.
+    /// A share of a decryption in its public form: `c_i`, `a`, `b` and `z`, big-endian.
     Share(Vec<u8>),
-    /// It was done.
+    /// The order was carried out.
     Done,
-    /// It was not.
+    /// The order was declined.
     Declined(Decline),
 }
 
@@ -198,7 +199,7 @@ impl Order<'_> {
     /// The message to a board for numbers of these lengths.
     ///
     /// # Errors
-    /// [`ErrorKind::OrderDeclined`] for a share that is too long for any.
+    /// [`ErrorKind::OrderDeclined`] for a share longer than any valid one.
     pub fn words(&self, lengths: &Lengths) -> Result<Zeroizing<Vec<u32>>, Error> {
         let (code, rest): (u32, &[u32]) = match self {
             Order::Count => (0, &[]),
@@ -215,8 +216,7 @@ impl Order<'_> {
         Ok(words)
     }
 
-    /// Reads what a board for numbers of these lengths answers; nothing of what answers another
-    /// order.
+    /// Reads the reply of a board for numbers of these lengths. `None` if it answers another order.
     pub fn reply(&self, lengths: &Lengths, words: &[u32]) -> Option<Reply> {
         if let &[DECLINED, code] = words {
             return Some(Reply::Declined(Decline::new(code)));
@@ -250,7 +250,7 @@ impl fmt::Debug for Order<'_> {
     }
 }
 
-/// A trustee's exponent in the words that the board takes, the lowest first.
+/// A trustee's exponent in words for the board, the lowest first.
 fn exponent(share: &[u8], lengths: &Lengths) -> Result<Zeroizing<Vec<u32>>, Error> {
     let width = lengths.exponent_words();
     if share.len() > 4 * width {
@@ -259,7 +259,7 @@ fn exponent(share: &[u8], lengths: &Lengths) -> Result<Zeroizing<Vec<u32>>, Erro
     Ok(little_endian(share, width))
 }
 
-/// A number in so many words, the lowest first; bytes above are left away.
+/// A number in `width` words, the lowest first. Excess high bytes are dropped.
 fn little_endian(number: &[u8], width: usize) -> Zeroizing<Vec<u32>> {
     let mut words = Zeroizing::new(vec![0; width]);
     for (at, &byte) in number.iter().rev().enumerate().take(4 * width) {
@@ -268,7 +268,7 @@ fn little_endian(number: &[u8], width: usize) -> Zeroizing<Vec<u32>> {
     words
 }
 
-/// A share of a decryption in its bytes.
+/// The bytes of a share of a decryption.
 fn share(words: &[u32], lengths: &Lengths) -> Option<Vec<u8>> {
     let number = lengths.number_words();
     let (numbers, answer) = words.split_at_checked(3 * number).filter(|(_, z)| z.len() == lengths.answer_words())?;
@@ -285,15 +285,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The one at this line, for numbers of these lengths.
+    /// Creates the driver for the board on this line, for numbers of these lengths.
     pub fn new(line: Box<dyn Line>, lengths: Lengths) -> Self {
         Self { line, lengths }
     }
 
-    /// How many ballots it has counted.
+    /// Returns the number of ballots that the board has counted.
     ///
     /// # Errors
-    /// [`ErrorKind::OrderDeclined`], [`ErrorKind::WrongAnswer`], or the line's.
+    /// [`ErrorKind::OrderDeclined`], [`ErrorKind::WrongAnswer`], or errors of the line.
     pub fn count(&mut self) -> Result<u32, Error> {
         match self.ask(&Order::Count)? {
             Reply::Count(count) => Ok(count),
@@ -301,10 +301,10 @@ impl Tally {
         }
     }
 
-    /// Waits until it has counted so many ballots.
+    /// Waits until the board has counted `ballots` ballots.
     ///
     /// # Errors
-    /// [`ErrorKind::NotCounted`] if it does not, or as [`Tally::count`].
+    /// [`ErrorKind::NotCounted`] if it does not, or those of [`Tally::count`].
     pub fn wait_for(&mut self, ballots: u32) -> Result<(), Error> {
         let (mut counted, mut asked) = (0, 0);
         while asked < QUESTIONS {
@@ -321,7 +321,7 @@ impl Tally {
     /// The product of a mark's ciphertexts, big-endian.
     ///
     /// # Errors
-    /// As [`Tally::count`].
+    /// Those of [`Tally::count`].
     pub fn product(&mut self, contest: u32, mark: u32) -> Result<Vec<u8>, Error> {
         match self.ask(&Order::Product { contest, mark })? {
             Reply::Product(product) => Ok(product),
@@ -329,28 +329,28 @@ impl Tally {
         }
     }
 
-    /// Has it keep a trustee's share of the key, `D s_i`, big-endian. It is not kept unless it is
-    /// that of the `v_i` for which the board is set up.
+    /// Stores a trustee's share of the key, `D s_i`, big-endian. The board accepts it only if it
+    /// matches the `v_i` that the board is set up with.
     ///
     /// # Errors
-    /// As [`Tally::count`].
+    /// Those of [`Tally::count`].
     pub fn load(&mut self, share: &[u8]) -> Result<(), Error> {
         self.done(&Order::Load(share))
     }
 
-    /// Has it forget the share.
+    /// Deletes the stored share.
     ///
     /// # Errors
-    /// As [`Tally::count`].
+    /// Those of [`Tally::count`].
     pub fn forget(&mut self) -> Result<(), Error> {
         self.done(&Order::Forget)
     }
 
-    /// The trustee's share of the decryption of a mark's product, with its proof, in the bytes that
-    /// everybody verifies (docs/explanation/threshold.md).
+    /// The trustee's share of the decryption of a mark's product, with its proof, in its public
+    /// form (docs/explanation/threshold.md).
     ///
     /// # Errors
-    /// As [`Tally::count`].
+    /// Those of [`Tally::count`].
     pub fn share(&mut self, contest: u32, mark: u32) -> Result<Vec<u8>, Error> {
         match self.ask(&Order::Share { contest, mark })? {
             Reply::Share(share) => Ok(share),
@@ -388,7 +388,7 @@ mod tests {
 
     const KEY: usize = 32;
     const LENGTHS: Lengths = Lengths { key_bytes: KEY, share_bits: 512, most_share_bits: 512 };
-    /// A board for longer shares than those of the key.
+    /// A board for shares longer than those of the key.
     const LONGER: Lengths = Lengths { key_bytes: KEY, share_bits: 1036, most_share_bits: 1090 };
 
     #[test]
@@ -406,7 +406,7 @@ mod tests {
         let error = Order::Load(&[0; 73]).words(&LENGTHS).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::OrderDeclined { decline: Decline::WrongShare }));
         assert_eq!(format!("{:?}", Order::Load(&share)), "Load");
-        // 1090 bits and 64 more are 37 words, whatever the key's own shares have.
+        // 1090 bits plus 64 are 37 words, whatever the length of the key's own shares.
         let words = Order::Load(&[0xff; 138]).words(&LONGER).unwrap();
         assert_eq!((words.len(), words[35], words[36]), (38, 0xffff, 0));
         Order::Load(&[0; 4 * 37]).words(&LONGER).unwrap();
@@ -418,7 +418,7 @@ mod tests {
         let ballot = Counted { contest: 2, number: 5, ciphertexts: vec![[&[1, 2, 3, 4][..], &[0; 60]].concat()] };
         let words = ballot.words(KEY, 2);
         assert_eq!((&words[..4], words[18]), (&[2 << 24 | 5, 5, 2, 0][..], 0x0102_0304));
-        // A mark that the contest has not.
+        // A mark that the contest lacks.
         assert_eq!((words[19], words[20..].iter().sum::<u32>(), words.len()), (1, 0, 3 + 2 * 16));
     }
 
@@ -433,7 +433,7 @@ mod tests {
         for wrong in [&said[..82], &[&said[..], &[0]].concat(), &[&[5, 2, 0], &said[3..]].concat(), &[6]] {
             assert_eq!(share.reply(&LENGTHS, wrong), None);
         }
-        // An answer of 51 words, of which 1548 bits are read: 193 bytes and a half.
+        // The answer has 51 words, of which 1548 bits are used: 193.5 bytes.
         let mut said: Vec<u32> = [5, 2, 1].into_iter().chain((0..48 + 51).map(|at| u32::from(at < 96))).collect();
         said[3 + 48 + 48] = 0x0fff;
         let Some(Reply::Share(bytes)) = share.reply(&LONGER, &said) else { panic!("a share") };
@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(Decline::new(0), Decline::Unknown);
     }
 
-    /// A board that says what it is asked back, and then something else.
+    /// A board that repeats the request and then sends something else.
     struct Echo(Vec<Vec<u32>>);
 
     impl Line for Echo {

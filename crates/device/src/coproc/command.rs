@@ -1,4 +1,4 @@
-//! Commands and answers as they travel (`rtl/coproc/README.md`).
+//! The format of commands and answers (`rtl/coproc/README.md`).
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use zeroize::Zeroizing;
 use super::parameters::CoprocParameters;
 use crate::{Error, ErrorKind};
 
-/// What a command does with its operands `x` and `y`, modulo `n^2`.
+/// The operation of a command on its operands `x` and `y`, modulo `n^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Operation {
     /// `x y`.
     Multiply = 1,
-    /// `x^y`, of `y` the low bits that the command says.
+    /// `x^y`, with the low bits of `y` that the command's length selects.
     Power = 2,
     /// `x^n (1 + y n)`, `x` and `y` below `n`.
     Encrypt = 3,
@@ -24,43 +24,45 @@ pub enum Operation {
     CombEncrypt = 5,
     /// `h^y x`.
     CombRerandomise = 6,
-    /// The running product of a group, 1 to begin with, becomes itself times `x`.
+    /// Multiplies the running product of a group, initially 1, by `x`.
     Accumulate = 7,
-    /// It becomes its power `2^l` times `x^y`, `l` the length rounded up to a multiple of 4:
-    /// exponents of any length come in pieces, the highest first.
+    /// Raises the running product to the power `2^l` and multiplies it by `x^y`, where `l` is the
+    /// length rounded up to a multiple of 4.
+    ///
+    /// Exponents of any length are sent in pieces, the highest first.
     Continue = 8,
-    /// The running product of a group, which is empty then.
+    /// Returns the running product of a group and resets it to 1.
     Total = 9,
-    /// The entry of the comb that the group's number names becomes `x`.
+    /// Sets the comb entry given by the group number to `x`.
     SetComb = 10,
-    /// `x` to the secret exponent that was loaded with the key.
+    /// `x` to the power of the secret exponent that was loaded with the key.
     Decrypt = 11,
 }
 
-/// Why the device refuses a command. The others of its batch are carried out.
+/// The reason why the device refuses a command. It carries out the other commands of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It knows no such command.
+    /// The device does not know the command.
     Unknown,
     /// The first operand is at or above its modulus.
     FirstOperand,
-    /// The second operand is.
+    /// The second operand is at or above its modulus.
     SecondOperand,
-    /// The exponent has no bits, or too many.
+    /// The exponent has no bits or too many.
     Length,
     /// The modulus is even.
     EvenModulus,
-    /// The modulus has not the device's length.
+    /// The modulus is shorter than the device's length.
     ShortModulus,
-    /// There is no such group.
+    /// The group does not exist.
     Group,
-    /// What it takes is not there: the group is empty, the comb not whole, or the secret exponent
-    /// was not loaded.
+    /// Data that the command needs are missing: the group is empty, the comb is incomplete, or no
+    /// secret exponent was loaded.
     Missing,
 }
 
 impl Refusal {
-    /// Of the code of an answer.
+    /// Parses the code of an answer.
     fn of(code: u8) -> Option<Self> {
         let refusals = [
             Refusal::Unknown,
@@ -84,41 +86,41 @@ impl fmt::Display for Refusal {
             Refusal::SecondOperand => "the second operand is not below its modulus",
             Refusal::Length => "the exponent is empty or too long",
             Refusal::EvenModulus => "the modulus is even",
-            Refusal::ShortModulus => "the modulus has not the device's length",
+            Refusal::ShortModulus => "the modulus does not have the device's length",
             Refusal::Group => "it has no such group",
             Refusal::Missing => "the group is empty, or the comb or the secret exponent is not loaded",
         })
     }
 }
 
-/// A result, limbs with the least significant first, wiped when dropped.
+/// A result in limbs, the least significant first, wiped when dropped.
 pub type Number = Zeroizing<Vec<u64>>;
 
-/// A command. Operands are limbs, the least significant first, and may be shorter than the
-/// device's.
+/// A command. Operands are limbs, the least significant first, and may be shorter than the device's
+/// operands.
 #[derive(Clone, Copy)]
 pub struct Command<'a> {
-    /// What is to be done.
+    /// The operation.
     pub operation: Operation,
-    /// Bits of the exponent, where there is one; 1 to twice those of the key.
+    /// Bits of the exponent, if the operation has one: 1 to twice the bits of the key.
     pub length: u32,
-    /// The group, or the entry of the comb.
+    /// The group, or the index of the comb entry.
     pub group: u16,
     /// The first operand.
     pub x: &'a [u64],
-    /// The second.
+    /// The second operand.
     pub y: &'a [u64],
 }
 
 impl<'a> Command<'a> {
-    /// An operation with its operands, none of them an exponent, and no group.
+    /// Creates an operation without exponent and group.
     pub fn new(operation: Operation, x: &'a [u64], y: &'a [u64]) -> Self {
         Self { operation, length: 0, group: 0, x, y }
     }
 }
 
 impl fmt::Debug for Command<'_> {
-    /// Without the operands.
+    /// Omits the operands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, length, group, .. } = self;
         write!(f, "Command({operation:?}, {length} bits, group {group})")
@@ -128,7 +130,7 @@ impl fmt::Debug for Command<'_> {
 /// Commands as items: `{y, x, command}`.
 ///
 /// # Panics
-/// If an operand is longer than the device's.
+/// If an operand is longer than the device's operands.
 pub(super) fn items(commands: &[Command<'_>], parameters: &CoprocParameters) -> Batch {
     let limbs = parameters.limbs();
     let mut items = Batch::zeros(commands.len(), 1 + 2 * limbs);
@@ -142,10 +144,10 @@ pub(super) fn items(commands: &[Command<'_>], parameters: &CoprocParameters) -> 
     items
 }
 
-/// What the answers to these commands hold: the results, or why there is none.
+/// The results in the answers to these commands, or the reasons for refusal.
 ///
 /// # Errors
-/// [`ErrorKind::WrongAnswer`] in the first row that answers something else.
+/// [`ErrorKind::WrongAnswer`] for the first row that answers a different command.
 pub(super) fn results(commands: &[Command<'_>], answers: &Batch) -> Result<Vec<Result<Number, Refusal>>, Error> {
     let result = |(row, (command, answer)): (usize, (&Command<'_>, &[u64]))| {
         let [code, operation, ..] = answer[0].to_le_bytes();

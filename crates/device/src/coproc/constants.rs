@@ -1,4 +1,4 @@
-//! The constants of a key, the comb of one with a generator, and what finishes a decryption.
+//! The constants of a key, the comb of a key with a generator, and the last step of a decryption.
 
 use hearith_arith::{Batch, Engine, Exponents, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey, PublicKey};
@@ -31,11 +31,11 @@ impl Moduli {
         Ok(Self { n: Secret::new(n.to_vec()), squared })
     }
 
-    /// The modulus, and the powers of two with which numbers get into Montgomery form and out of
-    /// it. Of a public key, everybody may know them.
+    /// The modulus, and the powers of two that convert numbers to Montgomery form and back. For a
+    /// public key, all of them are public.
     ///
     /// # Errors
-    /// As [`Duals::new`], of a core of dual numbers.
+    /// For a core of dual numbers, those of [`Duals::new`].
     pub(super) fn constants(&self, parameters: &CoprocParameters) -> Result<Vec<Constant>, DeviceError> {
         let CoprocParameters { bits, core, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
         let constant = |region: Region, value: Secret| -> Constant {
@@ -76,9 +76,10 @@ impl Moduli {
         Ok(constants)
     }
 
-    /// The entries of the comb for the powers of `h^n` of a DJN or a subgroup key: entry `j` is the
-    /// product of `h^(n 2^(i s))` over the bits `i` of `j`, `s` the bits of an exponent that belong
-    /// to a tooth. None if the key is of another variant.
+    /// The comb entries for powers of `h^n` of a DJN or subgroup key.
+    ///
+    /// Entry `j` is the product of `h^(n 2^(i s))` over the set bits `i` of `j`, where `s` is the
+    /// number of exponent bits per tooth. `None` for other variants.
     pub(super) fn comb(&self, key: &PublicKey, parameters: &CoprocParameters) -> Option<Batch> {
         let generator = natural::from_be(&key.generator_be()?, self.squared.limbs())?;
         let stride = exponent_bits(key).div_ceil(parameters.teeth);
@@ -94,21 +95,21 @@ impl Moduli {
     }
 }
 
-/// Bits of the randomisers' exponents of a key with a generator: half of those of `n`, or what a
-/// subgroup key says.
+/// Bits of the randomisers' exponents of a key with a generator: half of those of `n`, or the
+/// number that a subgroup key states.
 pub(super) fn exponent_bits(key: &PublicKey) -> u32 {
     key.exponent_bits().unwrap_or(key.bits() / 2)
 }
 
-/// What makes a plaintext of the device's power `c^f mod n^2 = 1 + m f n`, `f = (p - 1) (q - 1)`:
-/// the inverse of `f` modulo `n`.
+/// Computes plaintexts from the device's powers `c^f mod n^2 = 1 + m f n` with `f = (p - 1) (q -
+/// 1)`: holds the inverse of `f` modulo `n`.
 pub(super) struct Finish {
     root: Modulus,
     inverse: Secret,
 }
 
 impl Finish {
-    /// With the constant that the device gets, `f`. Constant time in the key.
+    /// Also returns the constant `f` for the device. Constant time in the key.
     pub(super) fn new(key: &PrivateKey, parameters: &CoprocParameters) -> Result<(Self, Constant), Error> {
         let [p, q] = key.primes();
         let engine = key.public().engine();
@@ -126,21 +127,21 @@ impl Finish {
         Ok((Self { root, inverse }, secret_exponent(totient, parameters)))
     }
 
-    /// The plaintexts; `None` if a number is not 1 modulo `n`. Constant time in the numbers but for
-    /// that.
+    /// The plaintexts, or `None` if a number is not 1 modulo `n`. Otherwise constant time in the
+    /// numbers.
     pub(super) fn plaintexts(&self, powers: &Batch) -> Option<Batch> {
         let quotients = quotients(powers, self.root.as_limbs())?;
         Some(self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len())))
     }
 }
 
-/// The secret exponent as the device is loaded with it.
+/// The secret exponent as a constant for the device.
 pub(super) fn secret_exponent(exponent: Secret, parameters: &CoprocParameters) -> Constant {
     (LAMBDA.number, exponent, (LAMBDA.bits)(parameters.bits, parameters.digit_bits, parameters.delay))
 }
 
-/// `L(x) = (x - 1) / n` of numbers below `n^2`; `None` if one is not 1 modulo `n`. Constant time
-/// but for that.
+/// `L(x) = (x - 1) / n` of numbers below `n^2`, or `None` if one is not 1 modulo `n`. Otherwise
+/// constant time.
 pub(super) fn quotients(powers: &Batch, n: &[u64]) -> Option<Batch> {
     let mut quotients = Batch::zeros(powers.len(), n.len());
     let mut right = 1;
@@ -155,16 +156,16 @@ pub(super) fn quotients(powers: &Batch, n: &[u64]) -> Option<Batch> {
     (right == 1).then_some(quotients)
 }
 
-/// `-m^-1 mod 2^bits` of an odd `m`.
+/// `-m^-1 mod 2^bits` for an odd `m`.
 fn negative_inverse(m: &[u64], bits: u32) -> Secret {
     let limbs = natural::limbs_of(bits);
-    // All ones are -1.
+    // The dividend of all ones is -1.
     let mut inverse = natural::divide_exact(&vec![u64::MAX; limbs], m, limbs);
     natural::clear_bits_from(&mut inverse, bits);
     inverse
 }
 
-/// `2^bits` in as many limbs as it takes.
+/// `2^bits` in as many limbs as it needs.
 fn power_of_two(bits: u32) -> Vec<u64> {
     let mut number = vec![0; bits as usize / 64 + 1];
     number[bits as usize / 64] = 1 << (bits % 64);
@@ -177,7 +178,8 @@ mod tests {
     use hearith_arith::random;
     use hearith_paillier::{Engine, KeyPolicy, Variant};
 
-    /// The comb as the device walks it: digits from the highest on, a square and an entry each.
+    /// Evaluates the comb like the device: from the highest digit on, a square and an entry per
+    /// digit.
     fn walked(squared: &Modulus, entries: &Batch, exponent: &[u64], bits: u32, teeth: u32) -> Batch {
         let stride = bits.div_ceil(teeth);
         let mut power = one_row(entries.row(0));

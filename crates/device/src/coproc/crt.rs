@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hearith_arith::{Batch, Modulus, natural};
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use super::constants::{Moduli, quotients};
@@ -14,30 +14,31 @@ use crate::mesa::Secret;
 use crate::mesa::constants::{less, merged};
 use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// Two co-processors side by side that decrypt, one with `p` in the place of a key's modulus, the
-/// other with `q`: each raises ciphertexts to `p - 1` modulo `p^2`. Of one device for the whole key
-/// each has half the width and half the bits of the exponent, so that both together are about four
-/// times as fast as one with their multipliers. They cannot do anything else with the key. When
-/// dropped it wipes them.
+/// Two co-processors that decrypt in parallel, one with `p` as its modulus, the other with `q`.
+/// Each raises ciphertexts to its prime less 1, modulo the prime's square.
 ///
-/// A device that lost its prime in a failure is loaded with it again for the next batch.
+/// Compared with one device for the whole key, each has half the width and half the exponent bits.
+/// Together they are about four times as fast as one device with the same number of multipliers.
+/// They support no other operation with the key. Dropping this wipes both.
+///
+/// If a device loses its prime in a failure, the next batch reloads it.
 #[derive(Debug)]
 pub struct CrtCoproc {
     public: PublicKey,
-    /// Modulo n.
+    /// Arithmetic modulo `n`.
     root: Modulus,
     primes: [Prime; 2],
-    /// For the checks.
+    /// The private key, for the checks.
     private: Option<PrivateKey>,
     devices: Mutex<[Coproc; 2]>,
 }
 
-/// What belongs to a prime.
+/// The data of one prime.
 struct Prime {
     moduli: Moduli,
     /// The secret exponent.
     exponent: Secret,
-    /// What `L(c^(p-1))` is multiplied by for the part of the plaintext modulo `n`.
+    /// The factor that maps `L(c^(p-1))` to its part of the plaintext modulo `n`.
     merged: Secret,
 }
 
@@ -48,7 +49,7 @@ impl Prime {
         Ok(Self { moduli: Moduli::new(root.engine(), prime)?, exponent, merged })
     }
 
-    /// The part of the plaintexts, modulo `n`, that is 0 modulo the other prime.
+    /// The part of the plaintexts modulo `n` that is 0 modulo the other prime.
     fn part(&self, root: &Modulus, device: &mut Coproc, ciphertexts: &Batch) -> Result<Batch, Error> {
         if !device.is_loaded() {
             device.load_modulus(&self.moduli, &self.exponent)?;
@@ -66,11 +67,11 @@ impl std::fmt::Debug for Prime {
 }
 
 impl CrtCoproc {
-    /// The devices at the other ends of two transports, loaded with a private key.
+    /// Opens the devices at the other ends of two transports and loads a private key.
     ///
     /// # Errors
-    /// [`ErrorKind::KeySize`] if one is not for keys of exactly the primes' length, or a device
-    /// fails.
+    /// [`ErrorKind::KeySize`] if a device is not for keys of exactly the primes' length, or a
+    /// failure of a device.
     pub fn new(transports: [Box<dyn Transport>; 2], key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let public = key.public();
         let n =
@@ -87,18 +88,19 @@ impl CrtCoproc {
         Ok(Self { public: public.clone(), root, primes, private, devices: Mutex::new(devices) })
     }
 
-    /// Decrypts every ciphertext, both devices at once. Constant time in the key, the ciphertexts
-    /// and the plaintexts.
+    /// Decrypts every ciphertext, on both devices in parallel. Constant time in the key, the
+    /// ciphertexts and the plaintexts.
     ///
     /// # Errors
-    /// As [`Coproc::decrypt`].
+    /// Those of [`Coproc::decrypt`].
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.public.check_coprime(ciphertexts)?;
         let [first, second] = &mut *self.devices();
         let decrypted = self.plaintexts(ciphertexts, [first, second]);
         if decrypted.is_err() {
             for device in [first, second] {
-                // A failure to wipe is no news beside this one; dropping the driver tries again.
+                // A failure to wipe adds nothing to this error, and dropping the driver wipes
+                // again.
                 let _ = device.wipe();
             }
         }
@@ -122,13 +124,13 @@ impl CrtCoproc {
         }
     }
 
-    /// The devices. A batch that panicked left them failing, and so fit to be asked.
+    /// Locks the devices. After a panic they are flushed or failing, and can be queried either way.
     fn devices(&self) -> MutexGuard<'_, [Coproc; 2]> {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Decrypt for CrtCoproc {
+impl DecryptionBackend for CrtCoproc {
     fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -145,7 +147,7 @@ impl Device for CrtCoproc {
         format!("{}, two: N = {} with {} cores each", devices[0].describe(), first.bits, first.cores.min(second.cores))
     }
 
-    /// Of both: the cycles of the one that took more, the products of both.
+    /// Totals of both devices: the larger number of cycles, the sum of the products.
     fn counters(&mut self) -> Result<Counters, Error> {
         let [first, second] = &mut *self.devices();
         let (first, second) = (first.counters()?, second.counters()?);

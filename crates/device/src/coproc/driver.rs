@@ -14,18 +14,19 @@ use crate::registers::coproc::IDENTITY;
 use crate::{Counters, Error, ErrorKind, Transport, Trust};
 
 const NAME: &str = "co-processor";
-/// Commands sent at a time, which bounds the memory of a batch.
+/// Commands sent at a time, a limit on the memory of a batch.
 const CHUNK: usize = 4096;
-/// Of so many results of which no combination is cheaper than doing them again, one is done again.
+/// One in this many results is recomputed, where no combined check is cheaper than computing them
+/// again.
 const SAMPLED: usize = 16;
 
-/// A co-processor behind a transport. When dropped it wipes the key on the device.
+/// A co-processor behind a transport. Dropping it wipes the key on the device.
 ///
-/// Answers are checked unless [`Trust::Unchecked`] says otherwise. Encryptions, re-randomisations
-/// and decryptions are, whole batches, by random linear combinations that no wrong plaintext passes
-/// but with a probability of `2^-64`. Sums and products have no check that is cheaper than doing
-/// them: of each batch one result in 16, and one at least, is computed again, nobody can foretell
-/// which. A batch that fails is an error, nothing of it is given out, and the device is wiped.
+/// Answers are checked unless [`Trust::Unchecked`] is set. Random linear combinations check whole
+/// batches of encryptions, re-randomisations and decryptions; a wrong plaintext passes with a
+/// probability of at most `2^-64`. Sums and products have no check that is cheaper than computing
+/// them. Of each batch, one result in 16 and at least one is therefore recomputed, selected
+/// unpredictably. If a batch fails its check, no result is returned and the device is wiped.
 #[derive(Debug)]
 pub struct Coproc {
     device: Accelerator,
@@ -36,30 +37,30 @@ pub struct Coproc {
     loaded: bool,
 }
 
-/// What the driver keeps of the key on the device.
+/// The driver's data of the key on the device.
 struct LoadedKey {
     public: PublicKey,
     moduli: Moduli,
     /// The comb's entries, if the key has a generator.
     comb: Option<Batch>,
-    /// Whether they are on the device: a flush drops them.
+    /// Whether the comb is on the device: a flush drops it.
     combed: bool,
     finish: Option<Finish>,
-    /// For the checks of decryptions.
+    /// The private key, for checks of decryptions.
     private: Option<PrivateKey>,
 }
 
-/// Plain numbers that ciphertexts are multiplied by.
+/// Plaintext integers that ciphertexts are multiplied by.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalars<'a> {
-    /// Everybody may know them: the time follows the length of the longest.
+    /// Public numbers: the time depends on the length of the longest.
     Public(&'a Plaintexts),
-    /// Nobody may: the time is that of the longest possible.
+    /// Secret numbers: the time is that of the longest possible number.
     Secret(&'a Plaintexts),
 }
 
 impl Coproc {
-    /// The device at the other end of a transport.
+    /// Opens the device at the other end of a transport.
     ///
     /// # Errors
     /// There is no co-processor, or it does not answer.
@@ -70,18 +71,17 @@ impl Coproc {
         Ok(Self { device, parameters, trust: Trust::default(), held: None, loaded: false })
     }
 
-    /// The same device, whose answers are checked or believed from the next key on: checked unless
-    /// this says otherwise.
+    /// Sets whether answers are checked, from the next key on. They are by default.
     pub fn with_trust(self, trust: Trust) -> Self {
         Self { trust, ..self }
     }
 
-    /// What the device was built for.
+    /// The parameters that the device was built with.
     pub fn parameters(&self) -> CoprocParameters {
         self.parameters
     }
 
-    /// Where the device is, in words.
+    /// The location of the device, in words.
     pub fn describe(&self) -> String {
         self.device.describe()
     }
@@ -91,25 +91,27 @@ impl Coproc {
         self.held.is_some()
     }
 
-    /// Commands that a batch should have for the filling of the device not to matter.
+    /// Number of commands from which the time to fill the device is negligible.
     pub fn batch_size(&self) -> usize {
         self.parameters.batch_size()
     }
 
-    /// Loads a public key, of exactly the device's size, and the comb of a DJN or a subgroup key.
+    /// Loads a public key of exactly the device's size, and the comb of a DJN or subgroup key.
     ///
     /// # Errors
-    /// [`ErrorKind::KeySize`], or the device fails; it then has no key.
+    /// [`ErrorKind::KeySize`], or a failure of the device, which then has no key.
     pub fn load_key(&mut self, key: &PublicKey) -> Result<(), Error> {
         self.load(key, None)
     }
 
-    /// Loads a private key: as [`Coproc::load_key`], and the secret exponent with which the device
-    /// decrypts. What finishes decryptions, and for the checks the key itself, stays in this
-    /// process.
+    /// Loads a private key: as [`Coproc::load_key`], plus the secret exponent with which the device
+    /// decrypts.
+    ///
+    /// The constant for the last step of decryptions stays in this process, and so does the key
+    /// itself if answers are checked.
     ///
     /// # Errors
-    /// As [`Coproc::load_key`].
+    /// Those of [`Coproc::load_key`].
     pub fn load_private_key(&mut self, key: &PrivateKey) -> Result<(), Error> {
         self.load(key.public(), Some(key))
     }
@@ -140,8 +142,8 @@ impl Coproc {
         Ok(())
     }
 
-    /// Loads a modulus that is no key, such as a prime of one, and a secret exponent, which has as
-    /// many bits at most: for [`Coproc::secret_powers`].
+    /// Loads a modulus that is no key, such as a prime of one, and a secret exponent of at most as
+    /// many bits, for [`Coproc::secret_powers`].
     pub(super) fn load_modulus(&mut self, moduli: &Moduli, exponent: &Secret) -> Result<(), Error> {
         (self.held, self.loaded) = (None, false);
         let (bits, takes) = (natural::bit_length(&moduli.n), self.parameters.bits);
@@ -153,20 +155,20 @@ impl Coproc {
         self.write(&constants)
     }
 
-    /// Whether a modulus is loaded, a key's or another.
+    /// Whether a modulus is loaded, of a key or not.
     pub(super) fn is_loaded(&self) -> bool {
         self.loaded
     }
 
-    /// The powers of numbers below the square of the modulus, the exponent the one that is loaded,
-    /// unchecked.
+    /// The powers of numbers below the square of the modulus, by the loaded exponent. Results are
+    /// not checked.
     pub(super) fn secret_powers(&mut self, numbers: &Batch) -> Result<Batch, Error> {
         let commands: Vec<Command<'_>> = numbers.rows().map(|x| Command::new(Operation::Decrypt, x, &[])).collect();
         self.send(&commands)
     }
 
-    /// Writes constants in the place of whatever an earlier key left, its secret exponent before
-    /// all.
+    /// Replaces everything that an earlier key left, above all its secret exponent, with these
+    /// constants.
     fn write(&mut self, constants: &[Constant]) -> Result<(), Error> {
         self.loaded = false;
         self.device.wipe()?;
@@ -175,11 +177,11 @@ impl Coproc {
         Ok(())
     }
 
-    /// The results of commands, each a number or why there is none. Operands are what the commands
-    /// say, results are not checked; groups and the comb are empty at the beginning.
+    /// Runs raw commands and returns for each a number or the reason for refusal. Results are not
+    /// checked. Groups and the comb are empty at the beginning.
     ///
     /// # Errors
-    /// [`ErrorKind::NoKey`], and whatever befalls the device.
+    /// [`ErrorKind::NoKey`], or any failure of the device.
     ///
     /// # Panics
     /// If an operand has more limbs than a number modulo `n^2`.
@@ -192,31 +194,32 @@ impl Coproc {
         Ok(results)
     }
 
-    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator:
-    /// `r^n`, or with the comb a power of `h^n` if the key has a generator: of a subgroup key with
-    /// exponents as long as the key says.
+    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator.
+    ///
+    /// The randomiser is `r^n`, or a power of `h^n` by the comb if the key has a generator. For a
+    /// subgroup key the exponents have the length that the key states.
     ///
     /// # Errors
-    /// As [`PublicKey::encrypt`], and whatever befalls the device.
+    /// Those of [`PublicKey::encrypt`], or any failure of the device.
     pub fn encrypt(&mut self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
         self.check_key_id(plaintexts.key_id())?;
         self.randomised(Payload::Plaintexts(plaintexts.batch()))
     }
 
-    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without
-    /// the private key.
+    /// Returns other ciphertexts of the same plaintexts. They cannot be linked to the given ones
+    /// without the private key.
     ///
     /// # Errors
-    /// As [`PublicKey::rerandomise`], and whatever befalls the device.
+    /// Those of [`PublicKey::rerandomise`], or any failure of the device.
     pub fn rerandomise(&mut self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_key_id(ciphertexts.key_id())?;
         self.randomised(Payload::Numbers(ciphertexts.batch()))
     }
 
-    /// Ciphertexts of the sums, row by row.
+    /// Adds row by row and returns the ciphertexts of the sums.
     ///
     /// # Errors
-    /// As [`PublicKey::add`], and whatever befalls the device.
+    /// Those of [`PublicKey::add`], or any failure of the device.
     pub fn add(&mut self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_key_id(a.key_id())?;
         self.check_key_id(b.key_id())?;
@@ -233,12 +236,15 @@ impl Coproc {
         self.recover_after(results)
     }
 
-    /// Ciphertexts of the plaintexts times plain numbers, row by row. They are powers, not
-    /// randomised anew: whoever has the ciphertext may guess the number and try.
+    /// Multiplies plaintexts by plaintext integers, row by row, and returns the ciphertexts of the
+    /// products.
+    ///
+    /// The results are powers and are not re-randomised: anyone who has the ciphertext can test
+    /// guesses of the number.
     ///
     /// # Errors
-    /// [`WrongKey`](SchemeErrorKind::WrongKey), [`Lengths`](SchemeErrorKind::Lengths), and whatever
-    /// befalls the device.
+    /// [`WrongKey`](SchemeErrorKind::WrongKey), [`Lengths`](SchemeErrorKind::Lengths), or any
+    /// failure of the device.
     pub fn multiply(&mut self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error> {
         let (Scalars::Public(by) | Scalars::Secret(by)) = scalars;
         self.check_key_id(ciphertexts.key_id())?;
@@ -251,12 +257,11 @@ impl Coproc {
         self.powers(ciphertexts.batch(), by.batch(), length)
     }
 
-    /// Ciphertexts of the plaintexts times whole numbers of magnitude below `2^bits`, row by row:
-    /// as [`PublicKey::multiply_deterministic`], whose results they are. The time depends on `bits`
-    /// alone.
+    /// Multiplies plaintexts by integers of magnitude below `2^bits`, row by row. The results equal
+    /// those of [`PublicKey::multiply_deterministic`]. The time depends on `bits` alone.
     ///
     /// # Errors
-    /// As [`PublicKey::multiply_deterministic`], and whatever befalls the device.
+    /// Those of [`PublicKey::multiply_deterministic`], or any failure of the device.
     pub fn multiply_signed(
         &mut self,
         ciphertexts: &Ciphertexts,
@@ -270,7 +275,7 @@ impl Coproc {
         for (row, &scalar) in scalars.iter().enumerate() {
             let sign = (scalar >> 127) as u128;
             let magnitude = (scalar as u128 ^ sign).wrapping_sub(sign);
-            // Of a scalar that is right this tells nothing.
+            // This branch reveals nothing about a valid scalar.
             if magnitude.checked_shr(bits).unwrap_or(0) != 0 {
                 return Err(Error::from(ErrorKind::Scheme(SchemeErrorKind::ScalarTooLarge { bits })).at_row(row));
             }
@@ -280,7 +285,7 @@ impl Coproc {
         self.powers(&bases, &magnitudes, bits.clamp(1, i128::BITS))
     }
 
-    /// Powers with exponents of so many bits, row by row.
+    /// Powers with exponents of `length` bits, row by row.
     fn powers(&mut self, bases: &Batch, exponents: &Batch, length: u32) -> Result<Ciphertexts, Error> {
         let power = |(x, y)| Command { length, ..Command::new(Operation::Power, x, y) };
         let commands: Vec<Command<'_>> = bases.rows().zip(exponents.rows()).map(power).collect();
@@ -295,11 +300,11 @@ impl Coproc {
         self.recover_after(results)
     }
 
-    /// A ciphertext of the sum of each group of rows, given by their numbers: as
+    /// Returns a ciphertext of the sum of each group of rows, given by row numbers: as
     /// [`PublicKey::sum_groups`].
     ///
     /// # Errors
-    /// As [`PublicKey::sum_groups`], and whatever befalls the device.
+    /// Those of [`PublicKey::sum_groups`], or any failure of the device.
     pub fn sum_groups(&mut self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
         self.check_key_id(ciphertexts.key_id())?;
         let rows = ciphertexts.len();
@@ -317,21 +322,23 @@ impl Coproc {
         self.recover_after(results)
     }
 
-    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there
-    /// are none.
+    /// Returns a ciphertext of the sum of all rows, as a batch of one. Without rows it is the
+    /// trivial ciphertext of 0.
     ///
     /// # Errors
-    /// As [`Coproc::sum_groups`].
+    /// Those of [`Coproc::sum_groups`].
     pub fn sum(&mut self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.sum_groups(ciphertexts, &[(0..).take(ciphertexts.len()).collect()])
     }
 
-    /// Decrypts every ciphertext: the device raises it to the secret exponent, the driver makes the
-    /// plaintext of that. Constant time in the key, the ciphertexts and the plaintexts.
+    /// Decrypts every ciphertext.
+    ///
+    /// The device raises it to the secret exponent, and the driver computes the plaintext from the
+    /// power. Constant time in the key, the ciphertexts and the plaintexts.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] if the key is a public one, and whatever
-    /// befalls the device.
+    /// Those of [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] for a public key, or any failure of
+    /// the device.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.check_key_id(ciphertexts.key_id())?;
         let held = self.held()?;
@@ -344,7 +351,7 @@ impl Coproc {
         self.recover_after(results)
     }
 
-    /// What the device has counted; a product is one modulo `n^2`.
+    /// The device's counters. A product is one modulo `n^2`.
     ///
     /// # Errors
     /// The device does not answer.
@@ -352,7 +359,7 @@ impl Coproc {
         self.device.counters()
     }
 
-    /// Clears the key on the device and drops what is in flight.
+    /// Clears the key on the device and drops everything in flight.
     ///
     /// # Errors
     /// The device does not answer.
@@ -361,12 +368,12 @@ impl Coproc {
         self.device.wipe()
     }
 
-    /// The key's part, if there is one.
+    /// The driver's data of the loaded key.
     fn held(&self) -> Result<&LoadedKey, Error> {
         self.held.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
     }
 
-    /// Fails unless what has this id belongs to the key that is loaded.
+    /// Fails unless the id is that of the loaded key.
     fn check_key_id(&self, found: KeyId) -> Result<(), Error> {
         let expected = self.held()?.public.id();
         if expected == found {
@@ -375,7 +382,7 @@ impl Coproc {
         Err(ErrorKind::Scheme(SchemeErrorKind::WrongKey { expected, found }).into())
     }
 
-    /// Payloads with fresh randomisers.
+    /// Multiplies payloads by fresh randomisers.
     fn randomised(&mut self, payload: Payload<'_>) -> Result<Ciphertexts, Error> {
         let results = self.randomise(&payload);
         self.recover_after(results)
@@ -416,7 +423,7 @@ impl Coproc {
         Ok(ciphertexts)
     }
 
-    /// Whether the key has a comb; if it has, it is on the device then.
+    /// Loads the comb if necessary. Returns whether the key has one.
     fn comb(&mut self) -> Result<bool, Error> {
         let held = self.held.as_ref().ok_or(ErrorKind::NoKey)?;
         let Some(comb) = held.comb.clone() else { return Ok(false) };
@@ -431,13 +438,14 @@ impl Coproc {
         Ok(true)
     }
 
-    /// The product of the rows of each group, as many groups at a time as the device keeps.
+    /// The product of the rows of each group. The groups are processed in chunks of as many as the
+    /// device can hold.
     fn totals(&mut self, rows: &Batch, groups: &[Vec<u32>]) -> Result<Batch, Error> {
         let mut totals = Batch::zeros(groups.len(), self.parameters.limbs());
         let mut first = 0;
         for chunk in groups.chunks(self.parameters.groups as usize) {
             let mut commands = Vec::new();
-            // Rows of one group follow each other as late as may be: one waits for the other.
+            // Rows of one group wait for each other, so they are sent as far apart as possible.
             let longest = chunk.iter().map(Vec::len).max().unwrap_or(0);
             for turn in 0..longest {
                 for (group, members) in (0..).zip(chunk) {
@@ -465,7 +473,7 @@ impl Coproc {
         Ok(totals)
     }
 
-    /// The results of commands, a row each, unchecked.
+    /// The results of commands, a row each. They are not checked.
     fn send(&mut self, commands: &[Command<'_>]) -> Result<Batch, Error> {
         let mut results = Batch::zeros(commands.len(), self.parameters.limbs());
         for (row, result) in self.exchange(commands)?.into_iter().enumerate() {
@@ -475,7 +483,7 @@ impl Coproc {
         Ok(results)
     }
 
-    /// What becomes of each command.
+    /// The result or refusal of each command.
     fn exchange(&mut self, commands: &[Command<'_>]) -> Result<Vec<Result<Number, Refusal>>, Error> {
         let (limbs, shape) = (self.parameters.limbs(), self.parameters.shape());
         let mut results = Vec::with_capacity(commands.len());
@@ -487,8 +495,7 @@ impl Coproc {
         Ok(results)
     }
 
-    /// Fails unless some of the results, which nobody could foretell, are what this CPU computes of
-    /// the same rows.
+    /// Recomputes an unpredictable sample of the results on this CPU. Fails unless they agree.
     fn spot_check(&self, results: &Batch, again: impl Fn(&[usize]) -> Batch) -> Result<(), Error> {
         if self.trust == Trust::Unchecked || results.is_empty() {
             return Ok(());
@@ -497,25 +504,26 @@ impl Coproc {
         if again(&rows) == results.select(&rows) { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
     }
 
-    /// Leaves a device that failed fit for the next batch: one that answered wrongly is wiped, and
-    /// what a flush dropped is noted.
+    /// Prepares the device for the next batch after a failure: wipes it after a wrong answer, and
+    /// records what a flush dropped.
     fn recover_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         let Err(error) = &result else { return result };
         match error.kind() {
             ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotACiphertext | ErrorKind::WrongAnswer => {
-                // A failure to wipe is no news beside this one; dropping the driver tries again.
+                // A failure to wipe adds nothing to this error, and dropping the driver wipes
+                // again.
                 let _ = self.wipe();
             }
             ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => (self.held, self.loaded) = (None, false),
             _ => {
-                // Groups and the comb are dropped, where a batch was cut off in the middle.
+                // The batch may have been cut off in the middle: groups and the comb are dropped.
                 let _ = self.flush();
             }
         }
         result
     }
 
-    /// Drops what is in flight, the groups and the comb.
+    /// Drops everything in flight, the groups and the comb.
     fn flush(&mut self) -> Result<(), Error> {
         if let Some(held) = &mut self.held {
             held.combed = false;
@@ -525,7 +533,7 @@ impl Coproc {
 }
 
 impl LoadedKey {
-    /// Results as ciphertexts.
+    /// Converts results to ciphertexts.
     fn ciphertexts(&self, results: &Batch) -> Result<Ciphertexts, Error> {
         let bytes = results.to_be_bytes(self.public.ciphertext_bytes());
         let no_ciphertext = |error: hearith_paillier::Error| match error.row() {
@@ -535,7 +543,7 @@ impl LoadedKey {
         self.public.ciphertexts_from_be(&bytes).map_err(no_ciphertext)
     }
 
-    /// The plaintexts of ciphertexts whose powers the device has given, checked.
+    /// Computes and checks the plaintexts of ciphertexts from the device's powers.
     fn plaintexts(&self, ciphertexts: &Ciphertexts, powers: &Batch) -> Result<Plaintexts, Error> {
         let finish = self.finish.as_ref().ok_or(ErrorKind::NoKey)?;
         let numbers = finish.plaintexts(powers).ok_or(ErrorKind::NotAPlaintext)?;
@@ -554,7 +562,7 @@ impl std::fmt::Debug for LoadedKey {
     }
 }
 
-/// Plaintexts, unless they are not those of the ciphertexts.
+/// Returns the plaintexts if they match the ciphertexts.
 pub(super) fn checked(
     key: &PrivateKey,
     ciphertexts: &Ciphertexts,
@@ -567,7 +575,7 @@ pub(super) fn checked(
     }
 }
 
-/// Fails unless two batches have as many rows.
+/// Fails unless two batches have equally many rows.
 fn same_length(a: usize, b: usize) -> Result<(), Error> {
     if a == b { Ok(()) } else { Err(ErrorKind::Scheme(SchemeErrorKind::Lengths { left: a, right: b }).into()) }
 }

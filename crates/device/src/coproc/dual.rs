@@ -7,7 +7,7 @@ use crate::mesa::Secret;
 use crate::mesa::constants::{first_row, one_row, scale};
 use crate::{Error, ErrorKind};
 
-/// What makes dual numbers of plain ones. Constant time in the modulus and the numbers.
+/// Converts numbers to dual numbers. Constant time in the modulus and the numbers.
 pub(super) struct Duals {
     square: Square,
     /// `u^-1 mod n`.
@@ -15,11 +15,11 @@ pub(super) struct Duals {
 }
 
 impl Duals {
-    /// For a modulus and the bits of its scale `u`, at most 64.
+    /// Creates the converter for a modulus and the bits of its scale `u`, at most 64.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsuitableModulus`] if `u` shares a factor with the modulus, which therefore
-    /// has one of no more bits.
+    /// [`ErrorKind::UnsuitableModulus`] if `u` and the modulus share a factor, which then has no
+    /// more bits than `u`.
     pub(super) fn new(squared: &Modulus, n: &[u64], scale_bits: u32) -> Result<Self, Error> {
         let square = Square::new(squared.engine(), n).map_err(hearith_paillier::Error::from)?;
         let unit = scale(n, scale_bits)[0];
@@ -35,7 +35,7 @@ impl Duals {
         Ok(Self { square, inverse })
     }
 
-    /// A number below `n^2`: its low part, and above that, from so many bits on, its high part,
+    /// The dual form of a number below `n^2`: its low part, and its high part from bit `bits` on,
     /// both below `n`.
     pub(super) fn dual(&self, number: &[u64], bits: u32) -> Secret {
         let parts = self.square.split(&one_row(number));
@@ -58,9 +58,10 @@ fn remainder(number: &[u64], word: u64) -> u64 {
     })
 }
 
-/// `a^-1` modulo an odd word above `a`, and their greatest common divisor; if that is not 1 the
-/// inverse is none. Constant time in both: of the pair's 128 bits a step takes one at least (the
-/// binary form of Euclid's algorithm).
+/// `a^-1` modulo an odd word above `a`, and their greatest common divisor.
+///
+/// If the divisor is not 1, the first result is no inverse. Constant time in both: each step
+/// removes at least one of the pair's 128 bits (the binary form of Euclid's algorithm).
 fn inverse(a: u64, word: u64) -> (u64, u64) {
     // a = x a_0 and b = y a_0 modulo the word, b odd.
     let (mut a, mut b, mut x, mut y) = (a, word, 1, 0);
@@ -71,7 +72,7 @@ fn inverse(a: u64, word: u64) -> (u64, u64) {
         (a, b, x, y) = (a ^ differ, b ^ differ, x ^ apart, y ^ apart);
         let (less, borrow) = x.overflowing_sub(y & odd);
         x = less.wrapping_add(word & mask(borrow) as u64);
-        // Half of x, or of x and the word.
+        // Half of x, or of x plus the word.
         let half = ((word >> 1) + 1) & 0_u64.wrapping_sub(x & 1);
         (a, x) = ((a - (b & odd)) >> 1, (x >> 1) + half);
     }
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(inverse(u64::MAX - 1, u64::MAX), (u64::MAX - 1, 1));
     }
 
-    /// Of moduli with small factors some have them in common with their scale, and are refused.
+    /// Some moduli with small factors share one with their scale, and are refused.
     #[test]
     fn dual_numbers_are_what_they_are_made_of() {
         let (mut random, mut refused) = (generator(), 0);

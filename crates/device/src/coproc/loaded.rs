@@ -1,20 +1,23 @@
-//! A co-processor that was loaded with a key, to be shared between threads.
+//! A co-processor with a key loaded, to be shared between threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hearith_paillier::{Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{
+    Ciphertexts, ComputeError, DecryptError, DecryptionBackend, Plaintexts, PrivateKey, PublicKey, PublicKeyBackend,
+};
 
 use super::Coproc;
 use crate::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// A co-processor with a key in it, to be shared between threads: one batch at a time has the
-/// device to itself. When dropped it wipes the key on the device. A device that lost its key in a
-/// failure is loaded with it again for the next batch; one that is believed keeps no private key
-/// here, and then is not.
+/// A co-processor with a key loaded, to be shared between threads. It processes one batch at a
+/// time. Dropping it wipes the key on the device.
+///
+/// If the device loses its key in a failure, the next batch reloads it. An unchecked device with a
+/// private key is not reloaded, because no private key is kept for it.
 #[derive(Debug)]
 pub struct LoadedCoproc {
     public: PublicKey,
-    /// What can be loaded again.
+    /// The key for reloading.
     key: Option<Key>,
     device: Mutex<Coproc>,
 }
@@ -26,7 +29,7 @@ enum Key {
 }
 
 impl LoadedCoproc {
-    /// The device at the other end of a transport, loaded with a public key.
+    /// Opens the device at the other end of a transport and loads a public key.
     ///
     /// # Errors
     /// As [`Coproc::open`] and [`Coproc::load_key`].
@@ -36,7 +39,7 @@ impl LoadedCoproc {
         Ok(Self { public: key.clone(), key: Some(Key::Public), device: Mutex::new(device) })
     }
 
-    /// The device at the other end of a transport, loaded with a private key.
+    /// Opens the device at the other end of a transport and loads a private key.
     ///
     /// # Errors
     /// As [`Coproc::open`] and [`Coproc::load_private_key`].
@@ -47,13 +50,13 @@ impl LoadedCoproc {
         Ok(Self { public: key.public().clone(), key: kept, device: Mutex::new(device) })
     }
 
-    /// The device. A batch that panicked left it flushed or failing, and either way fit to be
-    /// asked.
+    /// Locks the device. After a panic, the device is flushed or failing, and can be queried either
+    /// way.
     fn device(&self) -> MutexGuard<'_, Coproc> {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The device with its key in it.
+    /// Locks the device, with its key reloaded if it was lost.
     fn ready(&self) -> Result<MutexGuard<'_, Coproc>, Error> {
         let mut device = self.device();
         if !device.has_key() {
@@ -66,7 +69,7 @@ impl LoadedCoproc {
         Ok(device)
     }
 
-    /// What the device computes, with what is wrong told apart: the batches, or the device.
+    /// Runs an operation, and distinguishes errors of the batches from errors of the device.
     fn compute(
         &self,
         operation: impl FnOnce(&mut Coproc) -> Result<Ciphertexts, Error>,
@@ -79,7 +82,7 @@ impl LoadedCoproc {
     }
 }
 
-/// What is wrong with a batch, if that is what failed.
+/// The error of the batch, unless the device failed.
 fn scheme_error(error: &Error) -> Option<hearith_paillier::Error> {
     let ErrorKind::Scheme(kind) = error.kind() else { return None };
     Some(match error.row() {
@@ -88,7 +91,7 @@ fn scheme_error(error: &Error) -> Option<hearith_paillier::Error> {
     })
 }
 
-impl Decrypt for LoadedCoproc {
+impl DecryptionBackend for LoadedCoproc {
     fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -98,7 +101,7 @@ impl Decrypt for LoadedCoproc {
     }
 }
 
-/// What is wrong with ciphertexts, or with the device.
+/// The error of the ciphertexts or of the device.
 pub(super) fn decrypt_error(error: Error) -> DecryptError {
     match scheme_error(&error) {
         Some(error) => DecryptError::Ciphertexts(error),
@@ -124,7 +127,7 @@ impl Device for LoadedCoproc {
 
 impl DecryptingDevice for LoadedCoproc {}
 
-impl Compute for LoadedCoproc {
+impl PublicKeyBackend for LoadedCoproc {
     fn public(&self) -> &PublicKey {
         &self.public
     }

@@ -1,32 +1,33 @@
-//! What a co-processor was built for.
+//! The parameters that a co-processor was built with.
 
 use crate::accelerator::Shape;
 
 /// The multipliers of a co-processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
-    /// A digit by a word, the quotient some digits late: `mont_mul_cios`.
+    /// Multiplies a digit by a word, with the quotient delayed by some digits: `mont_mul_cios`.
     Cios,
-    /// By large digits, on one array: `mont_mul_digit`.
+    /// Multiplies by large digits, on one array: `mont_mul_digit`.
     Digit,
-    /// Modulo `n`, numbers being `low + high M'` with a multiple `M'` of it: `dual_mul`.
+    /// Multiplies modulo `n` in dual numbers `low + high M'`, where `M'` is a multiple of `n`:
+    /// `dual_mul`.
     Dual,
 }
 
-/// What a co-processor was built for.
+/// The parameters that a co-processor was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoprocParameters {
     /// Bits that a key's modulus `n` must have.
     pub bits: u32,
-    /// Which multipliers it has.
+    /// The type of its multipliers.
     pub core: Core,
-    /// How many of them, side by side.
+    /// Number of parallel multipliers.
     pub cores: u32,
-    /// Commands at work at a time.
+    /// Number of commands in progress at a time.
     pub contexts: u32,
     /// Bits of a digit of its multipliers.
     pub digit_bits: u32,
-    /// Delay of the quotient in digits; 0 for large digits, which have none.
+    /// Delay of the quotient in digits; 0 for large digits.
     pub delay: u32,
     /// Bits of a word: a digit is multiplied by a word at a time.
     pub word_bits: u32,
@@ -34,13 +35,13 @@ pub struct CoprocParameters {
     pub stream_bits: u32,
     /// The `R` of its multipliers is `2^r_bits`.
     pub r_bits: u32,
-    /// Results are divided by `2^leave_bits` on the way out, of dual numbers their high parts.
+    /// Results are divided by `2^leave_bits` on output; for dual numbers, their high parts are.
     pub leave_bits: u32,
-    /// Running products that it keeps.
+    /// Number of running products that it keeps.
     pub groups: u32,
     /// Teeth of its comb.
     pub teeth: u32,
-    /// Clock cycles between two products of a multiplier; between two squares of dual numbers two
+    /// Clock cycles between two products of a multiplier. Two squares of dual numbers take two
     /// thirds.
     pub interval: u32,
 }
@@ -57,7 +58,7 @@ impl CoprocParameters {
         let (groups, teeth) = (memory & 0xffff, memory >> 16);
         let scale_bits = digit_bits * (delay + 1);
         let digits = (4..=32).contains(&digit_bits) && scale_bits <= 64;
-        // Of what multiplies, and the bits of what it multiplies modulo.
+        // The multipliers, whether their parameters are valid, and the bits of their modulus.
         let (core, arithmetic, modulus_bits) = match core {
             0 => (Core::Cios, digits && leave_bits == scale_bits, 2 * bits),
             1 => (Core::Digit, digit_bits > 0 && leave_bits == 0, 2 * bits),
@@ -92,19 +93,19 @@ impl CoprocParameters {
         known.then_some(read)
     }
 
-    /// Limbs of a number modulo `n^2`, which is what an operand has.
+    /// Limbs of an operand, a number modulo `n^2`.
     pub(super) fn limbs(&self) -> usize {
         (2 * self.bits / 64) as usize
     }
 
-    /// Commands that a batch should have for the first and the last not to matter.
+    /// Number of commands from which the first and the last are negligible.
     pub(super) fn batch_size(&self) -> usize {
         8 * self.contexts as usize
     }
 
     pub(super) fn shape(&self) -> Shape {
         let Self { bits, stream_bits, contexts, interval, .. } = *self;
-        // Several times what the longest powers take, one in every context and all on one
+        // Several times the duration of the longest powers, one in every context and all on one
         // multiplier.
         let products = u64::from(contexts) * u64::from(3 * bits + 100);
         let quiet_cycles = 4 * products * u64::from(interval + 64) + 20_000;

@@ -13,9 +13,9 @@ pub(super) fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> 
     Ok(batch)
 }
 
-/// Rows uniform in `[1, n)`. One that is not is drawn again, which tells nothing about the one that
-/// is kept. That it shares a factor with `n` has no chance worth a check but for keys of test
-/// sizes.
+/// Rows uniform in `[1, n)`. A row outside is drawn again, which reveals nothing about the row that
+/// is kept. A row may share a factor with `n`, but the probability is not worth a check except for
+/// keys of test sizes.
 pub(super) fn residues(len: usize, n: &[u64]) -> Result<Batch, Error> {
     let length = natural::bit_length(n);
     let mut batch = Batch::zeros(len, n.len());
@@ -30,14 +30,14 @@ pub(super) fn residues(len: usize, n: &[u64]) -> Result<Batch, Error> {
     Ok(batch)
 }
 
-/// So many different rows below `len`, at most `len`, that nobody can foretell; public.
+/// Selects `count` distinct rows below `len`, at most `len`, unpredictably. The result is public.
 pub(super) fn sample(len: usize, count: usize) -> Result<Vec<usize>, Error> {
     let mut rows: Vec<usize> = (0..len).collect();
     let chosen = count.min(len);
     for at in 0..chosen {
         let mut word = [0];
         draw(&mut word, 64)?;
-        // The bias of a remainder of 64 bits does not matter here.
+        // The bias of a 64-bit remainder is negligible here.
         rows.swap(at, at + (word[0] % (len - at) as u64) as usize);
     }
     rows.truncate(chosen);

@@ -1,4 +1,4 @@
-//! The commands of the accelerator, and what its answers say.
+//! The accelerator's commands, and the status words of its answers.
 
 use std::fmt;
 
@@ -12,27 +12,27 @@ pub(super) const COMMAND_WORDS: usize = 2 + DATA_WORDS;
 /// Words of an answer.
 pub(super) const ANSWER_WORDS: usize = 1 + DATA_WORDS;
 
-/// The bits of an answer's first word that are the memory's, and where those that say how a
-/// computation ended begin.
+/// Bits of an answer's first word: those of the memory's status, and the position from which the
+/// computation's status is stored.
 const MEMORY: u64 = 0xf;
 const ENDING: u32 = 8;
 
-/// What the device is told. Data that are shorter than eight words go on with zeros.
+/// A command to the device. Data shorter than eight words are padded with zeros.
 #[derive(Clone, Copy)]
 pub(super) enum Command<'a> {
-    /// The eight words at an address.
+    /// Reads the eight words at an address.
     Read { address: u32 },
-    /// Eight words.
+    /// Writes eight words.
     Write { address: u32, data: &'a [u64] },
-    /// An encryption.
+    /// Encrypts.
     Encrypt(&'a Encryption),
-    /// Zeros over so much of the memory.
+    /// Overwrites a range of the memory with zeros.
     Wipe(Operand),
 }
 
-/// An encryption, of what lies in the memory.
+/// An encryption with operands in the memory.
 pub(super) struct Encryption {
-    /// By CMNT, or else by CNT.
+    /// True for CMNT, false for CNT.
     pub(super) quadratic: bool,
     pub(super) coefficients: Operand,
     pub(super) corrections: Operand,
@@ -46,13 +46,13 @@ pub(super) struct Encryption {
     pub(super) scratch: Operand,
 }
 
-/// The operation of a computation, and the numbers of computations.
+/// The operation code of a computation, and the codes of the computations.
 const COMPUTE: u64 = 2;
 const ENCRYPT_CNT: u64 = 2;
 const ENCRYPT_CMNT: u64 = 3;
 const WIPE: u64 = 4;
 
-/// Two numbers of 32 bits as a word.
+/// Packs two 32-bit numbers into a word.
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
@@ -85,7 +85,7 @@ impl Command<'_> {
         }
     }
 
-    /// Whether the command was carried out, by the first word of its answer.
+    /// Checks by the first word of its answer that the command was carried out.
     pub(super) fn check(&self, status: u64) -> Result<(), Error> {
         let refused = |why| Err(ErrorKind::EncryptionRefused { why }.into());
         match status {
@@ -105,43 +105,44 @@ impl Command<'_> {
     }
 }
 
-/// What an accelerator finds wrong with what it is to encrypt with. The driver gives it nothing
-/// such: it has come to it as something else, or its memory has changed.
+/// The reason why an accelerator refuses to encrypt with its input. The driver never sends such
+/// input: it was damaged on the way, or the memory has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// Lengths that make no sense together.
+    /// The lengths contradict each other.
     Sizes,
-    /// The modulus has not its top bit, or has one above it; or the reciprocal is of another.
+    /// The modulus has a clear top bit or a bit above it, or the reciprocal belongs to another
+    /// modulus.
     Modulus,
-    /// The sum is longer than coefficients and elements can make it.
+    /// The sum is longer than any sum of such coefficients and elements.
     Sum,
-    /// The sum is below zero.
+    /// The sum is negative.
     Negative,
 }
 
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unfit::Sizes => "it says that the lengths make no sense",
-            Unfit::Modulus => "the modulus in its memory is another one, or the reciprocal is",
-            Unfit::Sum => "the sum is too long, so the numbers in its memory are others",
-            Unfit::Negative => "the sum is below zero, so the numbers in its memory are others",
+            Unfit::Sizes => "the lengths are inconsistent",
+            Unfit::Modulus => "the modulus or the reciprocal in its memory is wrong",
+            Unfit::Sum => "the sum is too long, so the numbers in its memory are wrong",
+            Unfit::Negative => "the sum is below zero, so the numbers in its memory are wrong",
         })
     }
 }
 
-/// What is wrong with an accelerator's memory.
+/// A fault of an accelerator's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryFault {
-    /// It did nothing for too long.
+    /// It made no progress for too long.
     Silent,
-    /// It refused an access: SLVERR.
+    /// It rejected an access: SLVERR.
     Refused,
     /// There is no memory at an address: DECERR.
     Nowhere,
-    /// It marked the last word of a burst elsewhere. Only a reset helps.
+    /// It marked the wrong word as the last of a burst. Only a reset helps.
     Misplaced,
-    /// It answered what nobody had asked. Only a reset helps.
+    /// It sent an answer without a request. Only a reset helps.
     Unasked,
 }
 
@@ -161,10 +162,10 @@ impl fmt::Display for MemoryFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MemoryFault::Silent => "did not answer in time",
-            MemoryFault::Refused => "refused an access",
-            MemoryFault::Nowhere => "is not there at an address",
-            MemoryFault::Misplaced => "ended a burst elsewhere than it should",
-            MemoryFault::Unasked => "answered what nobody had asked",
+            MemoryFault::Refused => "rejected an access",
+            MemoryFault::Nowhere => "reported an address that does not exist",
+            MemoryFault::Misplaced => "ended a burst in the wrong place",
+            MemoryFault::Unasked => "answered without a request",
         })
     }
 }
@@ -173,7 +174,7 @@ impl fmt::Display for MemoryFault {
 mod tests {
     use super::*;
 
-    /// Every status there is gives its own error; what is none is no answer to this.
+    /// Every known status maps to its own error; an unknown status is a wrong answer.
     #[test]
     fn every_status_is_understood() {
         let said = |status: u64| Command::Read { address: 0 }.check(status).map_err(|error| error.to_string());
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(said(1), Err("the device's memory did not answer in time while the device was reading".into()));
         assert_eq!(
             said(8 | 3),
-            Err("the device's memory is not there at an address while the device was writing".into())
+            Err("the device's memory reported an address that does not exist while the device was writing".into())
         );
         for strange in [1 << 4, 5 << 8, 6 << 8, 1 << 11, 1 << 63, 1 << 4 | 2 << 8] {
             assert_eq!(said(strange), Err("the device answered another request".into()), "{strange:#x}");

@@ -1,47 +1,46 @@
-//! Where in the device's memory the numbers of a key and of an encryption lie.
+//! The layout of the device's memory: the positions of the numbers of a key and of an encryption.
 
 use hearith_dghv::{Parameters, Scheme};
 
 use crate::dghv::command::DATA_WORDS;
 use crate::{Error, ErrorKind};
 
-/// Words of a stream's row: the segments of an element.
+/// Words of a row of the stream: one per segment of an element.
 const SEGMENTS: u32 = 8;
-/// Transforms of a reduction's products, as the device is built: logarithms of their points, and
-/// bits of a digit.
+/// The device's transforms for products of a reduction: logarithms of their points, and bits of a
+/// digit.
 const SHORTEST: u32 = 12;
 const LONGEST: u32 = 22;
 const DIGIT: u64 = 20;
-/// Words of a row of their tiles, at a multiple of which their matrices begin.
+/// Words of a row of the transforms' tiles. Their matrices begin at multiples of it.
 const ROW: u64 = 16;
-/// Cycles of such a product for a point at most, and those in which the memories of their tiles
-/// become zero.
+/// Most cycles per point of such a product, and cycles to zero the tile memories.
 const POINT_CYCLES: u64 = 12;
 pub(super) const TILE_CYCLES: u64 = 1 << 15;
-/// The least number of bits of the modulus that lie above a whole word where a reduction looks at
-/// it: Barrett's `-beta` is at least 3.
+/// Least number of bits of the modulus above the word boundary that a reduction uses: Barrett's
+/// `-beta` is at least 3.
 const LEAST_ABOVE: u32 = 3;
 
-/// A number, or several of so many words each, one after another.
+/// A number, or several of `words` words each, one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Operand {
     pub(super) at: u32,
     pub(super) words: u32,
 }
 
-/// The memory of a device with a key: what is public about it first.
+/// The memory of a device with a key, public numbers first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) modulus: u32,
     pub(super) reciprocal: Operand,
     pub(super) corrections: Operand,
     pub(super) coefficients: Operand,
-    /// The noise, and behind it, as long, what it is too large by.
+    /// The noise, followed by its excess of the same length.
     pub(super) noise: Operand,
-    /// The ciphertext's number, and behind it the quotient.
+    /// The ciphertext's number, followed by the quotient.
     pub(super) result: Operand,
     pub(super) scratch: Operand,
-    /// The words of all of it.
+    /// Words of the whole layout.
     pub(super) end: u32,
     /// Words of the modulus.
     pub(super) limbs: u32,
@@ -51,9 +50,12 @@ pub(super) struct Layout {
     pub(super) matrices: u64,
 }
 
-/// Words of scratch for the matrices of a reduction's two products, wherever what lies before them
-/// ends: of two numbers of `size` words, and of one of them by one of `limbs`. Transforms make
-/// those of which both factors have at least `long` words, if that is not zero, and which fit.
+/// Words of scratch for the matrices of a reduction's two products, wherever the preceding data
+/// end.
+///
+/// One product has two factors of `size` words, the other has factors of `size` and `limbs` words.
+/// Transforms compute a product if both factors have at least `long` words, `long` is not zero, and
+/// the product fits.
 fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
     let of = |x: u32, y: u32| {
         let bits = 64 * (u64::from(x) + u64::from(y));
@@ -63,7 +65,7 @@ fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
     of(size, size).max(of(size, limbs))
 }
 
-/// Puts numbers one after another, each where rows of words begin.
+/// Allocates numbers one after another, each at the start of a row of words.
 struct Room(u64);
 
 impl Room {
@@ -75,8 +77,8 @@ impl Room {
 }
 
 impl Layout {
-    /// The memory for keys of these parameters, and the words that it takes, in a device that makes
-    /// products of factors of `long` words by transforms; 0: that makes none.
+    /// The memory for keys of these parameters, and its size in words. The device computes products
+    /// with factors of at least `long` words by transforms; 0: it has none.
     ///
     /// # Errors
     /// [`ErrorKind::CoefficientTooLong`].
@@ -85,8 +87,8 @@ impl Layout {
         let limbs = parameters.limbs() as u32;
         let segment = limbs.div_ceil(SEGMENTS);
         let (coefficient, correction) = (lengths.coefficient.div_ceil(64), parameters.correction_limbs() as u32);
-        // Sums of neighbouring segments overlap by a coefficient: those of every second one must
-        // not.
+        // Sums of neighbouring segments overlap by a coefficient. Sums of every second segment must
+        // not overlap.
         if coefficient >= segment {
             let largest = 64 * (segment - 1);
             return Err(ErrorKind::CoefficientTooLong { bits: lengths.coefficient, largest }.into());
@@ -131,18 +133,18 @@ impl Layout {
         Ok((layout, words))
     }
 
-    /// What is secret, from the coefficients to the end.
+    /// The secret numbers, from the coefficients to the end.
     pub(super) fn secrets(&self) -> Operand {
         Operand { at: self.coefficients.at, words: self.end - self.coefficients.at }
     }
 
-    /// All of it.
+    /// The whole layout.
     pub(super) fn whole(&self) -> Operand {
         Operand { at: 0, words: self.end }
     }
 
-    /// The most products of blocks of so many words that an encryption takes, by the steps of
-    /// `rtl/dghv`, and the most words that they pass besides.
+    /// Upper bounds for an encryption by the steps of `rtl/dghv`: products of blocks of `block`
+    /// words, and other words transferred.
     pub(super) fn work(&self, parameters: &Parameters, block: u32) -> (u64, u64) {
         let blocks = |words: u32| u64::from(words.div_ceil(block.max(1)));
         let elements = u64::from(parameters.lengths().elements);
@@ -173,7 +175,8 @@ mod tests {
     use super::*;
     use hearith_dghv::{Lengths, Size};
 
-    /// Numbers lie behind each other, each on a row of words; secrets behind what is public.
+    /// Numbers follow each other, each at the start of a row of words, and secrets follow public
+    /// numbers.
     #[test]
     fn numbers_do_not_overlap() {
         for scheme in [Scheme::Cnt, Scheme::Cmnt] {
@@ -201,8 +204,10 @@ mod tests {
         }
     }
 
-    /// Matrices have a place of their own behind what a reduction takes without them, where its
-    /// products are long; of the fewest points that hold the longer one.
+    /// If the products of a reduction are long, their matrices have separate space after the
+    /// scratch that a reduction needs without them.
+    ///
+    /// They have the fewest points that hold the longer product.
     #[test]
     fn matrices_lie_behind_a_reduction() {
         for (scheme, size, long, points) in [
@@ -223,16 +228,16 @@ mod tests {
             let segment = layout.limbs.div_ceil(SEGMENTS);
             let reduction = u64::from(18 * segment + 2 * layout.reciprocal.words + layout.limbs + 1) + matrices;
             assert!(u64::from(layout.scratch.words) >= reduction, "{scheme} {size}");
-            // All that lies before it is where it was.
+            // Everything before the matrices keeps its position.
             assert_eq!(Layout { scratch: blocks.scratch, end: blocks.end, matrices: 0, ..layout }, blocks);
         }
         assert_eq!([matrices(5, 4, 9), matrices(5, 5, 4), matrices(5, 5, 5)], [0, (2 << 12) + 15, (2 << 12) + 15]);
-        // A product that is too long for any is made of blocks.
+        // A product too long for every transform is computed in blocks.
         let longest = 5 << 18;
         assert_eq!([matrices(1, 1, longest - 1), matrices(1, 1, longest)], [(2 << 22) + 15, (2 << 12) + 15]);
     }
 
-    /// Coefficients as long as a segment are refused, one word shorter ones are not.
+    /// Coefficients as long as a segment are refused; those one word shorter are accepted.
     #[test]
     fn coefficients_as_long_as_a_segment_do_not_fit() {
         let lengths = |coefficient| Lengths {

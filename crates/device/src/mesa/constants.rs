@@ -1,4 +1,4 @@
-//! The constants that decryptors are loaded with, in constant time.
+//! The constants of a key that decryptors are loaded with, computed in constant time.
 
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, natural};
 use hearith_paillier::PrivateKey;
@@ -12,7 +12,8 @@ pub(crate) fn scale(m: &[u64], bits: u32) -> Secret {
     Secret::new(vec![natural::inverse_word(m[0]).wrapping_neg() & mask])
 }
 
-/// The scaled modulus as the digit multipliers take it: `(u m + 1) / 2^bits`, `u` from [`scale`].
+/// The scaled modulus in the form for the digit multipliers: `(u m + 1) / 2^bits`, `u` from
+/// [`scale`].
 pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
     let mut scaled = Secret::new(natural::product(m, &scale(m, bits)));
     natural::add_assign(&mut scaled, &[1]);
@@ -20,16 +21,16 @@ pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
     Secret::new(positions.map(|position| natural::bits_at(&scaled, position, 64)).collect())
 }
 
-/// The exponents that a device raises ciphertexts to, modulo the squares of a key's primes.
+/// The exponents to which a device raises ciphertexts, modulo the squares of a key's primes.
 pub struct Powers {
-    /// Of the two primes, the lesser first.
+    /// Exponents for the two primes, the smaller prime first.
     pub exponents: [Secret; 2],
-    /// Bits of both.
+    /// Bits of each exponent.
     pub bits: u32,
 }
 
 impl Powers {
-    /// Those that [`PrivateKey::decrypt`] takes: `p - 1`, or twice the prime of the subgroup.
+    /// The exponents of [`PrivateKey::decrypt`]: `p - 1`, or twice the prime of the subgroup.
     pub fn of(key: &PrivateKey) -> Self {
         let orders = key.subgroup_primes().filter(|_| !key.decrypts_any_randomiser());
         match orders {
@@ -42,12 +43,14 @@ impl Powers {
     }
 }
 
-/// What takes `L(c^e)` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery
-/// product that scans so many bits: `t = f l mod n`, `f = (e q)^-1 mod p`, `l = q (q^-1 mod p)`;
-/// with `e = p - 1` as in \[HDSST25\], algorithm 4. The plaintext is the sum of both halves' parts.
+/// The factor that maps `L(c^e)` to its part of the plaintext modulo `n`, times `2^bits` for a
+/// Montgomery product that scans `bits` bits.
+///
+/// It is `t = f l mod n` with `f = (e q)^-1 mod p` and `l = q (q^-1 mod p)`; with `e = p - 1` as in
+/// \[HDSST25\], algorithm 4. The plaintext is the sum of the parts of both halves.
 ///
 /// # Errors
-/// If the prime is none that arithmetic takes.
+/// The arithmetic does not support the prime.
 pub fn merged([prime, other]: [&[u64]; 2], exponent: &[u64], n: &Modulus, bits: u32) -> Result<Secret, ArithError> {
     let modulo_prime = Modulus::new(n.engine(), prime)?;
     let inverse = self::inverse(&modulo_prime, other);

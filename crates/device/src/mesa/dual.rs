@@ -12,14 +12,14 @@ use crate::registers::mesa_dual::{
     P_SHIFT_LOW, P_UNIT, Q_MT, WINDOWS,
 };
 
-/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its
-/// counters count products of dual numbers.
+/// A MESA in dual numbers behind a transport. Dropping it wipes the key on the device. Its counters
+/// count products of dual numbers.
 pub type MesaDual = Keyed<MesaDualParameters>;
 
-/// What a MESA in dual numbers was built for.
+/// The parameters that a MESA in dual numbers was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MesaDualParameters {
-    /// The largest key, in bits.
+    /// Bits of the largest key.
     pub bits: u32,
     /// Exponentiators of each of the two branches.
     pub lanes: u32,
@@ -27,7 +27,7 @@ pub struct MesaDualParameters {
     pub digit_bits: u32,
     /// Delay of the quotient in digits.
     pub delay: u32,
-    /// Bits of a word: its multipliers take a digit and a word.
+    /// Bits of a word: its multipliers multiply a digit by a word.
     pub word_bits: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
@@ -35,8 +35,8 @@ pub struct MesaDualParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full, with
-    /// exponents of `bits / 2` bits.
+    /// Clock cycles in which each lane of a branch processes a ciphertext, once all lanes are full,
+    /// with exponents of `bits / 2` bits.
     pub interval: u32,
 }
 
@@ -75,12 +75,12 @@ impl Parameters for MesaDualParameters {
 
     fn shape(&self) -> Shape {
         let MesaDualParameters { bits, stream_bits, interval, .. } = *self;
-        // Several times what a ciphertext takes.
+        // Several times the duration of a ciphertext.
         let quiet_cycles = 4 * u64::from(interval) + 40 * u64::from(bits) + 10_000;
         Shape { stream_bits, input_bits: 2 * bits, output_bits: bits, quiet_cycles }
     }
 
-    /// The constants of a key, where `rtl/mesa/mesa_dual.sv` wants them.
+    /// The constants of a key, by region of `rtl/mesa/mesa_dual.sv`.
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
@@ -95,12 +95,13 @@ impl Parameters for MesaDualParameters {
 }
 
 impl MesaDualParameters {
-    /// A constant in the region that is so many after another.
+    /// A constant for `region`, counted from the region `first`.
     fn constant(&self, first: u32, region: Region, value: Secret) -> Constant {
         (first + region.number, value, (region.bits)(self.bits, self.digit_bits, self.delay))
     }
 
-    /// The constants of the branch of `prime`, from this region on (`rtl/arith/dual_lane.sv`).
+    /// The constants of the branch of `prime`, in regions counted from `first`
+    /// (`rtl/arith/dual_lane.sv`).
     fn branch(
         &self,
         first: u32,
@@ -131,14 +132,14 @@ impl MesaDualParameters {
 }
 
 /// `2^exponent` modulo `p^2` as `low + high M'` with the scaled modulus `M' = u p`, both parts
-/// below `p`: its parts `a + b p` with `b` divided by `u`.
+/// below `p`. If the power is `a + b p`, then `high` is `b / u`.
 fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), Error> {
     let engine = n.engine();
     let modulo_prime = Modulus::new(engine, prime)?;
     let square = Secret::new(natural::product(prime, prime));
     let power = power_modulo(&Modulus::new(engine, &square)?, exponent);
     let parts = Square::new(engine, prime)?.split(&one_row(&power));
-    // Below the prime for the exponentiation; a prime may be shorter than u.
+    // The exponentiation needs `u` below the prime, which may be shorter than `u`.
     let u = first_row(&modulo_prime.reduce(&one_row(&scale(prime, scale_bits))));
     let high = modulo_prime.mul(&parts.high, &one_row(&inverse(&modulo_prime, &u)));
     Ok((first_row(&parts.low), first_row(&high)))

@@ -1,4 +1,4 @@
-//! A decryptor with a key in it: what MESA and its dual-number form have in common.
+//! A decryptor with a key loaded: the common part of MESA and its dual-number form.
 
 use std::fmt;
 
@@ -13,40 +13,40 @@ use crate::{Counters, Error, ErrorKind, Transport, Trust};
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
 
-/// A constant of a key: the number of its region, its value, its width in bits there.
+/// A constant of a key: its region number, its value, and its width in bits there.
 pub type Constant = (u32, Secret, u32);
 
-/// What one kind of decryptor was built for, and what it wants to know of a key.
+/// The parameters of one type of decryptor, and the constants that it derives from a key.
 pub trait Parameters: Copy + fmt::Debug + Send {
-    /// The kind, in words.
+    /// The type's name, in words.
     const NAME: &str;
-    /// What the device says that it is.
+    /// The device's identity.
     const IDENTITY: [u8; 4];
 
-    /// From the device's eight parameters; `None` if they are not those of this kind.
+    /// Parses the device's eight parameters. `None` if they do not fit this type.
     fn read(parameters: [u32; 8]) -> Option<Self>;
 
-    /// The largest key, in bits.
+    /// Bits of the largest key.
     fn bits(&self) -> u32;
 
-    /// Its exponentiators, in words.
+    /// The device's exponentiators, in words.
     fn units(&self) -> String;
 
-    /// Ciphertexts that a batch should hold for the filling of the pipeline not to matter.
+    /// Number of ciphertexts from which the time to fill the pipeline is negligible.
     fn batch_size(&self) -> usize;
 
-    /// Its streams.
+    /// The shape of its streams.
     fn shape(&self) -> Shape;
 
-    /// The constants of a key, where the device wants them.
+    /// The constants of a key, by region.
     ///
     /// # Errors
-    /// As the arithmetic that makes them.
+    /// Those of the arithmetic that computes them.
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, hearith_paillier::Error>;
 }
 
-/// A decryptor behind a transport. When dropped it wipes the key on the device, and what it keeps
-/// of the key itself.
+/// A decryptor behind a transport. Dropping it wipes the key on the device and the driver's copy of
+/// the key.
 #[derive(Debug)]
 pub struct Keyed<P> {
     device: Accelerator,
@@ -55,12 +55,12 @@ pub struct Keyed<P> {
     key: Option<Held>,
 }
 
-/// What the driver keeps of the key on the device.
+/// The driver's copy of the key on the device.
 #[derive(Debug)]
 enum Held {
-    /// All of it: answers are checked.
+    /// The private key: answers are checked.
     Private(PrivateKey),
-    /// What everybody may know: answers are believed.
+    /// The public key only: answers are not checked.
     Public(PublicKey),
 }
 
@@ -72,7 +72,7 @@ impl Held {
         }
     }
 
-    /// Fails if the plaintexts are not those of the ciphertexts, as far as that is checked.
+    /// Fails if the plaintexts do not match the ciphertexts. Checks only with the private key.
     fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
         let Held::Private(key) = self else { return Ok(()) };
         key.check(ciphertexts, plaintexts).map_err(|error| match error.kind() {
@@ -83,8 +83,8 @@ impl Held {
 }
 
 impl<P: Parameters> Keyed<P> {
-    /// Why a row that the device calls foreign has no plaintext: what this CPU says of it, if it
-    /// has the key. A device that calls a good row foreign has failed.
+    /// The reason why a row that the device reports as foreign has no plaintext. With the private
+    /// key, this CPU determines it, and a device that reports a good row as foreign has failed.
     fn refused(held: &Held, ciphertexts: &Ciphertexts, row: usize) -> Error {
         let error = match held {
             Held::Private(key) => match ciphertexts.range(row..row + 1).and_then(|one| key.decrypt(&one)) {
@@ -97,7 +97,7 @@ impl<P: Parameters> Keyed<P> {
         error.at_row(row).into()
     }
 
-    /// The device at the other end of a transport.
+    /// Opens the device at the other end of a transport.
     ///
     /// # Errors
     /// There is no such device, or it does not answer.
@@ -107,8 +107,7 @@ impl<P: Parameters> Keyed<P> {
         Ok(Self { device, parameters, trust: Trust::default(), key: None })
     }
 
-    /// The same device, whose answers are checked or believed from the next key on: checked unless
-    /// this says otherwise.
+    /// Sets whether answers are checked, from the next key on. They are by default.
     pub fn with_trust(self, trust: Trust) -> Self {
         Self { trust, ..self }
     }
@@ -118,21 +117,21 @@ impl<P: Parameters> Keyed<P> {
         self.key.is_some()
     }
 
-    /// What the device was built for.
+    /// The parameters that the device was built with.
     pub fn parameters(&self) -> P {
         self.parameters
     }
 
-    /// Where the device is, in words.
+    /// The location of the device, in words.
     pub fn describe(&self) -> String {
         self.device.describe()
     }
 
-    /// Loads a key of at most the device's size. Its constants are computed here, in constant time,
-    /// and wiped when they are written.
+    /// Loads a key of at most the device's size. This CPU computes its constants in constant time
+    /// and wipes them after writing them.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyTooLarge`], or the device fails; it then has no key.
+    /// [`ErrorKind::KeyTooLarge`], or a failure of the device, which then has no key.
     pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), Error> {
         self.key = None;
         let (bits, largest) = (key.public().bits(), self.parameters.bits());
@@ -148,19 +147,21 @@ impl<P: Parameters> Keyed<P> {
         Ok(())
     }
 
-    /// Decrypts every ciphertext. Unless the device is believed, the batch is checked with
-    /// [`PrivateKey::check`] before any of it is given out: that takes about as long as decrypting
-    /// one row, and a small part of a decryption for each.
+    /// Decrypts every ciphertext.
     ///
-    /// The device is loaded with the exponents that [`PrivateKey::decrypt`] takes. Of each row it
-    /// says whether both powers were 1 modulo the primes. A row of which that is not so is an error
-    /// of that row, after this CPU has found the same; the device keeps its key.
+    /// Unless checks are off, [`PrivateKey::check`] checks the batch before any plaintext is
+    /// returned. The check takes about as long as the decryption of one row, and a small part of a
+    /// decryption per row.
+    ///
+    /// The device is loaded with the exponents that [`PrivateKey::decrypt`] uses. For each row it
+    /// reports whether both powers were 1 modulo the primes. If not, this CPU confirms it, and the
+    /// row is reported as an error. The device keeps its key.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
-    /// After [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped
-    /// and has no key: what is wrong may be in it. Nor has it one after [`ErrorKind::NotReady`],
-    /// [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
+    /// Those of [`PrivateKey::decrypt`], or any failure of the device. No plaintext is returned
+    /// then. After [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been
+    /// wiped and has no key, because the fault may be in it. After [`ErrorKind::NotReady`],
+    /// [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`] it has no key either.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         let key = held.public();
@@ -181,7 +182,8 @@ impl<P: Parameters> Keyed<P> {
         });
         answer.inspect_err(|error| match error.kind() {
             ErrorKind::FailedCheck | ErrorKind::NotAPlaintext => {
-                // A failure to wipe is no news beside this one; dropping the driver tries again.
+                // A failure to wipe adds nothing to this error, and dropping the driver wipes
+                // again.
                 let _ = self.wipe();
             }
             ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.key = None,
@@ -189,7 +191,7 @@ impl<P: Parameters> Keyed<P> {
         })
     }
 
-    /// What the device has counted.
+    /// The device's counters.
     ///
     /// # Errors
     /// The device does not answer.
@@ -197,7 +199,7 @@ impl<P: Parameters> Keyed<P> {
         self.device.counters()
     }
 
-    /// Clears the key memory of the device and drops what is in flight.
+    /// Clears the key memory of the device and drops everything in flight.
     ///
     /// # Errors
     /// The device does not answer.
@@ -207,14 +209,14 @@ impl<P: Parameters> Keyed<P> {
     }
 }
 
-/// Whether this is what a device for keys of so many bits gives instead of a plaintext: as many
-/// ones.
+/// Whether a device for keys of `bits` bits reports a foreign row: instead of a plaintext it
+/// returns `bits` ones.
 fn says_foreign(number: &[u64], bits: u32) -> bool {
     let ones: u32 = number.iter().map(|limb| limb.count_ones()).sum();
     (ones, bit_length(number)) == (bits, bits)
 }
 
-/// The plaintexts that a device gave, each of which must be below `n`.
+/// The plaintexts of a device's answer, each of which must be below `n`.
 fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, Error> {
     let (width, padded) = (key.plaintext_bytes(), 8 * residues.limbs());
     let bytes = Zeroizing::new(residues.to_be_bytes(padded));

@@ -1,27 +1,27 @@
-//! A decryptor that was loaded with a key, as one decrypts with the key itself.
+//! A decryptor with a key loaded, as a backend for decryption.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, Plaintexts, PrivateKey, PublicKey};
 
 use super::keyed::{Keyed, Parameters};
 use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// A decryptor with a key in it, to be shared between threads: one batch at a time has the device
-/// to itself. When dropped it wipes the key on the device.
+/// A decryptor with a key loaded, to be shared between threads. It processes one batch at a time.
+/// Dropping it wipes the key on the device.
 ///
-/// Answers are checked as [`Trust`] says. A device that lost its key in a failure is loaded with it
-/// again for the next batch, unless it is one that is believed.
+/// [`Trust`] decides whether answers are checked. If a checked device loses its key in a failure,
+/// the next batch reloads it. An unchecked device is not reloaded.
 #[derive(Debug)]
 pub struct Loaded<P> {
     public: PublicKey,
-    /// The key itself, for a device that is checked.
+    /// The private key, for a device whose answers are checked.
     private: Option<PrivateKey>,
     device: Mutex<Keyed<P>>,
 }
 
 impl<P: Parameters + 'static> Loaded<P> {
-    /// The device at the other end of a transport, loaded with a key.
+    /// Opens the device at the other end of a transport and loads a key.
     ///
     /// # Errors
     /// As [`Keyed::open`] and [`Keyed::load_key`].
@@ -32,7 +32,7 @@ impl<P: Parameters + 'static> Loaded<P> {
         Ok(Self { public: key.public().clone(), private, device: Mutex::new(device) })
     }
 
-    /// The same, its kind forgotten.
+    /// Like [`Loaded::open`], as a trait object.
     ///
     /// # Errors
     /// As [`Loaded::open`].
@@ -44,14 +44,14 @@ impl<P: Parameters + 'static> Loaded<P> {
         Ok(Box::new(Self::open(transport, key, trust)?))
     }
 
-    /// The device. A batch that panicked left it flushed or failing, and either way fit to be
-    /// asked.
+    /// Locks the device. After a panic, the device is flushed or failing, and can be queried either
+    /// way.
     fn device(&self) -> MutexGuard<'_, Keyed<P>> {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<P: Parameters + 'static> Decrypt for Loaded<P> {
+impl<P: Parameters + 'static> DecryptionBackend for Loaded<P> {
     fn public(&self) -> &PublicKey {
         &self.public
     }

@@ -11,14 +11,14 @@ use crate::registers::mesa::{
     IDENTITY, MODULUS, P_ENTER, P_EXPONENT, P_MERGED, P_MT, P_ONE, P_PRIME, P_SQUARE, Q_MT, STEPS,
 };
 
-/// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a
-/// product a pair of products in one ladder.
+/// A MESA behind a transport. Dropping it wipes the key on the device. Its counters count a pair of
+/// products in one ladder as one product.
 pub type Mesa = Keyed<MesaParameters>;
 
-/// What a MESA was built for.
+/// The parameters that a MESA was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MesaParameters {
-    /// The largest key, in bits.
+    /// Bits of the largest key.
     pub bits: u32,
     /// Exponentiation stages of each of the two branches.
     pub stages: u32,
@@ -26,7 +26,7 @@ pub struct MesaParameters {
     pub digit_bits: u32,
     /// Delay of the quotient in digits.
     pub delay: u32,
-    /// Whether it divides from the low end, or by restoring division.
+    /// True for division from the low end, false for restoring division.
     pub exact_division: bool,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
@@ -48,7 +48,7 @@ impl Parameters for MesaParameters {
         let known = (64..=8192).contains(&bits)
             && bits.is_multiple_of(4)
             && (1..=64).contains(&stages)
-            // The last stage has bits of its own.
+            // The last stage has at least one bit of its own.
             && (stages - 1) * (bits / 2 + 1).div_ceil(stages) < bits / 2
             && (4..=32).contains(&digit_bits)
             && digit_bits * (delay + 1) <= 64
@@ -77,12 +77,12 @@ impl Parameters for MesaParameters {
 
     fn shape(&self) -> Shape {
         let MesaParameters { bits, stream_bits, stages, interval, .. } = *self;
-        // Several times what the way through the pipeline takes.
+        // Several times the latency of the pipeline.
         let quiet_cycles = 4 * u64::from(stages + 2) * u64::from(interval) + 40 * u64::from(bits) + 10_000;
         Shape { stream_bits, input_bits: 2 * bits, output_bits: bits, quiet_cycles }
     }
 
-    /// The constants of a key, where `rtl/mesa/mesa.sv` wants them.
+    /// The constants of a key, by region of `rtl/mesa/mesa.sv`.
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
@@ -99,12 +99,13 @@ impl Parameters for MesaParameters {
 }
 
 impl MesaParameters {
-    /// A constant in the region that is so many after another.
+    /// A constant for `region`, counted from the region `first`.
     fn constant(&self, first: u32, region: Region, value: Secret) -> Constant {
         (first + region.number, value, (region.bits)(self.bits, self.digit_bits, self.delay))
     }
 
-    /// The constants of the branch of `prime`, from this region on (`rtl/mesa/mesa_branch.sv`).
+    /// The constants of the branch of `prime`, in regions counted from `first`
+    /// (`rtl/mesa/mesa_branch.sv`).
     fn branch(
         &self,
         first: u32,
@@ -128,9 +129,11 @@ impl MesaParameters {
     }
 }
 
-/// How an exponent is dealt to the stages, most significant bits first: each but the last takes
-/// `bits` of them, from a place in the constant that has `width`, the last one `last_bits` of
-/// `last_width`, and one step more, out of Montgomery form.
+/// The distribution of an exponent over the stages, most significant bits first.
+///
+/// Each stage but the last processes `bits` bits from a field of `width` bits in the constant. The
+/// last processes `last_bits` from a field of `last_width` bits, plus one step that leaves
+/// Montgomery form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segments {
     stages: u32,
@@ -141,8 +144,8 @@ struct Segments {
 }
 
 impl Segments {
-    /// For exponents of so many bits, at most half of the device's: the shortest stages that take
-    /// them.
+    /// The shortest stages that fit exponents of `exponent_bits` bits, at most half of the device's
+    /// bits.
     fn of(device: &MesaParameters, exponent_bits: u32) -> Self {
         let (half, stages) = (device.bits / 2, device.stages);
         let width = (half + 1).div_ceil(stages);
@@ -155,19 +158,19 @@ impl Segments {
         shapes.into_iter().find(|shape| shape.capacity() >= exponent_bits).unwrap_or(longest)
     }
 
-    /// Bits of an exponent that fits.
+    /// Bits of the longest exponent that fits.
     fn capacity(&self) -> u32 {
         (self.stages - 1) * self.bits + self.last_bits
     }
 
-    /// The word STEPS.
+    /// The value of the word STEPS.
     fn steps(&self) -> u32 {
-        // Of the last stage the first step and its exit make up for each other.
+        // In the last stage, the first step and the exit cancel out.
         (self.bits - 1) | self.last_bits << 16
     }
 
-    /// The exponent as the device takes it: the bits of each stage at the top of its place and,
-    /// where there is room below them, the one that follows. Constant time in the exponent.
+    /// The exponent in the device's form: the bits of each stage at the top of its field, followed
+    /// by the next stage's first bit if the field has space. Constant time in the exponent.
     fn spread(&self, exponent: &[u64]) -> Secret {
         let total = (self.stages - 1) * self.width + self.last_width;
         let mut spread = Secret::new(vec![0; total.div_ceil(64) as usize]);
@@ -176,7 +179,7 @@ impl Segments {
             let (bits, width) = if is_last { (self.last_bits, self.last_width) } else { (self.bits, self.width) };
             let top = total - stage * self.width;
             for at in 0..width.min(bits + 1) {
-                // Below the exponent there are zeros.
+                // Bits below the exponent are zero.
                 let Some(from) = self.capacity().checked_sub(stage * self.bits + at + 1) else { continue };
                 let to = top - 1 - at;
                 spread[to as usize / 64] |= natural::bits_at(exponent, from as usize, 1) << (to % 64);
@@ -204,8 +207,8 @@ mod tests {
         }
     }
 
-    /// What the stages make of the constant: their bits in turn, and of each the one that it takes
-    /// for the next stage's first.
+    /// The bits that the stages read from the constant in turn, and the bit that each stage reads
+    /// as the next stage's first.
     fn gathered(shape: &Segments, spread: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut bits, mut next) = (Vec::new(), Vec::new());
         let total = (shape.stages - 1) * shape.width + shape.last_width;
@@ -238,7 +241,7 @@ mod tests {
                 assert_eq!(found, expected, "{bits} bits, {stages} stages, {length}");
                 let follows = |stage: u32| expected.get((stage * shape.bits) as usize).copied().unwrap_or(0);
                 assert_eq!(next, (1..=stages).map(follows).collect::<Vec<_>>(), "{bits}, {stages}, {length}");
-                // No shape with a step less would do.
+                // No shape with one step less would fit.
                 assert!(
                     shape.bits == 2 || (stages - 1) * (shape.bits - 1) + shape.bits - 2 < length || {
                         shape.last_width < shape.bits - 2

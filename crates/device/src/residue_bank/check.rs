@@ -1,12 +1,12 @@
-//! Whether residues are those of their numbers, for a fraction of the price of converting.
+//! Verifies residues at a fraction of the cost of conversion.
 //!
-//! Of numbers `x_1 ... x_k` and of what is said to be their residues `s_1 ... s_k` modulo a prime
-//! `p`, random linear combinations are taken, with factors `r_i` that are uniform below `2^64`,
-//! independent, and drawn after the residues are there: `sum r_i x_i`, which this CPU converts,
-//! must be `sum r_i s_i` modulo `p`. If `s_i` is wrong, at most `2^64 / p + 1` values of `r_i` hide
-//! it: a combination passes with a probability of at most `1/p + 2^-64`, and so many of them are
-//! taken that all pass with `2^-64` at most. Of the primes of a bank any may be the one that is
-//! wrong.
+//! For numbers `x_1 ... x_k` and their claimed residues `s_1 ... s_k` modulo a prime `p`, the check
+//! computes random linear combinations. The factors `r_i` are independent, uniform below `2^64`,
+//! and drawn after the residues have arrived. The sum `sum r_i x_i`, which this CPU converts, must
+//! equal `sum r_i s_i` modulo `p`. If `s_i` is wrong, at most `2^64 / p + 1` values of `r_i` hide
+//! it. A combination therefore passes with a probability of at most `1/p + 2^-64`. There are enough
+//! combinations that all pass with a probability of at most `2^-64`, whichever prime of the bank is
+//! concerned.
 
 use hearith_arith::natural::add_multiple;
 use hearith_arith::{ArithError, Batch, Engine, Modulus};
@@ -15,15 +15,15 @@ use zeroize::Zeroizing;
 
 use crate::{Error, ErrorKind};
 
-/// Combinations that let a wrong batch pass with a probability of `2^-64` at most, or a little
-/// less, for primes of so many bits.
+/// Bits of certainty. With `SURE_BITS / (word_bits - 1)` combinations, rounded up, a wrong batch
+/// passes with a probability of at most `2^-64`.
 const SURE_BITS: u32 = 65;
 /// Limbs of a sum of products of factors and residues.
 const CLAIM_LIMBS: usize = 3;
-/// Rows that can be combined at most, so that the sum fits.
+/// Most rows that can be combined, so that the sum fits.
 const MOST_ROWS: usize = 1 << 32;
 
-/// What knows the residues modulo some primes.
+/// Checks residues modulo some primes.
 #[derive(Debug)]
 pub(super) struct Checker {
     primes: Vec<Modulus>,
@@ -31,15 +31,15 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    /// For primes of `word_bits` bits each, at most 64.
+    /// Creates a checker for primes of `word_bits` bits each, at most 64.
     pub(super) fn new(primes: &[u64], word_bits: u32) -> Result<Self, ArithError> {
         let engine = Engine::best();
         let primes = primes.iter().map(|&prime| Modulus::new(engine, &[prime])).collect::<Result<_, _>>()?;
         Ok(Self { primes, combinations: SURE_BITS.div_ceil(word_bits - 1) as usize })
     }
 
-    /// Fails unless the residues of every number are right: those modulo the unit `units[j]`'s
-    /// prime stand in row `j` of `residues`.
+    /// Fails unless the residues of every number are right. Row `j` of `residues` holds the
+    /// residues modulo the prime of unit `units[j]`.
     pub(super) fn check(&self, numbers: &Batch, units: &[usize], residues: &[&[u64]]) -> Result<(), Error> {
         assert!(numbers.len() <= MOST_ROWS, "more rows than are sent at a time");
         let mut factors = Zeroizing::new(vec![0_u8; 8 * numbers.len()]);
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    /// Every single wrong residue, and numbers of two limbs at their largest.
+    /// Every possible wrong residue, and numbers of two limbs up to the largest.
     #[test]
     fn every_wrong_residue_is_found() {
         let primes = [59_u64, 47, 37];
@@ -86,7 +86,7 @@ mod tests {
             ((u128::from(number[1]) << 64 | u128::from(number[0])) % u128::from(prime)) as u64
         };
         let batch = Batch::from_rows(2, numbers.iter().map(|number| &number[..]));
-        // The units out of order, and not all of them.
+        // The units are out of order and incomplete.
         let units = [2, 0];
         let right = units.map(|unit| numbers.map(|number| residue(&number, primes[unit])));
         checker.check(&batch, &units, &[&right[0], &right[1]]).unwrap();

@@ -1,6 +1,6 @@
-//! The driver of MESA against a device in software that goes wrong in every way that a board, a
-//! cable or an attacker has: always an error in a bounded time and never a number, and the next
-//! batch is right again, or the device is declared gone.
+//! The driver of MESA against a device in software with every fault of a board, a cable or an
+//! attacker. Each fault causes an error in bounded time and never a wrong number. The next batch is
+//! right again, or the device is reported as gone.
 
 use crate::common::{is, key, random_ciphertexts};
 use crate::fake::faulty::{Fault, Faulty};
@@ -9,12 +9,12 @@ use hearith_arith::natural::is_zero;
 use hearith_arith::{Batch, Engine, Modulus};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
 use hearith_device::{Error, ErrorKind, Trust};
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, Plaintexts, PrivateKey};
 
 /// Items of a batch.
 const ROWS: usize = 7;
-/// Accesses that a batch, its failure, loading the key again and the next batch may take: the bound
-/// in time is that of each of them.
+/// Limit for the accesses of a batch, its failure, reloading the key and the next batch. Each
+/// access takes a bounded time.
 const MOST_CALLS: usize = 400;
 
 struct Place {
@@ -34,7 +34,7 @@ impl Place {
         let (key, faulty) = (key(BITS), Faulty::new());
         let mut device = Mesa::open(Box::new(faulty.clone())).unwrap().with_trust(trust);
         device.load_key(&key).unwrap();
-        // Five fresh ones, and two corners.
+        // Fresh ciphertexts, and two edge cases.
         let (ciphertexts, plaintexts) = random_ciphertexts(&key, ROWS - 2);
         let mut place = Self { key, faulty, device, ciphertexts, plaintexts };
         place.works();
@@ -50,8 +50,7 @@ impl Place {
         assert!(self.decrypt().unwrap() == self.plaintexts);
     }
 
-    /// One thing goes wrong once: the batch fails, and the next is right, the key being loaded
-    /// again if it is gone.
+    /// A single fault: the batch fails, and the next is right, with the key reloaded if it is gone.
     #[track_caller]
     fn fails_once(&mut self, fault: Fault) -> Error {
         let before = self.faulty.calls.load(std::sync::atomic::Ordering::Relaxed);
@@ -86,7 +85,7 @@ fn a_sound_device_decrypts() {
     assert!(place.device.decrypt(&empty).unwrap().is_empty());
 }
 
-/// Every bit of an answer: of its header, of every number, and of the zeros above them.
+/// Every bit of an answer: of its header, of every number, and of the zeros above the numbers.
 #[test]
 fn every_bit_of_an_answer_that_flips_is_found() {
     let mut place = Place::new();
@@ -95,7 +94,7 @@ fn every_bit_of_an_answer_that_flips_is_found() {
     }
     for bit in 8 * HEADER..8 * (HEADER + 2 * PLAINTEXT) {
         let error = place.fails_once(Fault::AnswerBit(bit));
-        // What is not below n is told with its row.
+        // Numbers not below n are reported with their row.
         match error.kind() {
             ErrorKind::FailedCheck => assert_eq!(error.row(), None),
             ErrorKind::NotAPlaintext => assert_eq!(error.row(), Some((bit / 8 - HEADER) / PLAINTEXT)),
@@ -104,18 +103,18 @@ fn every_bit_of_an_answer_that_flips_is_found() {
     }
 }
 
-/// Every bit of a packet's header on the way in, and some of the ciphertexts.
+/// Every bit of a packet header on the way in, and some bits of the ciphertexts.
 #[test]
 fn every_bit_of_a_question_that_flips_is_found() {
     let mut place = Place::new();
     for bit in 0..8 * HEADER {
         let error = place.fails_once(Fault::QuestionBit(bit));
         match bit {
-            // Neither the mark nor the epoch: discarded, which the device notes.
+            // The mark or the epoch is wrong: the device discards the packet and records it.
             0..32 => assert!(matches!(error.kind(), ErrorKind::Noted { .. }), "bit {bit}: {error}"),
-            // The answer to a question that nobody asked.
+            // The answer to a question that was never asked.
             32..48 => is(&error, ErrorKind::WrongAnswer),
-            // Not as many items as the header says.
+            // The number of items differs from the header's.
             _ => is(&error, ErrorKind::Dropped),
         }
     }
@@ -149,8 +148,8 @@ fn packets_that_are_lost_repeated_cut_or_late_are_errors() {
     is(&place.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
 }
 
-/// What comes twice leaves an answer that nobody waits for. It is of no use to the next batch,
-/// which fails; the one after that is right.
+/// A repeated packet leaves an answer in the stream. The next batch fails because of it, and the
+/// one after that is right.
 #[test]
 fn what_comes_twice_is_not_the_next_answer() {
     let mut place = Place::new();
@@ -163,7 +162,7 @@ fn what_comes_twice_is_not_the_next_answer() {
     }
 }
 
-/// Wrong numbers below n, in whatever way: all rows, one row, and wrong modulo one prime only.
+/// Wrong numbers below n: in all rows, in one row, and wrong modulo one prime only.
 #[test]
 fn a_device_that_lies_is_found_out() {
     let mut place = Place::new();
@@ -178,7 +177,7 @@ fn a_device_that_lies_is_found_out() {
     }
 }
 
-/// A bit that flips on the way to a constant is found by KEY_CHECK; the device is wiped and has no
+/// A bit that flips on the way to a constant is found by KEY_CHECK. The device is wiped and has no
 /// key.
 #[test]
 fn a_bit_that_flips_on_the_way_to_a_constant_is_found_by_its_checksum() {
@@ -207,8 +206,8 @@ const USED: [u32; 7] = [
     region::MODULUS,
 ];
 
-/// A bit that flips in the device's own memory is not: the check of the batch finds it, whichever
-/// constant it is in.
+/// A bit that flips in the device's own memory escapes KEY_CHECK. The check of the batch finds it,
+/// whichever constant it is in.
 #[test]
 fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
     let mut place = Place::new();
@@ -227,14 +226,14 @@ fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
     place.works();
 }
 
-/// Why the check is there: a device that is believed gives the key away by one bit of one constant.
-/// All its answers are below n; each differs from the right one by what is 0 modulo one of the
+/// The reason for the check: an unchecked device leaks the key by one wrong bit of one constant.
+/// All its answers are below n, and each differs from the right one by a multiple of one of the
 /// primes.
 #[test]
 fn a_device_that_is_believed_gives_the_key_away() {
     let mut place = Place::trusting(Trust::Unchecked);
     let mut given = 0;
-    // Of the constants of p, those that leave the device's arithmetic modulo n as it is.
+    // Those constants of p that leave the device's arithmetic modulo n intact.
     for (region, bit) in [(region::P_ENTER, 3), (region::P_ENTER, 40), (region::P_ONE, 17), (region::P_EXPONENT, 9)] {
         place.faulty.set(Some(Fault::StoredBit { region, bit }));
         place.device.load_key(&place.key).unwrap();
@@ -247,7 +246,7 @@ fn a_device_that_is_believed_gives_the_key_away() {
         given += 1;
     }
     assert!(given > 0, "no such bit leaves numbers below n");
-    // And one that lies decides what the plaintexts are.
+    // A malicious device chooses the plaintexts.
     place.faulty.set(None);
     place.device.load_key(&place.key).unwrap();
     place.faulty.set(Some(Fault::Lies));
@@ -259,7 +258,8 @@ fn modulus(key: &PrivateKey) -> Vec<u64> {
     Batch::from_be_bytes(&bytes, bytes.len(), key.public().plaintext_limbs()).row(0).to_vec()
 }
 
-/// A device that calls a good row foreign has failed; one that is believed makes an error of it.
+/// A device that reports a good row as foreign has failed. If unchecked, the report becomes an
+/// error of that row.
 #[test]
 fn a_good_row_is_not_foreign_because_a_device_says_so() {
     let mut place = Place::new();
@@ -276,7 +276,7 @@ fn a_good_row_is_not_foreign_because_a_device_says_so() {
     assert!(place.device.has_key());
 }
 
-/// Posted writes that go nowhere are seen by what is read afterwards.
+/// Lost posted writes are noticed by the reads that follow.
 #[test]
 fn writes_that_are_lost_are_seen() {
     let mut place = Place::new();
@@ -286,7 +286,7 @@ fn writes_that_are_lost_are_seen() {
     place.faulty.set(None);
     place.device.load_key(&place.key).unwrap();
     place.works();
-    // The device takes no orders: not to flush, not to be ready, not to wipe.
+    // The device ignores orders to flush, to be ready and to wipe.
     place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
     let refused = ErrorKind::Refused { address: register::CONTROL };
     is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), refused.clone());
@@ -316,8 +316,7 @@ fn a_device_that_was_reset_has_lost_its_key() {
     assert!(matches!(error.kind(), ErrorKind::WasReset | ErrorKind::NotReady), "{error}");
 }
 
-/// A device that has gone fails at once, for every batch, until it is back; then it is loaded with
-/// the key again.
+/// While a device is gone, every batch fails at once. When it is back, the key is loaded again.
 #[test]
 fn a_device_that_has_gone_is_declared_gone() {
     let mut place = Place::new();
@@ -338,22 +337,22 @@ fn a_device_that_has_gone_is_declared_gone() {
     place.works();
 }
 
-/// As long as something comes that nobody asked for, both sides cannot agree: every batch fails,
-/// and so does opening.
+/// While unsolicited data arrive, synchronisation is impossible: every batch fails, and so does
+/// opening.
 #[test]
 fn a_device_that_babbles_is_an_error() {
     let mut place = Place::new();
     place.faulty.set(Some(Fault::Babbles));
     assert!(matches!(Mesa::open(Box::new(place.faulty.clone())).unwrap_err().kind(), ErrorKind::Stalled { .. }));
     place.faulty.set(None);
-    // Somebody else opened it, and wiped it when that failed.
+    // The failed opening of another driver wiped the device.
     place.decrypt().unwrap_err();
     place.device.load_key(&place.key).unwrap();
     place.works();
 }
 
-/// A device that stands in for the key is mended unasked: the batch that goes wrong fails, the next
-/// is right, whatever it was.
+/// A loaded device recovers by itself: the batch with the fault fails, and the next is right,
+/// whatever the fault was.
 #[test]
 fn a_loaded_device_is_mended_for_the_next_batch() {
     let (key, faulty) = (key(BITS), Faulty::new());
@@ -388,7 +387,7 @@ fn a_loaded_device_is_mended_for_the_next_batch() {
         faulty.set(None);
         assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "after {fault:?}");
     }
-    // A bit of the key in the device's memory, as radiation flips them.
+    // A bit of the key flips in the device's memory, as by radiation.
     for bit in 0..20 {
         faulty.device().flip(region::P_MERGED, 3 * bit);
         device.decrypt(&ciphertexts).unwrap_err();
@@ -398,8 +397,7 @@ fn a_loaded_device_is_mended_for_the_next_batch() {
     assert!(faulty.device().is_wiped());
 }
 
-/// The check takes the key, which is kept no longer than the device has it; a device that is
-/// believed leaves nothing of it with the driver.
+/// The driver's debug output and errors contain no limb of the primes or the modulus.
 #[test]
 fn errors_show_nothing_of_the_key_or_the_plaintexts() {
     let mut place = Place::new();

@@ -1,6 +1,6 @@
-//! The memory-mapped transport against a device in software: its registers behind a window, its
-//! streams behind descriptors, of which that to the device keeps packets apart as a DMA engine
-//! does, and that from it does not.
+//! The memory-mapped transport against a device in software. Its registers are behind a window, its
+//! streams behind descriptors. The stream to the device keeps packet boundaries, as a DMA engine
+//! does; the stream from it does not.
 
 use std::error::Error as _;
 use std::fs::File;
@@ -17,25 +17,25 @@ use crate::common::{is, key, random_ciphertexts};
 use crate::fake::{BITS, FakeMesa, HEADER, PLAINTEXT, register};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
 use hearith_device::{ErrorKind, Mapping, MemoryMapped, Transport, Trust, Window};
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend};
 
 const WINDOW: usize = register::WINDOW as usize;
 const CLOCK: u64 = 100_000_000;
 
-/// What happens to the answer to the next packet with items.
+/// The fault of the answer to the next packet with items.
 #[derive(Clone, Copy)]
 enum Fault {
-    /// It goes out so much later.
+    /// The answer is sent later by this time.
     Late(Duration),
-    /// Only so many bytes of it do.
+    /// Only this many bytes of the answer are sent.
     Cut(usize),
-    /// The packet was cut after so many bytes when it came to the device.
+    /// The packet was truncated to this many bytes on its way to the device.
     Question(usize),
-    /// So many bytes of it do, and then the stream is closed.
+    /// This many bytes of the answer are sent, and then the stream is closed.
     Closed(usize),
 }
 
-/// A board: the device, and a thread that carries packets.
+/// A board: the device, and a thread that transports packets.
 struct Board {
     device: Arc<Mutex<FakeMesa>>,
     fault: Arc<Mutex<Option<Fault>>>,
@@ -44,8 +44,8 @@ struct Board {
     carrier: Option<JoinHandle<()>>,
 }
 
-/// The registers of the device. Refused reads give all ones, refused writes nothing, as over a bus
-/// that posts them.
+/// The registers of the device. As over a bus with posted writes, refused reads return all ones and
+/// refused writes return nothing.
 struct Registers {
     device: Arc<Mutex<FakeMesa>>,
     gone: Arc<AtomicBool>,
@@ -66,7 +66,7 @@ impl Window for Registers {
 }
 
 impl Board {
-    /// A board, the way to it, and the other end of its interrupt.
+    /// A board, its transport, and the other end of its interrupt.
     fn new() -> (Self, MemoryMapped<Registers>, OwnedFd) {
         let (to_device, from_host) = UnixDatagram::pair().unwrap();
         let (from_device, to_host) = pipe().unwrap();
@@ -111,7 +111,7 @@ impl Drop for Board {
     }
 }
 
-/// Carries a packet to the device, and its answers back in pieces, as a stream may come.
+/// Transports a packet to the device, and its answers back in pieces, as a stream may.
 fn carry(device: &Mutex<FakeMesa>, packet: &[u8], fault: &Mutex<Option<Fault>>, to_host: &mut Option<PipeWriter>) {
     let fault = if packet.len() > HEADER { fault.lock().unwrap().take() } else { None };
     let kept = match fault {
@@ -147,8 +147,8 @@ fn ring(device: &Mutex<FakeMesa>, line: &UnixDatagram) {
     }
 }
 
-/// The work takes less than so many seconds. The transport gives a device one second of slack: once
-/// until a batch fails, and once more until both sides agree again.
+/// Expects the work to take less than this many seconds. The transport's margin is one second: once
+/// until a batch fails, and once more until both sides are synchronised again.
 fn within<T>(seconds: f64, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
@@ -167,7 +167,7 @@ fn decrypts_through_registers_and_streams() {
     assert_eq!(device.counters().unwrap().delivered, 32);
 }
 
-/// A device with a key in it stands in for the key, from whichever thread.
+/// A device with a key loaded decrypts like the key itself, from any thread.
 #[test]
 fn a_loaded_device_decrypts_as_the_key_does() {
     let (key, (board, transport, _)) = (key(BITS), Board::new());
@@ -182,7 +182,7 @@ fn a_loaded_device_decrypts_as_the_key_does() {
                 "{}",
                 device.describe()
             );
-            let holders: [&dyn Decrypt; 3] = [&key, &*device, &*device];
+            let holders: [&dyn DecryptionBackend; 3] = [&key, &*device, &*device];
             let decrypted = holders.map(|holder| scope.spawn(|| holder.decrypt(&ciphertexts).unwrap()));
             assert!(decrypted.into_iter().all(|thread| thread.join().unwrap() == plaintexts));
         });
@@ -217,8 +217,8 @@ fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
     assert!(matches!(decrypt(&random_ciphertexts(&key, 3).0), DecryptError::Device(_)));
 }
 
-/// Answers that are cut, that come late or not at all: an error within the time that the device
-/// has, twice, and the next batch is right. What was on its way then is not taken for its answer.
+/// Answers that are truncated, late or missing cause an error within twice the device's time limit,
+/// and the next batch is right. Data in flight is not taken for its answer.
 #[test]
 fn both_sides_agree_again_after_a_failure() {
     let (key, (board, transport, _)) = (key(BITS), Board::new());
@@ -229,9 +229,9 @@ fn both_sides_agree_again_after_a_failure() {
         (Fault::Cut(0), stalled(0)),
         (Fault::Cut(HEADER + 2 * PLAINTEXT), stalled(2)),
         (Fault::Cut(HEADER + 2 * PLAINTEXT + 5), stalled(2)),
-        // After the driver has given it up, and sent its marks.
+        // Late enough that the driver has given up and sent its marks.
         (Fault::Late(Duration::from_millis(1200)), stalled(0)),
-        // The device was left waiting for the rest of a packet, and says what it was.
+        // The device was waiting for the rest of a packet, and reports it.
         (Fault::Question(HEADER + 40), ErrorKind::Dropped),
     ];
     for (fault, kind) in faults {
@@ -242,8 +242,8 @@ fn both_sides_agree_again_after_a_failure() {
     }
 }
 
-/// With an interrupt an error that the device notes is seen when it happens, and not when time is
-/// up.
+/// With an interrupt, an error that the device records is noticed at once instead of after the time
+/// limit.
 #[test]
 fn an_interrupt_tells_of_an_error_at_once() {
     let (key, (board, transport, interrupt)) = (key(BITS), Board::new());
@@ -254,13 +254,13 @@ fn an_interrupt_tells_of_an_error_at_once() {
         board.set(Fault::Question(HEADER + 40));
         is(&within(0.9, || device.decrypt(&ciphertexts).unwrap_err()), ErrorKind::Dropped);
         assert!(within(0.9, || device.decrypt(&ciphertexts).unwrap()) == plaintexts);
-        // An interrupt for nothing.
+        // An interrupt without a cause.
         ring_for_nothing(&board);
         assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
     }
 }
 
-/// A cause that the driver has cleared by the time that it looks.
+/// Creates a cause that is cleared before the driver looks.
 fn ring_for_nothing(board: &Board) {
     let mut device = board.device.lock().unwrap();
     device.read(0x3).unwrap_err();
@@ -284,7 +284,7 @@ fn a_device_that_has_gone_is_declared_gone() {
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
 }
 
-/// What lies in a file that is mapped as window.
+/// A file with these words, to be mapped as the window.
 fn file_window(words: &[(u32, u32)]) -> File {
     let file = tempfile::tempfile().unwrap();
     file.set_len(WINDOW as u64).unwrap();

@@ -1,4 +1,4 @@
-//! The residue bank's driver against a bank in software that can be told to lie.
+//! The residue bank's driver against a bank in software that can return wrong residues.
 
 use crate::common::is;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ struct Bank {
     index: u32,
     epoch: u32,
     ready: bool,
-    /// What is added to the second prime's residue of this number.
+    /// The number added to the second prime's residue in this row.
     lie: Option<(usize, u64)>,
     /// Whether it is reset before the next packet.
     reset: bool,
 }
 
 impl Bank {
-    /// A residue, or a prime, as it lies in an answer, or in the table.
+    /// A residue in the form of an answer, or a prime in that of the table.
     fn slot(&self, residue: u64) -> Vec<u8> {
         residue.to_le_bytes()[..if self.bits[1] > 31 { 8 } else { 4 }].to_vec()
     }
@@ -59,7 +59,7 @@ impl Transport for Bank {
                 let words: Vec<u8> = self.primes.iter().flat_map(|&prime| self.slot(prime)).collect();
                 words.as_chunks::<BEAT>().0.get(self.index as usize).map_or(0, |&word| u32::from_le_bytes(word))
             }
-            // Beats of 32 bits, four cycles.
+            // Beats of 32 bits, an interval of four cycles.
             PARAMETERS..0xa0 => {
                 let [bits, word_bits] = self.bits;
                 [bits, self.primes.len() as u32, word_bits, 32, 4, 0, 0, 0][(address - PARAMETERS) as usize / 4]
@@ -88,7 +88,7 @@ impl Transport for Bank {
             (self.epoch, self.ready) = (0, false);
         }
         let (header, numbers) = exchange.input.split_at(8);
-        // A device that is not ready takes nothing, nor does it know another epoch.
+        // A device that is not ready accepts nothing, and its epoch is another.
         if !self.ready {
             return Err(exchange.stalled(0, 0));
         }
@@ -125,7 +125,7 @@ fn software(lie: Option<(usize, u64)>) -> Box<Bank> {
     Box::new(Bank { primes: &PRIMES, bits: [60, 6], index: 0, epoch: 0, ready: false, lie, reset: false })
 }
 
-/// A bank for numbers of 100 bits, of the primes of a set of the lattice scheme.
+/// A bank for numbers of 100 bits, with the primes of a parameter set of the lattice scheme.
 fn long(lie: Option<(usize, u64)>) -> ResidueBank {
     let primes = Set::Degree4096.moduli();
     ResidueBank::open(Box::new(Bank { primes, bits: [100, 50], ..*software(lie) })).unwrap()
@@ -149,17 +149,16 @@ fn a_residue_that_is_none_is_named_with_its_row() {
     assert_eq!(error.row(), Some(2));
     is(&error, ErrorKind::NotAResidue { modulus: 47 });
     assert_eq!(error.to_string(), "row 2: the device returned something that is not a residue modulo 47");
-    // Of another modulus it is nobody's business.
+    // The residue of a modulus that was not requested does not matter.
     bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
 }
 
-/// Wrong residues that could be right ones, of any size: nothing is given out, unless whoever asks
-/// believes the bank.
+/// Wrong residues below the prime, of any size: nothing is returned, unless checks are off.
 #[test]
 fn wrong_residues_are_found() {
     let batch = numbers(&[1, 2, 46, 4, 1 << 59]);
     for lie in 1..PRIMES[1] - 1 {
-        // Row 0 has the residue 1, which stays below the prime.
+        // Row 0 has the residue 1, so the wrong residue stays below the prime.
         let error = bank(Some((0, lie))).residues(&[59, 47], &batch).unwrap_err();
         is(&error, ErrorKind::FailedCheck);
         assert_eq!(error.row(), None);
@@ -170,7 +169,7 @@ fn wrong_residues_are_found() {
     assert_eq!(residues.column(0)[0], 6);
 }
 
-/// A bank that was reset, or has lied, is started anew for the next batch.
+/// A bank that was reset or returned wrong residues is restarted for the next batch.
 #[test]
 fn a_bank_that_failed_is_started_anew() {
     let batch = numbers(&[1, 2, 46, 4, 1 << 59]);
@@ -184,12 +183,12 @@ fn a_bank_that_failed_is_started_anew() {
     bank.residues(&[47], &batch).unwrap();
 }
 
-/// More numbers than go to the device at a time, the wrong one among the last.
+/// More numbers than are sent at a time, with the wrong one in the last part.
 #[test]
 fn long_batches_are_checked_to_the_end() {
     let batch = numbers(&(0..5000).map(|row| row * row).collect::<Vec<_>>());
     assert_eq!(bank(None).residues(&[37], &batch).unwrap().column(0)[4999], 4999 * 4999 % 37);
-    // Counted from the beginning of a part: row 4, of both parts.
+    // The row counts from the beginning of a part: row 4 of both parts.
     is(&bank(Some((4, 2))).residues(&[47], &batch).unwrap_err(), ErrorKind::FailedCheck);
     bank(Some((4, 2))).residues(&[], &batch).unwrap();
     bank(None).residues(&[37], &numbers(&[])).unwrap();
@@ -206,7 +205,7 @@ fn a_number_that_is_too_long_is_named_with_its_row() {
     );
 }
 
-/// Residues of 50 bits take 64 each, and so do primes in the table.
+/// Residues of 50 bits occupy 64 bits each, and so do primes in the table.
 #[test]
 fn residues_of_more_than_a_word() {
     let primes = Set::Degree4096.moduli();
@@ -227,7 +226,8 @@ fn residues_of_more_than_a_word() {
     is(&error, ErrorKind::NotAResidue { modulus: primes[1] });
 }
 
-/// Whoever has a bank encrypts by it, under either key; a bank that lies gives no ciphertext.
+/// A bank can be used for encryption under either key. If it returns wrong residues, no ciphertext
+/// is returned.
 #[test]
 fn plaintexts_of_the_lattice_scheme() {
     let converter = |lie| Arc::new(PlaintextConverter::new(Box::new(long(lie))));

@@ -1,36 +1,36 @@
 //! The attack: greatest common divisors, with a search for the noise.
 //!
-//! The modulus `A_0` is a multiple of the secret prime `p`, and an element of the public key, less
-//! its noise `r`, is another one. So `p` divides the product of `A - r` over all noises that there
-//! can be, and the greatest common divisor of `A_0` and that product shows it. After Chen and
-//! Nguyen \[CN12\] the product is taken as that of many values of one polynomial,
+//! The modulus `A_0` is a multiple of the secret prime `p`, and so is an element of the public key
+//! minus its noise `r`. Hence `p` divides the product of `A - r` over all possible noises, and the
+//! greatest common divisor of `A_0` and that product reveals it. Following Chen and Nguyen
+//! \[CN12\], the product is computed from many values of one polynomial,
 //!
 //! ```text
 //! f(x) = x (x - 1) ... (x - d + 1)          product = f(A + s_0) f(A + s_0 - d) f(A + s_0 - 2 d) ...
 //! ```
 //!
-//! and what is long in it, `A`, is worked with only once: by Vandermonde's identity
+//! and arithmetic on the long number `A` is done only once. By Vandermonde's identity
 //!
 //! ```text
 //! f(A + s) = sum over k of C(d, k) A (A - 1) ... (A - k + 1)  s (s - 1) ... (s - (d - k) + 1)
 //! ```
 //!
-//! is a polynomial of the small number `s`, in Newton's form, whose coefficients are the same for
-//! all values. It takes `2 d` products of long numbers, and for every noise a product with a number
-//! of one word.
+//! is a polynomial of the small number `s` in Newton's form, with the same coefficients for all
+//! values. It costs `2 d` products of long numbers, and for every noise a product with a one-word
+//! number.
 
 use hearith_dghv::{InsecureHistoricalParameters, PrivateKey, PublicKey};
 use rayon::prelude::*;
 use rug::Integer;
 use rug::integer::Order;
 
-/// The private key that belongs to a public one.
+/// Finds the private key of a public key.
 pub fn find_key(public: &PublicKey) -> Option<PrivateKey> {
     let (parameters, lengths) = (public.parameters(), public.parameters().lengths());
     let number = |limbs: &[u64]| Integer::from_digits(limbs, Order::Lsf);
     let modulus = number(public.modulus());
-    // What is common to the modulus and to one element may be a multiple of the secret; that of
-    // some of them is hardly.
+    // The common divisor of the modulus and one element may be a multiple of the secret. For
+    // several elements this is unlikely.
     let mut divisor = modulus.clone();
     for index in 0..parameters.key_elements() {
         divisor.gcd_mut(&common_divisor(&modulus, &number(&public.element(index)), lengths.key_noise)?);
@@ -43,8 +43,8 @@ pub fn find_key(public: &PublicKey) -> Option<PrivateKey> {
     key.check(public).ok().map(|()| key)
 }
 
-/// The common divisor of the modulus and of what is left of an element for some noise
-/// `-2^bits < r < 2^bits`, if there is one besides 1: the secret, or a multiple of it.
+/// The common divisor of the modulus and of an element minus some noise `-2^bits < r < 2^bits`, if
+/// it is not 1: the secret or a multiple of it.
 ///
 /// # Panics
 /// If the noise has 40 bits or more, which would take years.
@@ -78,7 +78,8 @@ impl<'a> Newton<'a> {
         Newton { modulus, coefficients }
     }
 
-    /// Horner's rule. What is multiplied by is short, so there is no reduction before the end.
+    /// Evaluates the polynomial by Horner's rule. The multipliers are short, so a single reduction
+    /// at the end suffices.
     fn value(&self, s: i64) -> Integer {
         let (first, others) = self.coefficients.split_first().expect("a polynomial has a constant coefficient");
         let mut value = first.clone();

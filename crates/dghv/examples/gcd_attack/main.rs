@@ -1,8 +1,10 @@
-//! Finds the private key from a public one: greatest common divisors, with a search for the noise.
+//! Recovers the private key from a public one: greatest common divisors, with a search for the
+//! noise.
 //!
-//! `cargo run --release -p hearith-dghv --example gcd_attack` makes a toy key of CMNT, throws the
-//! private key away, finds it again and reads with it what the public key encrypts: in seconds.
-//! `-- cnt toy` does the same with CNT's in minutes, and `-- cmnt small`.
+//! `cargo run --release -p hearith-dghv --example gcd_attack` generates a toy key of CMNT and
+//! discards the private key. Within seconds it recovers the private key and decrypts with it a
+//! message that the public key encrypts. `-- cnt toy` attacks CNT's toy key in minutes, and
+//! `-- cmnt small` CMNT's small one.
 
 mod attack;
 

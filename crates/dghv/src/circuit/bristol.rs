@@ -1,5 +1,5 @@
-//! Circuits as text in Bristol Fashion \[Bristol19\], the format in which circuits for multi-party
-//! computation come.
+//! Circuits as text in Bristol Fashion \[Bristol19\], the format of published circuits for
+//! multi-party computation.
 //!
 //! ```text
 //! 2 4                gates and wires
@@ -11,23 +11,23 @@
 //! ```
 //!
 //! The first wires are the inputs, the last ones the outputs. The kinds are `XOR`, `AND`, `INV`,
-//! `EQW` (a copy), `EQ` (what it reads is not a wire but the constant 0 or 1) and `MAND` (as many
-//! ANDs as it has outputs: the first half of what it reads with the second). Gates may come in any
-//! order that has no loop; empty lines are skipped.
+//! `EQW` (a copy), `EQ` (its input is the constant 0 or 1 instead of a wire) and `MAND`. `MAND` is
+//! one AND per output: it combines the first half of its inputs with the second half. Gates may
+//! come in any order that has no loop. Empty lines are skipped.
 //!
 //! The older Bristol Format, with one line for the bits of two inputs and of the output, is
-//! rejected by name.
+//! rejected with an error that names it.
 
 use super::{Circuit, CircuitError, CircuitErrorKind as Kind, Gate, MAX_WIRES};
 use std::fmt::{self, Display, Write};
 use std::str::SplitAsciiWhitespace;
 
 impl Circuit {
-    /// The circuit that a text in Bristol Fashion says.
+    /// Parses a circuit in Bristol Fashion.
     ///
     /// # Errors
-    /// [`CircuitError`] with the line: words that are not of the format, more than [`MAX_WIRES`],
-    /// counts that do not fit, wires that are driven twice or not at all, loops.
+    /// [`CircuitError`] with the line number for malformed words, counts above [`MAX_WIRES`],
+    /// inconsistent counts, wires that are driven twice or not at all, and loops.
     pub fn parse(text: &str) -> Result<Self, CircuitError> {
         let mut lines =
             text.lines().zip(1..).map(|(text, number)| Line { text, number }).filter(|line| !line.is_empty());
@@ -73,7 +73,7 @@ impl Circuit {
     }
 }
 
-/// The circuit in Bristol Fashion; [`Circuit::parse`] gives it back.
+/// Writes the circuit in Bristol Fashion, which [`Circuit::parse`] reads back.
 impl Display for Circuit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}", self.gates.len(), self.wires)?;
@@ -93,7 +93,7 @@ impl Display for Circuit {
     }
 }
 
-/// Which wires are driven so far.
+/// The wires driven so far.
 struct Driven(Vec<bool>);
 
 impl Driven {
@@ -108,7 +108,7 @@ impl Driven {
     }
 }
 
-/// A line and its number, from 1.
+/// A line and its number, counted from 1.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a str,
@@ -142,14 +142,14 @@ impl<'a> Line<'a> {
         self.split().map(|word| self.number(word)).collect()
     }
 
-    /// Whether this line and the next are those of the older format: the bits of two inputs and of
-    /// an output, and then gates.
+    /// Whether this line and the next follow the older format: the bits of two inputs and of one
+    /// output, then a gate.
     fn is_old_header(&self, next: &Line<'_>) -> bool {
         let is_gate = next.split().next_back().is_some_and(|word| ["XOR", "AND", "INV"].contains(&word));
         is_gate && self.split().count() == 3 && self.numbers().is_ok()
     }
 
-    /// The bits of each value of a line that says inputs or outputs.
+    /// The bits of each value on an inputs or outputs line.
     fn values(&self, wires: usize, least: usize) -> Result<Vec<usize>, CircuitError> {
         let numbers = self.numbers()?;
         let bits = &numbers[1..];
@@ -159,12 +159,12 @@ impl<'a> Line<'a> {
         if bits.len() < least || bits.contains(&0) {
             return Err(self.error(Kind::Empty));
         }
-        // At most 2^24 bits each, so the sum of what a text holds cannot overflow.
+        // Each value has at most 2^24 bits, so the sum cannot overflow for any text.
         let sum = bits.iter().sum();
         if sum > wires { Err(self.error(Kind::MoreBitsThanWires { bits: sum, wires })) } else { Ok(bits.to_vec()) }
     }
 
-    /// The gates of a line: one, or as many as `MAND` has outputs.
+    /// The gates of a line: one, or for `MAND` one per output.
     fn gates(&self, wires: usize) -> Result<Vec<Gate>, CircuitError> {
         let mut words: Vec<&str> = self.split().collect();
         let name = words.pop().unwrap_or_default();
@@ -208,7 +208,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A word as an error line shows it: quoted, what does not print escaped, cut.
+/// Formats a word for error messages: truncated, quoted, with unprintable characters escaped.
 fn shown(word: &str) -> String {
     let mut start: String = word.chars().take(20).collect();
     if start.len() < word.len() {

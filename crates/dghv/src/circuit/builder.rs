@@ -1,13 +1,13 @@
-//! Circuits put together gate by gate.
+//! Building circuits gate by gate.
 
 use super::{Circuit, Gate};
 
-/// A wire of a circuit that is being built.
+/// A wire of a circuit under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire(u32);
 
-/// Builds a [`Circuit`] gate by gate. As a gate reads only wires that there are, there can be no
-/// loop.
+/// Builds a [`Circuit`] gate by gate. Loops are impossible because a gate can only read existing
+/// wires.
 ///
 /// ```
 /// use hearith_dghv::circuit::Builder;
@@ -24,13 +24,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Starts with input values of so many bits each.
+    /// Starts a circuit with one input value per entry, each of the given number of bits.
     pub fn new(inputs: &[usize]) -> Self {
         let wires = u32::try_from(inputs.iter().sum::<usize>()).expect("far fewer inputs than 2^32");
         Builder { inputs: inputs.to_vec(), gates: Vec::new(), wires }
     }
 
-    /// The bits of all inputs, the first value's least significant bit first.
+    /// The bits of all inputs, starting with the least significant bit of the first value.
     pub fn inputs(&self) -> Vec<Wire> {
         (0..).map(Wire).take(self.inputs.iter().sum()).collect()
     }
@@ -55,7 +55,7 @@ impl Builder {
         self.gate(|out| Gate::Constant { value, out })
     }
 
-    /// The majority of three with a single AND: `(a xor c)(b xor c) xor c`.
+    /// The majority of three bits with a single AND: `(a xor c)(b xor c) xor c`.
     pub fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
         let (left, right) = (self.xor(a, c), self.xor(b, c));
         let both = self.and(left, right);
@@ -69,7 +69,7 @@ impl Builder {
         (self.xor(ab, c), carry)
     }
 
-    /// The circuit with these values as its outputs, each least significant bit first.
+    /// Returns the circuit with these output values, each least significant bit first.
     ///
     /// # Panics
     /// If there is no output bit.
@@ -80,13 +80,13 @@ impl Builder {
             let wire = if taken { self.gate(|out| Gate::Copy { a: wire.0, out }) } else { wire };
             last.push(wire.0);
         }
-        assert!(!last.is_empty(), "a circuit without an output");
+        assert!(!last.is_empty(), "a circuit needs at least one output");
         self.move_to_end(&last);
         let outputs = outputs.iter().map(|value| value.len()).collect();
         Circuit::by_level(self.inputs, outputs, self.wires as usize, self.gates).expect("a gate reads earlier wires")
     }
 
-    /// Counts the wires anew, with these last.
+    /// Renumbers the wires so that these come last.
     fn move_to_end(&mut self, last: &[u32]) {
         let others = (0..self.wires).filter(|wire| !last.contains(wire));
         let mut names = vec![0; self.wires as usize];

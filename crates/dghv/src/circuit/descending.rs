@@ -1,10 +1,10 @@
-//! Circuits over ciphertexts that go down a ladder of keys as their noise grows.
+//! Circuits over ciphertexts that descend a ladder of keys as their noise grows.
 //!
-//! What an XOR or an AND takes must be at one level, so the higher operand goes down to the lower
-//! one. Before an AND both go further down as long as its result then has more room for noise: as
-//! long as what the products lose in noise is more than what the secret loses in length. That
-//! depends on noise alone, which is public, so a circuit is gone through once beforehand, with
-//! nothing but noise.
+//! Both operands of an XOR or AND must be at the same level, so the higher one descends to the
+//! level of the lower one. Before an AND, both descend further while that increases the noise
+//! budget left to the product: switching must reduce the product's noise by more than the secret
+//! shrinks. The decision depends only on the noise, which is public. A first pass over the circuit
+//! therefore plans all switches from the noise alone.
 
 use super::{Bits, Circuit, Wires};
 use crate::ciphertext::check_noise;
@@ -12,7 +12,7 @@ use crate::ladder::Levels;
 use crate::{Ciphertext, Error, noise};
 use std::collections::BTreeMap;
 
-/// Where a bit is, and how noisy.
+/// The level of a bit, and its noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place {
     level: usize,
@@ -24,17 +24,17 @@ impl Place {
         Ok(Place { level: levels.level_of(bit.key_id())?, noise: bit.noise() })
     }
 
-    /// At this level or below it.
+    /// Moves to this level unless already at or below it.
     fn at(mut self, levels: Levels<'_>, level: usize) -> Self {
         while self.level < level {
-            // A plain bit stays one.
+            // A plaintext bit stays free of noise.
             self.noise = if self.noise == 0.0 { 0.0 } else { levels.noise_below(self.level, self.noise) };
             self.level += 1;
         }
         self
     }
 
-    /// The level at which a product of two bits has the most room.
+    /// The level at which a product of two bits has the most noise budget left.
     fn of_product(self, other: Place, levels: Levels<'_>) -> usize {
         let room = |level: usize| {
             let noise = self.at(levels, level).noise + other.at(levels, level).noise;
@@ -51,11 +51,11 @@ impl Place {
 /// Bits at the levels of a ladder.
 trait Levelled: Bits {
     fn place(&self, bit: &Self::Bit) -> Place;
-    /// Bits of one level, one level below.
+    /// Switches bits from one level to the next lower one.
     fn switch_down(&mut self, level: usize, bits: &[&Self::Bit]) -> Result<Vec<Self::Bit>, Self::Error>;
 }
 
-/// Bits of which nothing but level and noise is known.
+/// Bits represented by their level and noise only.
 struct Planned<'a>(Levels<'a>);
 
 impl Planned<'_> {
@@ -114,12 +114,12 @@ impl Levelled for Planned<'_> {
 /// Ciphertexts at the levels of a ladder.
 struct Encrypted<'a, 'p> {
     levels: Levels<'a>,
-    /// Told of every product and every switch.
+    /// Called with the number of products or switches just done.
     step: &'p mut dyn FnMut(usize),
 }
 
 impl Encrypted<'_, '_> {
-    /// What a key makes of pairs of bits, level by level.
+    /// Applies an operation of each level's key to the pairs of bits at that level.
     fn each(
         &self,
         wires: &Wires<Ciphertext>,
@@ -175,7 +175,7 @@ impl Levelled for Encrypted<'_, '_> {
     }
 }
 
-/// Bits that go down where a gate asks for it.
+/// Lowers operands where a gate requires it.
 struct Descending<'a, B> {
     bits: B,
     levels: Levels<'a>,
@@ -187,7 +187,7 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         Descending { bits, levels, switches: 0 }
     }
 
-    /// Brings the operands of each pair to the level that both need.
+    /// Lowers the operands of each pair to the level that the pair requires.
     fn meet(
         &mut self,
         wires: &mut Wires<B::Bit>,
@@ -199,8 +199,8 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
             places.entry(wire).or_insert_with(|| self.bits.place(wires.get(wire)));
         }
         let mut settled = false;
-        // A wire in several pairs goes as far down as any of them asks, and takes its partners
-        // along.
+        // A wire in several pairs descends to the lowest level that any of them requires, and takes
+        // its partners along.
         while !settled {
             settled = true;
             for &(a, b) in pairs {
@@ -232,7 +232,7 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         Ok(())
     }
 
-    /// Brings bits down to a level.
+    /// Lowers bits to a level.
     fn lower_all(&mut self, bits: &mut [B::Bit], level: usize) -> Result<(), Error> {
         for from in 0..level {
             let mut above: Vec<&mut B::Bit> =
@@ -272,12 +272,12 @@ impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
     }
 }
 
-/// How many switches the evaluation of these rows takes, so many gates at a time, and the level of
-/// its results.
+/// Counts the switches needed to evaluate these rows, `piece` gates at a time, and returns the
+/// count with the level of the results.
 ///
 /// # Errors
-/// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long
-/// enough, and for bits of other keys.
+/// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is too short, and
+/// an error for bits of other keys.
 pub(super) fn plan(
     levels: Levels<'_>,
     circuit: &Circuit,
@@ -292,14 +292,14 @@ pub(super) fn plan(
         results.extend(bits);
         Ok(())
     })?;
-    // All results are given at the lowest level that one of them needs.
+    // All results are lowered to the lowest level that one of them requires.
     let lowest = results.iter().map(|place| place.level).max().unwrap_or(0);
     descending.lower_all(&mut results, lowest)?;
     Ok((descending.switches, lowest))
 }
 
-/// Evaluates a batch of rows, so many gates at a time, and gives all results at the level that was
-/// planned. `step` is told of every product and every switch.
+/// Evaluates a batch of rows, `piece` gates at a time, and lowers all results to the planned level.
+/// Calls `step` with the number of products or switches just done.
 pub(super) fn evaluate<E: From<Error>>(
     levels: Levels<'_>,
     circuit: &Circuit,

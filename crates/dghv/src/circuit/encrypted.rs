@@ -1,4 +1,4 @@
-//! Circuits over ciphertexts, which are recrypted where their noise asks for it.
+//! Circuits over ciphertexts, with recryption where the noise requires it.
 
 use super::{Bits, Circuit, Wires, descending};
 use crate::ladder::Levels;
@@ -6,20 +6,23 @@ use crate::{Ciphertext, Error, ErrorKind, Ladder, PublicKey, RecryptionKey, nois
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-/// Bytes of the results that are computed at a time.
+/// Size in bytes of the results computed in one piece.
 const PIECE_BYTES: usize = 16 << 20;
-/// Gates that are evaluated at a time, at least: enough for every core.
+/// Minimum number of gates evaluated at a time, enough to occupy all cores.
 const LEAST_PIECE: usize = 16;
 
 /// Evaluates circuits on ciphertexts of one public key.
 ///
-/// With neither a ladder nor a recryption key it goes as far as the noise allows. With a ladder,
-/// bits go down its rungs where that leaves more room for noise, and all results are at the lowest
-/// level that one of them needs. With a recryption key, and if the circuit is too deep for the
-/// ladder or there is none, what an AND or an XOR would bring above the noise that can be recrypted
-/// is recrypted before: the noisier operand first. That depends on noise alone, which is public, so
-/// how often it will be is counted beforehand, and if it is less often so, all inputs are recrypted
-/// at the start.
+/// - Without a ladder or a recryption key, evaluation is limited to circuits that the noise budget
+///   allows.
+/// - With a ladder, bits descend its rungs where that increases the noise budget. All results are
+///   at the lowest level that one of them requires.
+/// - With a recryption key, operands are recrypted if there is no ladder or the circuit is too deep
+///   for it. When an AND or XOR would raise the noise above the limit for recryption, the evaluator
+///   first recrypts the noisier operand.
+///
+/// The decisions depend only on the noise, which is public, so the evaluator counts the recryptions
+/// in advance. It recrypts all inputs at the start if that lowers the count.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -41,33 +44,34 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Evaluates without recryption.
+    /// Creates an evaluator without ladder and recryption.
     pub fn new(public: &'a PublicKey) -> Self {
         Evaluator { public, ladder: None, recryption: None, progress: None }
     }
 
-    /// Evaluates with a ladder below the key.
+    /// Adds a ladder below the key.
     pub fn with_ladder(self, ladder: &'a Ladder) -> Self {
         Evaluator { ladder: Some(ladder), ..self }
     }
 
-    /// Evaluates with recryption.
+    /// Adds a recryption key.
     pub fn with_recryption(self, key: &'a RecryptionKey) -> Self {
         Evaluator { recryption: Some(key), ..self }
     }
 
-    /// Tells how many ANDs, switches and recryptions of all rows are done, and of how many.
+    /// Reports progress: how many ANDs, switches and recryptions are done over all rows, and their
+    /// total.
     pub fn with_progress(self, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
         Evaluator { progress: Some(progress), ..self }
     }
 
-    /// Evaluates a batch of rows. A row has the bits of all inputs in order, and its result those
+    /// Evaluates a batch of rows. A row holds the bits of all inputs in order, its result the bits
     /// of all outputs.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`],
-    /// [`ErrorKind::OutOfRange`]. Without one [`ErrorKind::NoiseExhausted`] if the circuit is too
-    /// deep to be evaluated without recryption.
+    /// With the row: [`ErrorKind::Inputs`] for a wrong number of bits, [`ErrorKind::OtherKey`],
+    /// [`ErrorKind::OutOfRange`]. Without a row: [`ErrorKind::NoiseExhausted`] if the circuit is
+    /// too deep to be evaluated without recryption.
     pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
         let mut results: Vec<Vec<Ciphertext>> = vec![Vec::new(); rows.len()];
         self.evaluate_into(circuit, rows.to_vec(), &mut |row, outputs| -> Result<(), Error> {
@@ -77,12 +81,14 @@ impl<'a> Evaluator<'a> {
         Ok(results)
     }
 
-    /// The same, but that results are given as they are computed: the outputs of each row in order,
-    /// some at a time, with the number of their row. So those that nothing waits for take no
-    /// memory; [`Evaluator::memory`] says how much is needed.
+    /// Evaluates like [`Evaluator::evaluate`], but passes results to `give` as they are computed:
+    /// the outputs of each row in order, a few at a time, with the row's index.
+    ///
+    /// Outputs that no gate still needs occupy no memory. [`Evaluator::memory`] returns the memory
+    /// required.
     ///
     /// # Errors
-    /// As [`Evaluator::evaluate`], and those of `give`.
+    /// As [`Evaluator::evaluate`], and the errors of `give`.
     pub fn evaluate_into<E: From<Error>>(
         &self,
         circuit: &Circuit,
@@ -111,24 +117,25 @@ impl<'a> Evaluator<'a> {
         circuit.evaluate_in_pieces(&mut refreshing, rows, piece, |_, row, bits| give(row, bits))
     }
 
-    /// Gates of a level that are evaluated at a time, in so many rows: some 16 MiB of results.
+    /// The number of gates of a level evaluated at a time in this many rows: about 16 MiB of
+    /// results.
     fn piece(&self, rows: usize) -> usize {
         (PIECE_BYTES / (8 * self.public.parameters().limbs() * rows.max(1))).max(LEAST_PIECE)
     }
 
-    /// Bytes that an evaluation of so many rows takes at most: inputs, what gates wait for, and
-    /// outputs that are not given yet. The keys and what is prepared from them are not counted.
+    /// Maximum memory in bytes for evaluating this many rows: inputs, intermediate bits and outputs
+    /// not yet passed on. It excludes the keys and data prepared from them.
     pub fn memory(&self, circuit: &Circuit, rows: usize) -> u64 {
         let ciphertext = 8 * self.public.parameters().limbs() as u64;
         let held = circuit.most_held(self.piece(rows)) as u64;
         let wires = (size_of::<Option<Ciphertext>>() + size_of::<Option<f64>>()) as u64 * circuit.wires() as u64;
-        // Beside them, on each core, a product and its transforms.
+        // In addition, each core needs a product and its transforms.
         let working = 32 * ciphertext * rayon::current_num_threads() as u64;
         (rows as u64).saturating_mul(held.saturating_mul(ciphertext).saturating_add(wires)).saturating_add(working)
     }
 
-    /// How many recryptions the evaluation of these rows takes; none without a recryption key, or
-    /// where a ladder is enough.
+    /// The number of recryptions needed to evaluate these rows: zero without a recryption key or if
+    /// the ladder is long enough.
     ///
     /// # Errors
     /// As [`Evaluator::work`].
@@ -136,12 +143,12 @@ impl<'a> Evaluator<'a> {
         self.work(circuit, rows).map(|work| work.recryptions)
     }
 
-    /// What the evaluation of these rows takes besides gates, and where it ends.
+    /// The recryptions and switches needed to evaluate these rows, and the level of the results.
     ///
     /// # Errors
     /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
-    /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and
-    /// nothing recrypts.
+    /// Without a row: [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and
+    /// there is no recryption key.
     pub fn work(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Work, Error> {
         self.check_rows(circuit, rows)?;
         if let Some((_, work)) = self.descent(circuit, rows)? {
@@ -155,8 +162,8 @@ impl<'a> Evaluator<'a> {
         Levels::new(self.public, self.ladder)
     }
 
-    /// The levels to go down, and what that takes. Nothing without a ladder, or where it is too
-    /// short and recryption helps.
+    /// The levels to descend and the work required. `None` without a ladder, or if the ladder is
+    /// too short and recryption is possible.
     fn descent(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Option<(Levels<'a>, Work)>, Error> {
         if self.ladder.is_none() {
             return Ok(None);
@@ -201,24 +208,24 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// What an evaluation takes besides its gates.
+/// The work of an evaluation besides its gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Ciphertexts that are recrypted.
+    /// Number of recryptions.
     pub recryptions: usize,
-    /// Ciphertexts that are switched to the next rung of a ladder, once for each rung.
+    /// Number of switches to the next rung of a ladder. A ciphertext counts once per rung.
     pub switches: usize,
     /// The level of the results.
     pub level: usize,
 }
 
-/// Whether all inputs are recrypted, and how many recryptions there are then.
+/// Whether to recrypt all inputs, and the resulting number of recryptions.
 struct Plan {
     inputs: bool,
     recryptions: usize,
 }
 
-/// Counts what is done.
+/// Counts the steps done and reports progress.
 struct Steps<'a> {
     done: u64,
     all: u64,
@@ -238,7 +245,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Ciphertexts, as long as their noise allows.
+/// Ciphertexts without recryption.
 pub(crate) struct Encrypted<'a> {
     public: &'a PublicKey,
     steps: Steps<'a>,
@@ -276,11 +283,11 @@ impl Bits for Encrypted<'_> {
     }
 }
 
-/// Ciphertexts of which nothing but the noise is known.
+/// Ciphertexts represented by their noise only.
 pub(crate) struct Noise;
 
 impl Noise {
-    /// Bits of noise at a circuit's only output, all inputs having as many.
+    /// Noise in bits at a circuit's only output if all inputs have the same noise.
     pub(crate) fn of_output(circuit: &Circuit, inputs: f64) -> f64 {
         let Ok(rows) = circuit.evaluate(&mut Noise, vec![vec![inputs; circuit.input_bits()]]);
         rows[0][0]
@@ -308,7 +315,7 @@ impl Bits for Noise {
     }
 }
 
-/// Bits with noise that can be recrypted.
+/// Bits whose noise recryption can reset.
 trait Recrypt: Bits {
     fn noise(bit: &Self::Bit) -> f64;
     fn recrypt(&mut self, bits: &[&Self::Bit], noise: f64) -> Result<Vec<Self::Bit>, Self::Error>;
@@ -362,7 +369,7 @@ impl Recrypt for WithKey<'_> {
     }
 }
 
-/// Bits that are recrypted where it is necessary, so that all noise stays such as can be recrypted.
+/// Recrypts bits where needed to keep all noise within the limit for recryption.
 struct Refreshing<R> {
     bits: R,
     limit: f64,
@@ -388,8 +395,8 @@ impl<R: Recrypt> Refreshing<R> {
         self.bits.recrypt(bits, self.fresh)
     }
 
-    /// Recrypts operands until what is made of each pair, whose noise is this, stays below the
-    /// limit.
+    /// Recrypts operands until the result of each pair, with noise given by `noise`, stays within
+    /// the limit or both operands are fresh.
     fn refresh(
         &mut self,
         wires: &mut Wires<R::Bit>,

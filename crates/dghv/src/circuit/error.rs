@@ -1,8 +1,8 @@
-//! What can be wrong with a circuit's text.
+//! Errors in the text of a circuit.
 
 use std::fmt;
 
-/// What is wrong, and in which line of the text.
+/// An error in the text of a circuit, with its line.
 ///
 /// ```
 /// use hearith_dghv::circuit::Circuit;
@@ -20,12 +20,12 @@ impl CircuitError {
         CircuitError { line, kind }
     }
 
-    /// The line at fault, from 1.
+    /// The line of the error, counted from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &CircuitErrorKind {
         &self.kind
     }
@@ -39,58 +39,58 @@ impl fmt::Display for CircuitError {
 
 impl std::error::Error for CircuitError {}
 
-/// What is wrong. The text says nothing of the line; see [`CircuitError`].
+/// The kinds of errors in a circuit's text. Their messages omit the line; see [`CircuitError`].
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitErrorKind {
-    /// The text ends before the three lines that say what follows.
+    /// The text ends before the three header lines.
     #[error("the text ends before the numbers of gates, wires, inputs and outputs")]
     NoHeader,
-    /// The header of the older format.
+    /// The header is in the older format.
     #[error(
-        "this is the older Bristol Format: Bristol Fashion has a line for the inputs and one for the outputs, each with how many values there are and the bits of each"
+        "this is the older Bristol Format: Bristol Fashion has one line for the inputs and one for the outputs, each with the number of values and the bits of each value"
     )]
     OldFormat,
-    /// What should be a count or a wire is none.
-    #[error("a number is expected, not {0}")]
+    /// A count or a wire is not a number.
+    #[error("expected a number, not {0}")]
     NotANumber(String),
-    /// A line has more or fewer words than it should.
-    #[error("{found} words where {expected} are expected")]
+    /// A line has too many or too few words.
+    #[error("expected {expected} words, not {found}")]
     Words {
-        /// Words of the line.
+        /// Words found in the line.
         found: usize,
-        /// Words that it should have.
+        /// Words expected.
         expected: usize,
     },
-    /// A count exceeds what is evaluated.
-    #[error("{0} is more than the limit of {most}", most = super::MAX_WIRES)]
+    /// A number exceeds [`MAX_WIRES`](super::MAX_WIRES).
+    #[error("{0} exceeds the limit of {most}", most = super::MAX_WIRES)]
     TooMany(u64),
-    /// A value of no bits, or none at all.
-    #[error("a circuit has at least one output, and a value at least one bit")]
+    /// A value has no bits, or the circuit has no output.
+    #[error("a circuit needs at least one output, and each value at least one bit")]
     Empty,
     /// Inputs or outputs have more bits than the circuit has wires.
-    #[error("the values have {bits} bits, the circuit {wires} wires")]
+    #[error("the values have {bits} bits, but the circuit has only {wires} wires")]
     MoreBitsThanWires {
         /// Bits of the inputs, or of the outputs.
         bits: usize,
         /// Wires of the circuit.
         wires: usize,
     },
-    /// A kind of gate that the format does not have, or with other counts of inputs and outputs.
-    #[error("no gate {name} of {inputs} inputs and {outputs} outputs is known")]
+    /// An unknown kind of gate, or a gate with wrong counts of inputs and outputs.
+    #[error("unknown gate {name} with {inputs} inputs and {outputs} outputs")]
     Gate {
-        /// Its name, as an error line shows it.
+        /// The name, quoted for error messages.
         name: String,
-        /// Inputs that the line says.
+        /// Inputs stated in the line.
         inputs: usize,
-        /// Outputs that the line says.
+        /// Outputs stated in the line.
         outputs: usize,
     },
     /// A constant that is neither 0 nor 1.
-    #[error("a constant is 0 or 1, not {0}")]
+    #[error("a constant must be 0 or 1, not {0}")]
     Constant(usize),
-    /// A wire beyond the last one.
-    #[error("wire {wire} of {wires}, which are counted from 0")]
+    /// The index of a wire is too large.
+    #[error("wire {wire} does not exist: the circuit has {wires} wires, counted from 0")]
     NoSuchWire {
         /// The wire.
         wire: usize,
@@ -103,15 +103,15 @@ pub enum CircuitErrorKind {
     /// No input and no gate drives a wire.
     #[error("nothing drives wire {0}")]
     Undriven(usize),
-    /// A gate needs, by way of others, what it drives.
-    #[error("wire {0} is driven by a gate that needs it: a loop")]
+    /// A gate depends on its own output through other gates.
+    #[error("wire {0} is part of a loop: the gate that drives it depends on it")]
     Loop(usize),
-    /// The text has another number of gates than it says.
-    #[error("{found} gates where {expected} are announced")]
+    /// The number of gates differs from the count in the first line.
+    #[error("the header announces {expected} gates, but the circuit has {found}")]
     Gates {
-        /// Gates of the text.
+        /// Gates found in the text.
         found: usize,
-        /// Gates that the first line says.
+        /// Gates stated in the first line.
         expected: usize,
     },
 }

@@ -1,15 +1,15 @@
-//! Circuits evaluated: level by level, over anything that has XOR, AND and NOT.
+//! Evaluation of circuits, level by level, over any type with XOR, AND and NOT.
 
 use super::{Circuit, Gate};
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Bits that circuits are evaluated over. What a level asks for comes in one call, for all rows of
-/// a batch: so implementations spread it over cores.
+/// Bits that circuits are evaluated over. Each method receives all gates of its kind in a level,
+/// for all rows of a batch, so that implementations can spread them over cores.
 pub trait Bits {
     /// A bit.
     type Bit: Clone;
-    /// What can go wrong.
+    /// The error of an operation.
     type Error;
 
     /// A constant.
@@ -24,21 +24,22 @@ pub trait Bits {
     /// The implementation's.
     fn not(&mut self, wires: &mut Wires<Self::Bit>, of: &[usize]) -> Result<Vec<Self::Bit>, Self::Error>;
 
-    /// `a xor b` for each pair of wires. A wire may be given another bit of the same value.
+    /// `a xor b` for each pair of wires. The implementation may replace the bit on a wire by
+    /// another of the same value.
     ///
     /// # Errors
     /// The implementation's.
     fn xor(&mut self, wires: &mut Wires<Self::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<Self::Bit>, Self::Error>;
 
-    /// `a and b` for each pair of wires. A wire may be given another bit of the same value:
-    /// fresher, for a start.
+    /// `a and b` for each pair of wires. The implementation may replace the bit on a wire by
+    /// another of the same value, for example a less noisy one.
     ///
     /// # Errors
     /// The implementation's.
     fn and(&mut self, wires: &mut Wires<Self::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<Self::Bit>, Self::Error>;
 }
 
-/// The wires of a batch that is being evaluated.
+/// The wires of a batch under evaluation.
 #[derive(Debug)]
 pub struct Wires<B>(Vec<Option<B>>);
 
@@ -46,8 +47,8 @@ impl<B> Wires<B> {
     /// The bit on a wire.
     ///
     /// # Panics
-    /// If it has not come there, or is no longer needed. Wires of which an implementation is told
-    /// hold one.
+    /// If the bit is not yet computed or is no longer needed. Wires passed to an implementation
+    /// always hold a bit.
     pub fn get(&self, wire: usize) -> &B {
         self.0[wire].as_ref().expect("a gate's inputs are there until it has been evaluated")
     }
@@ -59,14 +60,14 @@ impl<B> Wires<B> {
 }
 
 impl Circuit {
-    /// Evaluates a batch of rows. A row has the bits of all inputs in order,
-    /// [`Circuit::input_bits`] of them, and its result those of all outputs.
+    /// Evaluates a batch of rows. A row holds the [`Circuit::input_bits`] bits of all inputs in
+    /// order, its result the bits of all outputs.
     ///
     /// # Errors
-    /// Those of the bits.
+    /// Those of `bits`.
     ///
     /// # Panics
-    /// If a row has another number of bits.
+    /// If a row has a wrong number of bits.
     pub fn evaluate<A: Bits>(&self, bits: &mut A, rows: Vec<Vec<A::Bit>>) -> Result<Vec<Vec<A::Bit>>, A::Error> {
         let mut results: Vec<Vec<A::Bit>> = rows.iter().map(|_| Vec::with_capacity(self.output_bits())).collect();
         self.evaluate_in_pieces(bits, rows, usize::MAX, |_, row, outputs| -> Result<(), A::Error> {
@@ -76,9 +77,9 @@ impl Circuit {
         Ok(results)
     }
 
-    /// The same, `piece` gates of a level at a time. Output bits are given with their row as soon
-    /// as they and all before them are there, in order, at most `piece` in a call, and kept no
-    /// longer than gates need them.
+    /// Evaluates like [`Circuit::evaluate`], but at most `piece` gates of a level at a time. Passes
+    /// output bits to `give` in order, with their row, as soon as they and all earlier outputs are
+    /// computed, at most `piece` per call. Drops them as soon as no gate needs them.
     pub(crate) fn evaluate_in_pieces<A: Bits, E: From<A::Error>>(
         &self,
         bits: &mut A,
@@ -89,7 +90,7 @@ impl Circuit {
         let count = rows.len();
         let mut wires = Wires(Vec::with_capacity(count * self.wires));
         for row in rows {
-            assert_eq!(row.len(), self.input_bits(), "a row has a bit for every input");
+            assert_eq!(row.len(), self.input_bits(), "a row must have one bit per input");
             wires.0.extend(row.into_iter().map(Some));
             wires.0.resize_with(wires.0.len() + self.wires - self.input_bits(), || None);
         }
@@ -123,7 +124,7 @@ impl Circuit {
         self.levels().flat_map(|level| level.chunks(piece)).try_for_each(|gates| step(bits, gates))
     }
 
-    /// Bits of a row that [`Circuit::evaluate_in_pieces`] holds at a time, at most.
+    /// Maximum number of bits per row that [`Circuit::evaluate_in_pieces`] holds at a time.
     pub(crate) fn most_held(&self, piece: usize) -> usize {
         let mut held = Held::new(self);
         let mut now = self.input_bits();
@@ -138,7 +139,7 @@ impl Circuit {
                 if ready.is_empty() {
                     break;
                 }
-                // What is given and read again later is there twice.
+                // An output that a gate reads later exists twice.
                 let last = ready.clone().filter(|&wire| held.is_last(wire)).count();
                 most = most.max(now + ready.len() - last);
                 now -= last;
@@ -151,7 +152,7 @@ impl Circuit {
     /// Evaluates the circuit on truth values.
     ///
     /// # Panics
-    /// If there is not one for every input bit.
+    /// If the number of values differs from the number of input bits.
     pub fn evaluate_plain(&self, inputs: &[bool]) -> Vec<bool> {
         let Ok(mut rows) = self.evaluate(&mut Plain, vec![inputs.to_vec()]);
         rows.pop().unwrap_or_default()
@@ -194,13 +195,13 @@ impl Circuit {
     }
 }
 
-/// Which wires of a row hold a bit that is still needed, as gates are passed.
+/// Tracks which wires of a row hold a bit that is still needed.
 struct Held<'a> {
     circuit: &'a Circuit,
-    /// How many times each wire will be read, an output once more.
+    /// How many more times each wire will be read. Being an output counts as one read.
     uses: Vec<u32>,
     driven: Vec<bool>,
-    /// The next output wire to be given.
+    /// The next output wire to pass on.
     next: usize,
 }
 
@@ -214,12 +215,12 @@ impl<'a> Held<'a> {
         Held { circuit, uses, driven, next: first }
     }
 
-    /// Inputs that nothing reads.
+    /// Inputs that no gate reads and that are not outputs.
     fn begin(&self) -> Vec<usize> {
         (0..self.circuit.input_bits()).filter(|&wire| self.uses[wire] == 0).collect()
     }
 
-    /// Wires that nothing needs any more once these gates are evaluated.
+    /// Marks these gates as evaluated and returns the wires no longer needed.
     fn pass(&mut self, gates: &[Gate]) -> Vec<usize> {
         let mut unused = Vec::new();
         for gate in gates {
@@ -237,13 +238,13 @@ impl<'a> Held<'a> {
         unused
     }
 
-    /// Outputs that can be given now, at most so many.
+    /// Outputs that can be passed on now, up to `most` of them.
     fn ready(&self, most: usize) -> Range<usize> {
         let there = self.driven[self.next..].iter().take(most).take_while(|&&driven| driven).count();
         self.next..self.next + there
     }
 
-    /// Whether no gate reads an output any more.
+    /// Whether no gate reads this output any more.
     fn is_last(&self, wire: usize) -> bool {
         self.uses[wire] == 1
     }
@@ -254,7 +255,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// What a level asks of one operation, and where it goes.
+/// The operands of one operation in a level, and the wires of its results.
 struct Asked<F> {
     from: Vec<F>,
     to: Vec<usize>,
@@ -309,7 +310,7 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    /// Truth values that count how many of them there are.
+    /// Truth values that count how many of them exist.
     #[derive(Default)]
     struct Counted {
         now: Rc<Cell<usize>>,
@@ -365,8 +366,8 @@ mod tests {
 
     #[test]
     fn no_more_bits_are_held_than_is_counted() {
-        // Many outputs of few inputs; outputs that are inputs, that are read again, that come late;
-        // wires that nothing reads.
+        // Many outputs of few inputs, outputs that are inputs, outputs that are read again, outputs
+        // that come late, and wires that nothing reads.
         let many: String = (2..5002).map(|wire| format!("2 1 {} 1 {wire} XOR\n", wire % 2)).collect();
         let texts = [
             format!("5000 5002\n1 2\n1 5000\n\n{many}"),

@@ -1,16 +1,16 @@
-//! Circuits that are ready: with as few ANDs as there can be, since an AND is what costs on
+//! Predefined circuits. They use as few ANDs as possible, since ANDs dominate the cost on
 //! ciphertexts.
 
 use super::{Builder, Circuit, Wire};
 
-/// The S-box of AES: one value of 8 bits to another.
+/// The S-box of AES, which maps one 8-bit value to another.
 ///
-/// The circuit of depth 16 by Boyar and Peralta \[BP12\], 34 AND and 94 XOR or XNOR gates, AND
+/// The circuit of depth 16 by Boyar and Peralta \[BP12\]: 34 AND and 94 XOR or XNOR gates, AND
 /// depth 4.
 pub const AES_SBOX: &str = include_str!("../../circuits/aes_sbox.txt");
 
-/// The sum of two values of so many bits, with the carry as its top bit: an AND a bit, one after
-/// the other.
+/// The sum of two values of `bits` bits, with the carry as its top bit. It has one AND per bit, in
+/// sequence.
 ///
 /// # Panics
 /// If a value has no bits.
@@ -30,8 +30,8 @@ pub fn adder(bits: usize) -> Circuit {
     builder.finish(&[&sum])
 }
 
-/// Whether the first of two values of so many bits is less than the second one. An AND a bit: the
-/// borrow of the difference.
+/// Whether the first of two values of `bits` bits is less than the second: the borrow of their
+/// difference. It has one AND per bit.
 ///
 /// # Panics
 /// If a value has no bits.
@@ -49,8 +49,8 @@ pub fn less_than(bits: usize) -> Circuit {
     builder.finish(&[&[less]])
 }
 
-/// What most of `2^k - 1` bits are: the top bit of their number, with an AND for each full adder,
-/// `2^k - 1 - k` of them.
+/// The majority of `2^k - 1` bits: the top bit of the number of ones. It has one AND for each of
+/// the `2^k - 1 - k` full adders.
 ///
 /// # Panics
 /// If `k` is 0 or more than 16.
@@ -64,7 +64,7 @@ pub fn majority(k: u32) -> Circuit {
     builder.finish(&[&column])
 }
 
-/// The carries of an odd number of bits that are added up three at a time, the earliest first.
+/// The carries of adding an odd number of bits three at a time, the earliest first.
 fn carries(builder: &mut Builder, mut bits: Vec<Wire>) -> Vec<Wire> {
     let mut carries = Vec::new();
     while let [a, b, c, ..] = bits[..] {

@@ -1,5 +1,4 @@
-//! An element's stream by the instructions for AES on whole vectors: four blocks of the counter in
-//! a row of words.
+//! The stream of an element with vectorised AES instructions: one row holds four counter blocks.
 
 use super::{Row, SEED_BYTES};
 use std::arch::x86_64::{
@@ -9,19 +8,19 @@ use std::arch::x86_64::{
 };
 use std::array::from_fn;
 
-/// Rows at a time: as many as the latency of a round asks for.
+/// Number of rows encrypted together, enough to hide the latency of an AES round.
 const TOGETHER: usize = 8;
 
-/// Whether this machine has the instructions. The engines do not ask for them: without, the crate
-/// `aes` makes the stream, as it finds best.
+/// Whether this CPU has the instructions. Engines do not require them: without them the crate `aes`
+/// generates the stream with the best method available.
 pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("vaes") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("aes")
 }
 
-/// Rows `from ..` of the stream of element `index`.
+/// Writes rows `from..` of the stream of element `index`.
 ///
 /// # Safety
-/// [`is_available`].
+/// [`is_available`] must return true.
 #[target_feature(enable = "avx512f,avx512bw,vaes,aes")]
 pub(super) fn stream(seed: &[u8; SEED_BYTES], index: u64, from: u64, out: &mut [Row]) {
     let keys = round_keys(seed).map(|key| _mm512_broadcast_i32x4(key));
@@ -29,7 +28,7 @@ pub(super) fn stream(seed: &[u8; SEED_BYTES], index: u64, from: u64, out: &mut [
     let mut counter = _mm512_set_epi64(c + 3, i, c + 2, i, c + 1, i, c, i);
     let step = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
     let reversed: [u8; 64] = from_fn(|byte| (byte ^ 7) as u8 & 15);
-    // SAFETY: the reference is to 64 bytes.
+    // SAFETY: the reference covers 64 bytes.
     let big_endian = unsafe { _mm512_loadu_si512(reversed.as_ptr().cast()) };
     let mut next = || {
         let block = _mm512_shuffle_epi8(counter, big_endian);
@@ -49,7 +48,7 @@ pub(super) fn stream(seed: &[u8; SEED_BYTES], index: u64, from: u64, out: &mut [
 #[inline]
 fn put<const N: usize>(rows: &mut [Row; N], blocks: [__m512i; N]) {
     for (row, block) in rows.iter_mut().zip(blocks) {
-        // SAFETY: the reference is to 64 aligned bytes.
+        // SAFETY: the reference covers 64 aligned bytes.
         unsafe { _mm512_store_si512((&raw mut *row).cast(), block) }
     }
 }
@@ -67,7 +66,7 @@ fn encrypted<const N: usize>(mut blocks: [__m512i; N], keys: &[__m512i; 11]) -> 
 /// AES-128's key schedule \[FIPS197\].
 #[target_feature(enable = "aes")]
 fn round_keys(seed: &[u8; SEED_BYTES]) -> [__m128i; 11] {
-    // SAFETY: the reference is to 16 bytes.
+    // SAFETY: the reference covers 16 bytes.
     let mut key = unsafe { _mm_loadu_si128(seed.as_ptr().cast()) };
     let mut keys = [key; 11];
     macro_rules! rounds {
@@ -82,8 +81,7 @@ fn round_keys(seed: &[u8; SEED_BYTES]) -> [__m128i; 11] {
     keys
 }
 
-/// The words of the next round's key: each the sum of all before it and of the last one's
-/// substitution.
+/// The next round key: each word is the XOR of the current words up to it and the substituted word.
 #[target_feature(enable = "aes")]
 #[inline]
 fn next_key(key: __m128i, substituted: __m128i) -> __m128i {

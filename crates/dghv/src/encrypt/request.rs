@@ -1,4 +1,4 @@
-//! Encryptions that somebody else computes, and how what comes back is checked.
+//! Encryptions computed outside this crate, and the verification of their results.
 
 use super::{Drawn, noise_shift};
 use crate::number::{Residues, is_below};
@@ -8,22 +8,22 @@ use rayon::prelude::*;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Encryptions of some messages by a key, with all that is random about them:
+/// The encryptions of a batch of messages by a key, with all their randomness:
 /// `m + 2 R + 2 sum of B_i A_i` modulo `A_0`, or in CMNT `m + 2 R + 2 sum of B_ij A_i0 A_j1`.
 ///
-/// Coefficients and noise are secret: they give the messages away.
+/// Coefficients and noise are secret because they reveal the messages.
 pub struct EncryptionRequest<'a> {
     pub(super) key: &'a PublicKey,
     pub(super) drawn: &'a Drawn,
 }
 
-/// A ciphertext's number as it is computed: what is left of a sum, and how often the modulus was in
-/// it. The quotient is as secret as the coefficients.
+/// A ciphertext's value as computed: the remainder of a sum divided by the modulus, with the
+/// quotient. The quotient is as secret as the coefficients.
 #[derive(Clone)]
 pub struct Reduced {
-    /// The number, of as many limbs as the modulus.
+    /// The remainder, in as many limbs as the modulus.
     pub value: Secret,
-    /// How often the modulus was taken off.
+    /// The quotient.
     pub quotient: Secret,
 }
 
@@ -33,47 +33,49 @@ impl EncryptionRequest<'_> {
         self.key
     }
 
-    /// How many messages.
+    /// The number of messages.
     pub fn messages(&self) -> usize {
         self.drawn.noise.len()
     }
 
-    /// Limbs of a coefficient.
+    /// Number of limbs of a coefficient.
     pub fn coefficient_limbs(&self) -> usize {
         self.key.parameters().lengths().coefficient.div_ceil(64) as usize
     }
 
-    /// The coefficients of a message, in limbs, one after another; in CMNT row by row, `B_ij` with
-    /// `j` counting first.
+    /// The coefficients of a message, limb by limb, one after another. In CMNT they come row by
+    /// row: `j` varies fastest in `B_ij`.
     pub fn coefficients(&self, message: usize) -> impl Iterator<Item = u64> {
         let each = self.key.coefficients_each();
         self.drawn.coefficients[each * message..][..each].iter().flat_map(|row| row.iter().flatten().copied())
     }
 
-    /// The noise of a message with the message in it, `m + 2 R`, and [`EncryptionRequest::shift`]
-    /// more, so that it is not below zero.
+    /// The noise of a message, including the message: `m + 2 R` plus [`EncryptionRequest::shift`],
+    /// which keeps it non-negative.
     pub fn noise(&self, message: usize) -> &[u64] {
         &self.drawn.noise[message]
     }
 
-    /// What the noise of every message is too large by; as many limbs.
+    /// The offset included in the noise of every message, in as many limbs as the noise.
     pub fn shift(&self) -> Vec<u64> {
         noise_shift(self.key.parameters().lengths().encryption_noise)
     }
 
-    /// What this CPU makes of it.
+    /// Computes the values on this CPU.
     ///
     /// # Errors
     /// [`ErrorKind::Ntt`](crate::ErrorKind::Ntt) for lengths that the engine's transforms do not
-    /// take.
+    /// support.
     pub fn compute(&self) -> Result<Vec<Secret>, Error> {
         self.key.encrypt_drawn(self.drawn)
     }
 
-    /// Whether these are the numbers: each is below the modulus, and it and the quotient give the
-    /// sum, or that and once more the modulus, modulo a prime of 64 bits that is drawn now. Wrong
-    /// numbers of toy keys pass with a probability below `2^-44`, of large ones below `2^-36`: no
-    /// more primes divide a difference. The time depends on lengths only.
+    /// Verifies the results.
+    ///
+    /// Each value must be below the modulus. Modulo a freshly drawn 64-bit prime, value and
+    /// quotient must reproduce the sum, or the sum plus the modulus. Few 64-bit primes divide a
+    /// given difference, so wrong values pass with a probability below `2^-44` for toy keys and
+    /// below `2^-36` for large ones. The running time depends only on lengths.
     ///
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
@@ -111,7 +113,7 @@ impl EncryptionRequest<'_> {
             let mut found = Zeroizing::new(vec![modulo.number(&answer.value), 0, 0]);
             add_multiple(&mut found, &[modulo.quotient.reduce(&answer.quotient)[0]], modulus);
             let found = modulo.few.reduce(&found);
-            // A sum below zero is a modulus short.
+            // A negative sum was lifted by one modulus.
             let is_expected = modulo.few.reduce(&expected) == found;
             add_assign(&mut expected, &[modulus]);
             let is_lifted = modulo.few.reduce(&expected) == found;
@@ -120,7 +122,7 @@ impl EncryptionRequest<'_> {
     }
 }
 
-/// Residues modulo the prime of a check, of all lengths of numbers there are.
+/// Residues modulo the prime of a check, for each length of number that occurs.
 struct Modulo<'a> {
     prime: &'a [u64],
     long: Residues,
@@ -146,12 +148,12 @@ impl<'a> Modulo<'a> {
         }
     }
 
-    /// Of a number as long as the modulus.
+    /// The residue of a number as long as the modulus.
     fn number(&self, number: &[u64]) -> u64 {
         self.long.reduce(number)[0]
     }
 
-    /// Of the key's elements.
+    /// The residues of the key's elements.
     fn elements(&self, key: &PublicKey) -> Vec<u64> {
         let element = |index: usize| {
             let mut element = vec![self.number(&key.elements().number(index)), 0, 0];
@@ -161,7 +163,7 @@ impl<'a> Modulo<'a> {
         (0..key.parameters().key_elements()).into_par_iter().map(element).collect()
     }
 
-    /// Of a sum of products of residues.
+    /// The residue of a sum of products of residues.
     fn products(&self, pairs: impl Iterator<Item = (u64, u64)>) -> u64 {
         let mut sum = Zeroizing::new(vec![0; 3]);
         pairs.for_each(|(a, b)| _ = add_multiple(&mut sum, &[a], b));
@@ -170,14 +172,14 @@ impl<'a> Modulo<'a> {
 }
 
 impl fmt::Debug for EncryptionRequest<'_> {
-    /// Nothing of coefficients and noise.
+    /// Omits coefficients and noise.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EncryptionRequest({:?}, {} messages)", self.key, self.messages())
     }
 }
 
 impl fmt::Debug for Reduced {
-    /// Nothing of the quotient.
+    /// Omits the quotient's value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reduced({} and {} limbs)", self.value.len(), self.quotient.len())
     }
@@ -214,7 +216,8 @@ mod tests {
         Zeroizing::new(digits)
     }
 
-    /// By the definition, with GMP: the sum, a modulus more where it is below zero, divided.
+    /// The expected results, computed with GMP from the definition: the sum, plus the modulus if it
+    /// is negative, divided by the modulus.
     fn reduced(request: &EncryptionRequest<'_>) -> Vec<Reduced> {
         let key = request.key();
         let a_0 = integer(key.modulus());
@@ -241,9 +244,9 @@ mod tests {
         (0..request.messages()).map(of_message).collect()
     }
 
-    /// What the CPU computes is what the definition says, and passes; a wrong bit of a number or of
-    /// a quotient does not, nor does a number too few, one that is not below the modulus or one
-    /// that is a limb short.
+    /// The CPU's results match the definition and pass the check. The check rejects a wrong bit in
+    /// a value or quotient, a missing value, a value that is not below the modulus, and a value or
+    /// quotient that is a limb short.
     #[test]
     fn wrong_numbers_do_not_pass() {
         for (scheme, elements, coefficient) in
@@ -263,7 +266,7 @@ mod tests {
                     let mut wrong = right.clone();
                     wrong[1].value[bit / 64] ^= 1 << (bit % 64);
                     assert!(!request.check(&wrong)?, "bit {bit}");
-                    // One more is how a sum below zero looks.
+                    // A difference of 1 in the quotient looks like a negative sum.
                     let mut wrong = right.clone();
                     wrong[2].quotient[bit / 64] ^= 2 << (bit % 63);
                     assert!(!request.check(&wrong)?, "bit {bit} of the quotient");
@@ -289,8 +292,8 @@ mod tests {
         }
     }
 
-    /// A device that gives too few numbers, or one that is not below the modulus, is refused even
-    /// if nobody checks.
+    /// A device that returns too few values, or one that is not below the modulus, is rejected even
+    /// without a check.
     #[test]
     fn what_is_no_ciphertext_is_refused() {
         let key = key(Scheme::Cnt, 5, 100).public;

@@ -1,5 +1,5 @@
-//! Files of encrypted bits. After the header comes the number of rows (8 bytes), then each row: the
-//! bound on its noise in bits (8 bytes, IEEE 754), and its number, of `gamma` bits.
+//! Files of encrypted bits. After the header comes the number of rows (8 bytes). Each row consists
+//! of the bound on its noise in bits (8 bytes, IEEE 754) and its value of `gamma` bits.
 
 use std::io::{self, Read, Write};
 
@@ -18,10 +18,10 @@ pub struct CiphertextWriter<W> {
 }
 
 impl<W: Write> CiphertextWriter<W> {
-    /// Begins a file of so many rows of a key.
+    /// Starts a file with `rows` rows of a key.
     ///
     /// # Errors
-    /// An output that cannot be written.
+    /// If the output cannot be written.
     pub fn new(output: W, parameters: &Parameters, key: KeyId, rows: u64) -> io::Result<Self> {
         let header = Header { kind: FileKind::Ciphertexts, parameters: parameters.clone(), key };
         let mut frame = header.write(output, false)?;
@@ -32,35 +32,35 @@ impl<W: Write> CiphertextWriter<W> {
     /// Writes the next rows.
     ///
     /// # Errors
-    /// An output that cannot be written.
+    /// If the output cannot be written.
     ///
     /// # Panics
-    /// If there are more rows than were announced, or one of another key.
+    /// If there are more rows than announced, or a row belongs to another key.
     pub fn write(&mut self, rows: &[Ciphertext]) -> io::Result<()> {
-        self.missing = self.missing.checked_sub(rows.len() as u64).expect("no more rows than announced");
+        self.missing = self.missing.checked_sub(rows.len() as u64).expect("there must be no more rows than announced");
         rows.iter().try_for_each(|row| {
-            assert_eq!(row.key_id(), self.key, "one key a file");
+            assert_eq!(row.key_id(), self.key, "all rows of a file must have the same key");
             self.frame.u64(row.noise().to_bits())?;
             self.frame.number(row.value(), self.parameters.lengths().modulus as usize)
         })
     }
 
-    /// Completes the file and gives the output back.
+    /// Completes the file and returns the output.
     ///
     /// # Errors
-    /// An output that cannot be written.
+    /// If the output cannot be written.
     ///
     /// # Panics
     /// If fewer rows were written than announced.
     pub fn finish(self) -> io::Result<W> {
-        assert_eq!(self.missing, 0, "as many rows as announced");
+        assert_eq!(self.missing, 0, "there must be as many rows as announced");
         self.frame.finish()
     }
 }
 
 /// Reads ciphertexts batch by batch.
 ///
-/// What was read counts when [`finish`](CiphertextReader::finish) has found the checksum right.
+/// Trust the rows only after [`finish`](CiphertextReader::finish) has verified the checksum.
 #[derive(Debug)]
 pub struct CiphertextReader<R> {
     frame: FrameReader<R>,
@@ -70,10 +70,10 @@ pub struct CiphertextReader<R> {
 }
 
 impl<R: Read> CiphertextReader<R> {
-    /// Begins to read a file.
+    /// Starts reading a file.
     ///
     /// # Errors
-    /// A file that holds something else, or cannot be read.
+    /// If the file is of another kind, malformed or cannot be read.
     pub fn new(input: R) -> Result<Self, FormatError> {
         let (header, version, mut frame) = Header::of(FileKind::Ciphertexts, input)?;
         if version > 1 && header.parameters.level() == 0 {
@@ -83,24 +83,24 @@ impl<R: Read> CiphertextReader<R> {
         Ok(Self { frame, header, rows, read: 0 })
     }
 
-    /// What the file is of.
+    /// The header of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Rows of the file, as it claims.
+    /// The number of rows stated in the file.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The next rows, at most so many; none at the end.
+    /// Returns the next rows, at most `most` of them, and none at the end.
     ///
     /// # Errors
-    /// With the row: a file that ends too early, noise that would not decrypt, a number that is too
+    /// With the row: a file that ends too early, noise too large to decrypt, or a value that is too
     /// long.
     pub fn read(&mut self, most: usize) -> Result<Vec<Ciphertext>, FormatError> {
         let count = (self.rows - self.read).min(most as u64);
-        // Not made room for beforehand: a file may claim any number of rows.
+        // No allocation in advance, because a file may state any number of rows.
         (0..count).map(|_| self.row().map_err(|error| error.at_row(self.read))).collect()
     }
 
@@ -117,21 +117,21 @@ impl<R: Read> CiphertextReader<R> {
         Ok(row)
     }
 
-    /// Compares the checksum, after all rows have been read.
+    /// Verifies the checksum after all rows have been read.
     ///
     /// # Errors
-    /// [`FormatErrorKind::Checksum`], and [`FormatErrorKind::Trailing`] if the file does not end
-    /// there.
+    /// [`FormatErrorKind::Checksum`], and [`FormatErrorKind::Trailing`] if data follows the
+    /// checksum.
     ///
     /// # Panics
     /// If rows are left.
     pub fn finish(self) -> Result<(), FormatError> {
-        assert_eq!(self.read, self.rows, "all rows are read before the checksum");
+        assert_eq!(self.read, self.rows, "all rows must be read before the checksum");
         self.frame.finish()
     }
 }
 
-/// Bytes of a file of so many rows.
+/// Size in bytes of a file with `rows` rows.
 pub fn ciphertext_file_bytes(parameters: &Parameters, rows: u64) -> u64 {
     let row = 8 + u64::from(parameters.lengths().modulus.div_ceil(8));
     let header = if parameters.level() > 0 { MOST_HEADER_BYTES } else { HEADER_BYTES };

@@ -1,83 +1,82 @@
-//! What can be wrong with a file.
+//! Errors in files.
 
 use std::fmt;
 use std::io;
 
 use crate::Error;
 
-/// What is wrong with a file, and in which row where one is at fault. No error carries key material
-/// or a plaintext.
+/// An error in a file, with its row if it has one. No error contains key material or a plaintext.
 #[derive(Debug)]
 pub struct FormatError {
     row: Option<u64>,
     kind: FormatErrorKind,
 }
 
-/// What is wrong. The text says nothing of the place; see [`FormatError`].
+/// The kinds of errors. Their messages omit the row; see [`FormatError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatErrorKind {
-    /// It does not begin as these files do.
+    /// The file does not start with this format's magic bytes.
     #[error("not a file of FHE over the integers")]
     NotOurs,
-    /// It was written by another version of this format.
-    #[error("version {found} of the format, and this program reads versions 1 to {known}", known = super::VERSION)]
+    /// The file uses an unsupported version of this format.
+    #[error("version {found} of the format is not supported: this program reads versions 1 to {known}", known = super::VERSION)]
     Version {
-        /// The version that the file claims.
+        /// The version stated in the file.
         found: u16,
     },
-    /// It holds something else than is wanted.
+    /// The file is of another kind than expected.
     #[error("holds {found}, not {wanted}")]
     Kind {
-        /// What is wanted.
+        /// The expected kind.
         wanted: super::FileKind,
-        /// What it holds.
+        /// The kind found.
         found: super::FileKind,
     },
-    /// It ends before its content does.
+    /// The file ends before its content is complete.
     #[error("truncated: the file ends in the middle of its content")]
     Truncated,
-    /// Its content is not what was written.
-    #[error("damaged or tampered with: the checksum is not that of the content")]
+    /// The checksum does not match the content.
+    #[error("damaged or tampered with: the checksum does not match the content")]
     Checksum,
-    /// Something comes after its content.
+    /// Data follows the content.
     #[error("there is data after the content")]
     Trailing,
-    /// A field has a value that none may have.
+    /// A field has an invalid value.
     #[error("{0} has an invalid value")]
     Field(&'static str),
     /// A number has more bits than the parameters allow.
     #[error("a number is longer than the parameters allow")]
     TooLong,
-    /// Lengths with which the scheme would not work.
+    /// Lengths for which the scheme does not work.
     #[error(transparent)]
     Parameters(Error),
-    /// What should be a key is none.
+    /// Data that does not form a valid key.
     #[error(transparent)]
     Key(Error),
-    /// A public key's parts do not have the id that the file says.
-    #[error("the key's parts do not belong to its id: tampered with")]
+    /// A public key's parts do not match the ID in the file.
+    #[error("the key was tampered with: its parts do not match its ID")]
     OtherId,
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(io::Error),
 }
 
 impl FormatError {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &FormatErrorKind {
         &self.kind
     }
 
-    /// The row at fault, from 0, if there is one.
+    /// The row, counted from 0, if the error belongs to one.
     pub fn row(&self) -> Option<u64> {
         self.row
     }
 
-    /// The failure to read beneath, if that is what is wrong.
+    /// The underlying I/O error, if that is the kind.
     ///
     /// # Errors
-    /// The error itself, of another kind.
+    /// The error itself if it is of another kind.
     pub fn into_io(self) -> Result<io::Error, Self> {
         match self.kind {
             FormatErrorKind::Io(error) => Ok(error),
@@ -85,7 +84,7 @@ impl FormatError {
         }
     }
 
-    /// The same error in this row.
+    /// The same error, assigned to this row.
     pub fn at_row(mut self, row: u64) -> Self {
         self.row = Some(row);
         self

@@ -1,8 +1,7 @@
-//! What every file has in common: a header before the content, a checksum after it.
+//! The frame of every file: the content is followed by a checksum.
 //!
-//! All integers are little-endian. A natural number of so many bits takes `ceil(bits / 8)` bytes,
-//! the bits above it 0. The checksum is the SHA-256 of all bytes before it, and the file ends with
-//! it.
+//! All integers are little-endian. A natural number of `bits` bits occupies `ceil(bits / 8)` bytes,
+//! and unused top bits are 0. The checksum is the SHA-256 of all bytes before it and ends the file.
 
 use std::io::{self, Read, Write};
 
@@ -11,10 +10,10 @@ use zeroize::Zeroizing;
 
 use super::error::{FormatError, FormatErrorKind};
 
-/// Bytes of the checksum.
+/// Size of the checksum in bytes.
 pub(super) const CHECKSUM_BYTES: usize = 32;
 
-/// Writes a file piece by piece and keeps the checksum.
+/// Writes a file piece by piece and computes its checksum.
 #[derive(Debug)]
 pub(super) struct FrameWriter<W> {
     output: W,
@@ -47,7 +46,7 @@ impl<W: Write> FrameWriter<W> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// A natural number of at most `bits` bits, limbs little end first.
+    /// Writes a natural number of at most `bits` bits, given in limbs, least significant first.
     ///
     /// # Panics
     /// If it is longer.
@@ -55,19 +54,19 @@ impl<W: Write> FrameWriter<W> {
         let length = bits.div_ceil(8);
         let mut bytes = Zeroizing::new(Vec::with_capacity(8 * limbs.len().max(length.div_ceil(8))));
         limbs.iter().for_each(|limb| bytes.extend_from_slice(&limb.to_le_bytes()));
-        assert!(bytes.iter().skip(length).all(|&byte| byte == 0), "a number that is longer than it can be");
+        assert!(bytes.iter().skip(length).all(|&byte| byte == 0), "the number must not be longer than stated");
         bytes.resize(length, 0);
         self.bytes(&bytes)
     }
 
-    /// The checksum, the last of the file.
+    /// Writes the checksum, which ends the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.output.write_all(&self.checksum.finalize())?;
         Ok(self.output)
     }
 }
 
-/// Reads a file piece by piece and compares the checksum.
+/// Reads a file piece by piece and verifies its checksum.
 #[derive(Debug)]
 pub(super) struct FrameReader<R> {
     input: R,
@@ -107,7 +106,8 @@ impl<R: Read> FrameReader<R> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A natural number of at most `bits` bits in `ceil(bits / 64)` limbs, little end first.
+    /// Reads a natural number of at most `bits` bits into `ceil(bits / 64)` limbs, least
+    /// significant first.
     pub(super) fn number(&mut self, bits: usize) -> Result<Zeroizing<Vec<u64>>, FormatError> {
         let mut bytes = Zeroizing::new(vec![0; 8 * bits.div_ceil(64)]);
         self.bytes(&mut bytes[..bits.div_ceil(8)])?;
@@ -120,7 +120,7 @@ impl<R: Read> FrameReader<R> {
         }
     }
 
-    /// Compares the checksum, after which the file must end.
+    /// Verifies the checksum, and that the file ends after it.
     pub(super) fn finish(mut self) -> Result<(), FormatError> {
         let mut expected = [0; CHECKSUM_BYTES];
         self.input.read_exact(&mut expected)?;

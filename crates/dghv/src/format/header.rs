@@ -1,4 +1,4 @@
-//! The beginning of every file: what it holds, under which parameters, of which key.
+//! The header of every file: its kind, parameters and key.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -7,22 +7,22 @@ use super::error::{FormatError, FormatErrorKind};
 use super::frame::{FrameReader, FrameWriter};
 use crate::{KeyId, Lengths, Parameters, Scheme};
 
-/// The newest version of the format: the first one knew no ladders. Files without any are still
-/// written in that.
+/// The newest version of the format. Version 1 has no ladders, and files without a ladder still use
+/// it.
 pub const VERSION: u16 = 2;
-/// Bytes of a header in the first version.
+/// Size of a version 1 header in bytes.
 pub const HEADER_BYTES: u64 = 8 + 2 + 1 + 1 + 7 * 4 + 16;
-/// Bytes of a header in the newest version.
+/// Size of a header of the newest version in bytes.
 pub const MOST_HEADER_BYTES: u64 = HEADER_BYTES + 1;
 
 const MAGIC: [u8; 8] = *b"HEARDGHV";
 
-/// What a file holds.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// What encrypts and computes.
+    /// A key for encryption and computation.
     PublicKey,
-    /// What decrypts.
+    /// A key for decryption.
     PrivateKey,
     /// Encrypted bits.
     Ciphertexts,
@@ -38,19 +38,19 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// A header.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the file holds.
+    /// The kind of the file.
     pub kind: FileKind,
     /// The scheme and its lengths.
     pub parameters: Parameters,
-    /// The key.
+    /// The ID of the key.
     pub key: KeyId,
 }
 
 impl Header {
-    /// Writes the header of a file with, or without, what the first version did not know.
+    /// Writes the header. The version is 1 unless the file has a ladder or belongs to a rung.
     pub(super) fn write<W: Write>(&self, output: W, has_ladder: bool) -> io::Result<FrameWriter<W>> {
         let mut frame = FrameWriter::new(output);
         let version = if has_ladder || self.parameters.level() > 0 { VERSION } else { 1 };
@@ -77,15 +77,16 @@ impl Header {
         Ok(frame)
     }
 
-    /// Reads the header of any of these files.
+    /// Reads the header of a file of any kind.
     ///
     /// # Errors
-    /// A file that is none of them, or of another version; parameters that are none.
+    /// If the file is not of this format, has an unsupported version or invalid parameters, or
+    /// cannot be read.
     pub fn read<R: Read>(input: R) -> Result<Self, FormatError> {
         Self::begin(input).map(|(header, _, _)| header)
     }
 
-    /// Reads the header of a file that should hold something, and its version.
+    /// Reads the header of a file of the wanted kind, and returns it with the version.
     pub(super) fn of<R: Read>(wanted: FileKind, input: R) -> Result<(Self, u16, FrameReader<R>), FormatError> {
         match Self::begin(input)? {
             (Self { kind: found, .. }, _, _) if found != wanted => Err(FormatErrorKind::Kind { wanted, found }.into()),
@@ -95,7 +96,7 @@ impl Header {
 
     fn begin<R: Read>(input: R) -> Result<(Self, u16, FrameReader<R>), FormatError> {
         let mut frame = FrameReader::new(input);
-        // A file too short for the magic bytes is none of ours either.
+        // A file too short for the magic bytes is not of this format either.
         let magic: [u8; 8] = frame.array().map_err(|error| match error.kind() {
             FormatErrorKind::Truncated => FormatErrorKind::NotOurs.into(),
             _ => error,

@@ -1,13 +1,22 @@
 //! Files of keys.
 //!
-//! After the header of a public key come the seed (16 bytes), the modulus `A_0` (`gamma` bits) and
-//! the corrections (`eta + lambda + 1` bits each); then a byte, 1 if a recryption key follows: its
-//! seed, its first fraction (whole limbs) and its corrections. In version 2 a byte tells how many
-//! rungs of a ladder follow, each with its seed, modulus and corrections, and the seed, first
-//! fraction (whole limbs) and corrections of the switching key to it. After the header of a private
-//! key comes the secret prime (`eta` bits); in version 2 a byte with the number of rungs, and of
-//! each the id of its key and its prime. The parameters of a rung follow from those of the one
-//! before.
+//! The header of a public key is followed by:
+//!
+//! - the seed (16 bytes), the modulus `A_0` (`gamma` bits) and the corrections (`eta + lambda + 1`
+//!   bits each);
+//! - a byte that is 1 if a recryption key follows, and its seed, first fraction (whole limbs) and
+//!   corrections;
+//! - in version 2, a byte with the number of rungs of the ladder. Each rung has its seed, modulus
+//!   and corrections, and the seed, first fraction (whole limbs) and corrections of the switching
+//!   key to it.
+//!
+//! The header of a private key is followed by:
+//!
+//! - the secret prime (`eta` bits);
+//! - in version 2, a byte with the number of rungs, and for each rung the ID of its key and its
+//!   prime.
+//!
+//! The parameters of a rung follow from those of the rung above.
 
 use std::io::{self, Read, Write};
 
@@ -22,10 +31,10 @@ use crate::{
 };
 
 impl PublicKeys {
-    /// Reads a file.
+    /// Reads public keys from a file.
     ///
     /// # Errors
-    /// A file that holds no public key, or is damaged; an engine that this machine cannot run.
+    /// If the file holds no public key or is damaged, or this machine cannot run the engine.
     pub fn read_from<R: Read>(
         input: R,
         engine: Engine,
@@ -60,13 +69,13 @@ impl PublicKeys {
         Ok(Self { key, recryption, ladder })
     }
 
-    /// Writes a file.
+    /// Writes public keys to a file.
     ///
     /// # Errors
-    /// An output that cannot be written.
+    /// If the output cannot be written.
     ///
     /// # Panics
-    /// If the recryption key belongs to another key, or the ladder.
+    /// If the recryption key or the ladder belongs to another key.
     pub fn write_to<W: Write>(&self, output: W) -> io::Result<()> {
         let Self { key, recryption, ladder } = self;
         let parameters = key.parameters();
@@ -95,7 +104,7 @@ impl PublicKeys {
     }
 }
 
-/// A public key's parts as they are read.
+/// The parts of a public key as read.
 struct KeyParts {
     parameters: Parameters,
     seed: [u8; 16],
@@ -124,7 +133,7 @@ fn write_key<W: Write>(frame: &mut FrameWriter<W>, key: &PublicKey) -> io::Resul
     write_corrections(frame, key.parameters(), key.corrections())
 }
 
-/// A recryption or switching key's parts as they are read.
+/// The parts of a recryption or switching key as read.
 struct Fractions {
     seed: [u8; 16],
     first: Vec<u64>,
@@ -156,7 +165,7 @@ fn write_fractions<W: Write>(
     write_corrections(frame, parameters, corrections)
 }
 
-/// Reads as many rungs as a byte says, each with its parameters. The first version has none.
+/// Reads a byte with the number of rungs, then the rungs with their parameters. Version 1 has none.
 fn read_rungs<R: Read, T>(
     frame: &mut FrameReader<R>,
     version: u16,
@@ -165,7 +174,7 @@ fn read_rungs<R: Read, T>(
 ) -> Result<Vec<T>, FormatError> {
     let count = if version > 1 { frame.u8()? } else { 0 };
     let none = || FormatError::from(FormatErrorKind::Field("the number of rungs"));
-    // The first version says all that there is to say of a key without a ladder.
+    // A key without a ladder is always written in version 1.
     if version > 1 && count == 0 && parameters.level() == 0 {
         return Err(none());
     }
@@ -178,7 +187,7 @@ fn read_rungs<R: Read, T>(
     Ok(rungs)
 }
 
-/// The ladder that these rungs make, if there are any.
+/// Assembles the ladder from its rungs, if there are any.
 fn ladder(
     top: &PublicKey,
     rungs: Vec<(KeyParts, Fractions)>,
@@ -199,7 +208,7 @@ fn ladder(
     Ok(Some(ladder))
 }
 
-/// Bits of a correction.
+/// Length of a correction in bits.
 fn correction_bits(parameters: &Parameters) -> usize {
     let lengths = parameters.lengths();
     lengths.secret as usize + lengths.security as usize + 1
@@ -223,10 +232,10 @@ fn read_corrections<R: Read>(
 }
 
 impl PrivateKeys {
-    /// Writes the keys, secret as they are, to a file.
+    /// Writes the secret keys, unencrypted, to a file.
     ///
     /// # Errors
-    /// An output that cannot be written.
+    /// If the output cannot be written.
     pub fn write_to<W: Write>(&self, output: W) -> io::Result<()> {
         let Self { key, rungs } = self;
         let header = Header { kind: FileKind::PrivateKey, parameters: key.parameters().clone(), key: key.id() };
@@ -242,10 +251,10 @@ impl PrivateKeys {
         frame.finish().map(drop)
     }
 
-    /// Reads the keys in a file. An input without a buffer leaves no copy of them in memory.
+    /// Reads the keys from a file. An unbuffered input leaves no copy of the keys in memory.
     ///
     /// # Errors
-    /// A file that holds no private key, or is damaged.
+    /// If the file holds no private key or is damaged.
     pub fn read_from<R: Read>(input: R, insecure: InsecureHistoricalParameters) -> Result<Self, FormatError> {
         let (Header { parameters, key: id, .. }, version, mut frame) = Header::of(FileKind::PrivateKey, input)?;
         let key = read_prime(&mut frame, parameters.clone(), id, insecure)?;
@@ -262,8 +271,8 @@ fn write_prime<W: Write>(frame: &mut FrameWriter<W>, key: &PrivateKey) -> io::Re
     frame.number(key.expose_prime(), key.parameters().lengths().secret as usize)
 }
 
-/// Reads a private key. What should be one and is none is an error of its own, which waits for the
-/// checksum.
+/// Reads a private key. An invalid key is returned as the inner error, which callers report only
+/// after verifying the checksum.
 fn read_prime<R: Read>(
     frame: &mut FrameReader<R>,
     parameters: Parameters,

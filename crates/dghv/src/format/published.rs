@@ -1,47 +1,47 @@
-//! Parameters as the published program of CNT has them \[CNT12\]: a dictionary of Python on one
-//! line or several, such as
+//! Parameters in the format of the published CNT program \[CNT12\]: a Python dictionary on one or
+//! more lines, such as
 //! `toy={'ty':"toy",'lam':42,'rho':26,'eta':988,'gam':147456,'Theta':150,'alpha':936,'tau':158}`.
 
 use crate::{Error, Lengths, Parameters, Scheme};
 
-/// Bytes of the longest text that is read as parameters.
+/// Length in bytes of the longest parameter text that is read.
 pub const MOST_BYTES: usize = 4096;
 
-/// The numbers of a dictionary, by the names that the literature gives them.
+/// The values of a dictionary, named as in the literature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// What the set is called (`ty`), if it says so.
+    /// Name of the set (`ty`), if given.
     pub name: Option<String>,
     /// Nominal security in bits (`lam`).
     pub lambda: u32,
-    /// Bits of the noise of the public elements (`rho`).
+    /// Length in bits of the noise of the public elements (`rho`).
     pub rho: u32,
-    /// Bits of the secret p (`eta`).
+    /// Length in bits of the secret p (`eta`).
     pub eta: u32,
-    /// Bits of the public elements (`gam`).
+    /// Length in bits of the public elements (`gam`).
     pub gamma: u32,
-    /// Bits of the random factors (`alpha`).
+    /// Length in bits of the random factors (`alpha`).
     pub alpha: u32,
-    /// Public elements (`tau`).
+    /// Number of public elements (`tau`).
     pub tau: u32,
-    /// Encrypted bits of the squashed secret (`Theta`), if it says so.
+    /// Number of encrypted bits of the squashed secret (`Theta`), if given.
     pub theta: Option<u32>,
 }
 
-/// What is wrong with a text that should be parameters.
+/// Errors in a parameter text.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublishedError {
-    /// It is longer than any dictionary of parameters.
-    #[error("longer than {MOST_BYTES} bytes, as no set of parameters is")]
+    /// The text is longer than [`MOST_PUBLISHED_BYTES`](super::MOST_PUBLISHED_BYTES).
+    #[error("longer than the maximum of {MOST_BYTES} bytes for a set of parameters")]
     TooLong,
-    /// It is no dictionary.
+    /// The text is not a dictionary.
     #[error("not a dictionary of parameters, {{'rho': 26, ...}}: byte {at}")]
     Syntax {
-        /// Where it ceases to be one, from 1.
+        /// The position of the error in bytes, counted from 1.
         at: usize,
     },
-    /// A parameter that none of these programs knows.
+    /// A parameter that the published programs do not define.
     #[error("the parameter '{0}' is unknown")]
     Unknown(String),
     /// A parameter is given twice.
@@ -50,17 +50,17 @@ pub enum PublishedError {
     /// A parameter is missing.
     #[error("the parameter '{0}' is missing")]
     Missing(&'static str),
-    /// A parameter is no whole number of 32 bits.
+    /// A parameter is not an integer that fits in 32 bits.
     #[error("the parameter '{0}' is not a whole number in its range")]
     Value(String),
 }
 
 impl Published {
-    /// Reads one dictionary, with or without a name and `=` before it. What comes after `#` on a
-    /// line is not read.
+    /// Parses one dictionary, optionally preceded by a name and `=`. Ignores comments from `#` to
+    /// the end of the line.
     ///
     /// # Errors
-    /// A text that is no such dictionary.
+    /// If the text is not such a dictionary.
     ///
     /// ```
     /// use hearith_dghv::format::Published;
@@ -106,10 +106,10 @@ impl Published {
 }
 
 impl Published {
-    /// The parameters of CNT that these are, with encryption noise as long as the coefficients.
+    /// The CNT parameters of this set, with encryption noise as long as the coefficients.
     ///
     /// # Errors
-    /// Lengths with which the scheme would not work.
+    /// If the scheme does not work with these lengths.
     pub fn parameters(&self) -> Result<Parameters, Error> {
         let lengths = Lengths {
             security: self.lambda,
@@ -124,8 +124,8 @@ impl Published {
     }
 }
 
-/// The keys of a dictionary; the sizes and levels that the program prints (`pksize`, `seclevel`)
-/// are not used.
+/// The keys of a dictionary. The sizes and levels that the program prints (`pksize`, `seclevel`)
+/// are ignored.
 const KEYS: [&str; 10] = ["ty", "lam", "rho", "eta", "gam", "Theta", "pksize", "seclevel", "alpha", "tau"];
 
 enum Value {
@@ -149,7 +149,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// `NAME = { 'key': value, ... }` and nothing after it.
+    /// Parses `NAME = { 'key': value, ... }` up to the end of the text.
     fn dictionary(&mut self) -> Result<Vec<(String, Value)>, PublishedError> {
         if self.peek() != Some(b'{') {
             self.word(|byte| byte.is_ascii_alphanumeric() || byte == b'_')?;
@@ -258,6 +258,6 @@ mod tests {
         {
             assert_eq!(wrong(text), format!("not a dictionary of parameters, {{'rho': 26, ...}}: byte {at}"), "{text}");
         }
-        assert!(wrong(&" ".repeat(5000)).starts_with("longer than 4096 bytes"));
+        assert!(wrong(&" ".repeat(5000)).starts_with("longer than the maximum of 4096 bytes"));
     }
 }

@@ -1,5 +1,5 @@
-//! Key generation: \[CNT12\], section 3.2, whose compression serves the quadratic scheme of
-//! \[CMNT11\] as well.
+//! Key generation: \[CNT12\], section 3.2. Its compression also works for the quadratic scheme of
+//! \[CMNT11\].
 
 use super::{KeyPair, PrivateKey, PublicKey};
 use crate::elements::{Elements, SEED_BYTES};
@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
-/// Bits of the primes that `q_0` is made of: above `lambda` of every set, and beyond what elliptic
-/// curves find.
+/// Length in bits of the prime factors of `q_0`: longer than `lambda` of every set, and too long
+/// for elliptic-curve factoring.
 const FACTOR_BITS: u32 = 256;
 
 pub(super) fn key_pair(
@@ -45,7 +45,7 @@ pub(super) fn key_pair(
     Ok(KeyPair { private, public })
 }
 
-/// Counts what is done.
+/// Counts the steps done and reports progress.
 struct Steps<'a> {
     done: AtomicU64,
     all: u64,
@@ -58,18 +58,18 @@ impl Steps<'_> {
     }
 }
 
-/// Primes of 256 bits that are sure to leave room for one more factor.
+/// The number of 256-bit primes that certainly leaves room for one more factor.
 fn factors(missing: u32) -> u32 {
     (missing / FACTOR_BITS).saturating_sub(1)
 }
 
-/// `A_0 = p q_0` of exactly `bits` bits: `q_0` is a product of random primes, so without square and
-/// small factors.
+/// `A_0 = p q_0` of exactly `bits` bits. `q_0` is a product of random primes, so it has no square
+/// and no small factors.
 fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
     let mut most = resized(prime, prime.len());
     let mut missing = bits - bits_of(&most) as u32;
-    // A product of primes is shorter than all of them together, by almost half a bit each: a second
-    // go replaces what the first one lacks.
+    // A product of primes is shorter than the sum of their lengths, by almost half a bit per prime.
+    // A second round fills the gap.
     for round in 0.. {
         let primes: Vec<Secret> = (0..factors(missing))
             .into_par_iter()
@@ -87,12 +87,12 @@ fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
         most = secret_product(&product_of(&primes), &most);
         missing = bits - bits_of(&most) as u32;
     }
-    // A factor of as many bits as are missing, or of one more: which of them can have the product's
-    // length depends on the top bits.
+    // The last factor has as many bits as are missing, or one more. The top bits of the product
+    // decide which of the two lengths can give exactly `bits` bits.
     loop {
         for length in [missing, missing + 1] {
-            // One of another length is not the modulus, but a secret: what both have in common is
-            // all but the last factor.
+            // A product of the wrong length must stay secret: its common divisor with the modulus
+            // is the product of all factors but the last, including `p`.
             let number = Zeroizing::new(product(&most, &random::prime(length)));
             if bits_of(&number) == u64::from(bits) {
                 return number[..bits.div_ceil(64) as usize].to_vec();
@@ -102,7 +102,8 @@ fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
 }
 
 /// `(chi mod p) + xi p - r`, with `xi` uniform below `2^lambda` and `r` in `(-2^rho, 2^rho)`, of
-/// this parity if there is one: the least number that makes the element `r` modulo `p`, hidden.
+/// the given parity if there is one. Subtracting it makes the element congruent to `r` modulo `p`,
+/// and `xi` hides the residue.
 pub(crate) fn correction(
     parameters: &Parameters,
     residue: &[u64],
@@ -113,7 +114,7 @@ pub(crate) fn correction(
     let xi = random::bits(lengths.security.div_ceil(64) as usize, lengths.security)?;
     let mut correction = resized(&Zeroizing::new(product(prime, &xi)), limbs);
     add_assign(&mut correction, residue);
-    // r = 2^rho - u for u in [1, 2^(rho + 1)), from 2 on where the lowest bit is replaced.
+    // r = 2^rho - u for u in [1, 2^(rho + 1)). If the lowest bit is replaced, u is at least 2.
     let width = limbs.min((lengths.key_noise as usize + 2).div_ceil(64));
     let u = loop {
         let mut u = random::bits(width, lengths.key_noise + 1)?;

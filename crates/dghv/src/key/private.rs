@@ -7,7 +7,8 @@ use hearith_arith::natural::{is_zero, sub_assign};
 use rayon::prelude::*;
 use std::fmt;
 
-/// The secret prime `p`. Wiped when dropped; decryption takes a time that depends on lengths only.
+/// The secret prime `p`. It is wiped when dropped, and the time of decryption depends only on
+/// lengths.
 #[derive(Clone)]
 pub struct PrivateKey {
     parameters: Parameters,
@@ -21,12 +22,12 @@ impl PrivateKey {
         PrivateKey { parameters, id, residues }
     }
 
-    /// A private key from its parts.
+    /// Assembles a private key from its parts.
     ///
     /// # Errors
-    /// [`ErrorKind::MalformedKey`] if the prime is even or has not the length that the parameters
-    /// say. That it is a prime is not checked: decryption does not need it. [`PrivateKey::check`]
-    /// tells whether it belongs to a public key.
+    /// [`ErrorKind::MalformedKey`] if the prime is even or its length differs from the parameters.
+    /// Primality is not checked because decryption does not need it. [`PrivateKey::check`] checks
+    /// whether the key belongs to a public key.
     pub fn from_parts(
         parameters: Parameters,
         id: KeyId,
@@ -34,7 +35,10 @@ impl PrivateKey {
         _: InsecureHistoricalParameters,
     ) -> Result<Self, Error> {
         if !is_odd_of_bits(prime, parameters.lengths().secret) {
-            return Err(ErrorKind::MalformedKey { what: "the prime is even or not of the parameters' length" }.into());
+            return Err(ErrorKind::MalformedKey {
+                what: "the prime is even or does not have the length that the parameters state",
+            }
+            .into());
         }
         Ok(Self::new(parameters, id, &prime[..significant(prime)]))
     }
@@ -44,19 +48,19 @@ impl PrivateKey {
         &self.parameters
     }
 
-    /// The key pair's id.
+    /// The key pair's ID.
     pub fn id(&self) -> KeyId {
         self.id
     }
 
-    /// The secret prime, in limbs, least significant first: for whoever writes the key. Copies must
-    /// be wiped.
+    /// The secret prime in limbs, least significant first, for writing the key to a file. Wipe all
+    /// copies.
     pub fn expose_prime(&self) -> &[u64] {
         self.residues.modulus()
     }
 
-    /// Makes sure that a public key belongs to this key: its id, and that the prime divides the
-    /// modulus.
+    /// Checks that a public key belongs to this key: its ID must match and the prime must divide
+    /// its modulus.
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`].
@@ -65,15 +69,15 @@ impl PrivateKey {
         if divides && public.id() == self.id { Ok(()) } else { Err(ErrorKind::KeysDiffer.into()) }
     }
 
-    /// The bits of ciphertexts, a batch over the cores.
+    /// Decrypts a batch of ciphertexts, spread over the cores.
     ///
     /// # Errors
     /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::NoiseExhausted`].
     pub fn decrypt(&self, ciphertexts: &[Ciphertext]) -> Result<Vec<bool>, Error> {
         let rows = ciphertexts.par_iter().enumerate();
         let bits = rows.map(|(row, ciphertext)| self.decrypt_one(ciphertext).map_err(|error| error.at_row(row)));
-        // All rows are computed before one is judged, so that the error is the first row's,
-        // whichever core was faster.
+        // Compute all rows before looking for errors, so that the reported error is always that of
+        // the first failing row.
         bits.collect::<Vec<_>>().into_iter().collect()
     }
 
@@ -85,8 +89,8 @@ impl PrivateKey {
         Ok(self.residues.centred_parity(ciphertext.value()) == 1)
     }
 
-    /// Encrypts with the private key: noise of the key's elements only, `m + 2 r` with `r` in
-    /// `[-2^rho, 2^rho)`, so that much can be computed with the ciphertexts.
+    /// Encrypts with the private key. The noise `m + 2 r`, with `r` in `[-2^rho, 2^rho)`, is only
+    /// that of the key's elements, so these ciphertexts allow more computation.
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`], [`ErrorKind::Random`].
@@ -95,7 +99,8 @@ impl PrivateKey {
         bits.par_iter().map(|&bit| self.encrypt_one(public, bit)).collect()
     }
 
-    /// A random multiple of `p` below `A_0`, as `u - (u mod p)` for a uniform `u`, and the noise.
+    /// Encrypts as a random multiple of `p` below `A_0`, computed as `u - (u mod p)` for a uniform
+    /// `u`, plus the noise.
     fn encrypt_one(&self, public: &PublicKey, bit: bool) -> Result<Ciphertext, Error> {
         let rho = self.parameters.lengths().key_noise;
         let mut value = public.uniform()?;
@@ -107,7 +112,7 @@ impl PrivateKey {
     }
 }
 
-/// Limbs without zeros above.
+/// Number of limbs without leading zeros.
 fn significant(number: &[u64]) -> usize {
     number.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)
 }

@@ -1,4 +1,4 @@
-//! Public keys: compressed, and what is prepared from them.
+//! Compressed public keys, and values prepared from them.
 
 use super::{InsecureHistoricalParameters, KeyId};
 use crate::elements::{Elements, SEED_BYTES};
@@ -11,11 +11,10 @@ use hearith_ntt::{Barrett, Ring};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The modulus `A_0 = p q_0` and, compressed, the elements `A_i = chi_i - delta_i`: a seed from
-/// which the `chi_i` are made again, and the corrections `delta_i`, which are hardly longer than
-/// the secret.
+/// The modulus `A_0 = p q_0` and the compressed elements `A_i = chi_i - delta_i`. A seed
+/// regenerates the `chi_i`, and the corrections `delta_i` are hardly longer than the secret.
 ///
-/// Encrypts, adds and multiplies; batches spread over the cores of rayon's current pool.
+/// The key encrypts, adds and multiplies. Batches spread over the cores of rayon's current pool.
 pub struct PublicKey {
     parameters: Parameters,
     id: KeyId,
@@ -27,7 +26,7 @@ pub struct PublicKey {
     products: OnceLock<Products>,
 }
 
-/// What products of ciphertexts need.
+/// Values needed to multiply ciphertexts.
 pub(crate) struct Products {
     pub(crate) ring: Ring,
     pub(crate) barrett: Barrett,
@@ -44,13 +43,13 @@ impl PublicKey {
         engine.available()?;
         let refuse = |what| Err(ErrorKind::MalformedKey { what }.into());
         if modulus.len() != parameters.limbs() || bits_of(&modulus) != u64::from(parameters.lengths().modulus) {
-            return refuse("the modulus is not of the parameters' length");
+            return refuse("the modulus does not have the length that the parameters state");
         }
         if modulus[0] & 1 == 0 {
             return refuse("the modulus is even");
         }
         if corrections.len() != parameters.key_elements() * parameters.correction_limbs() {
-            return refuse("there are not as many corrections as the parameters say");
+            return refuse("the number of corrections differs from the parameters");
         }
         let most = u64::from(parameters.lengths().secret + parameters.lengths().security) + 1;
         if corrections.chunks(parameters.correction_limbs()).any(|correction| bits_of(correction) > most) {
@@ -62,8 +61,8 @@ impl PublicKey {
         Ok(PublicKey { parameters, id, engine, elements, modulus, corrections, prepared, products })
     }
 
-    /// A public key from its parts: [`Parameters::limbs`] limbs of the modulus, and
-    /// [`Parameters::correction_limbs`] of each of [`Parameters::key_elements`] corrections, one
+    /// Assembles a public key from its parts: [`Parameters::limbs`] limbs of the modulus, and
+    /// [`Parameters::key_elements`] corrections of [`Parameters::correction_limbs`] limbs each, one
     /// after another.
     ///
     /// # Errors
@@ -85,7 +84,7 @@ impl PublicKey {
         &self.parameters
     }
 
-    /// The key pair's id.
+    /// The key pair's ID.
     pub fn id(&self) -> KeyId {
         self.id
     }
@@ -95,12 +94,12 @@ impl PublicKey {
         self.engine
     }
 
-    /// What the elements are made from.
+    /// The seed of the elements.
     pub fn seed(&self) -> &[u8; SEED_BYTES] {
         self.elements.seed()
     }
 
-    /// `A_0`, in limbs, least significant first.
+    /// `A_0` in limbs, least significant first.
     pub fn modulus(&self) -> &[u64] {
         &self.modulus
     }
@@ -110,23 +109,24 @@ impl PublicKey {
         &self.corrections
     }
 
-    /// An element in full: `A_i` of CNT for `i` from 0, of CMNT `A_{i,0}`, and from `beta` on
-    /// `A_{i - beta,1}`. As many limbs as the modulus. For whoever looks at keys; encryption does
-    /// without.
+    /// An uncompressed element, with as many limbs as the modulus.
+    ///
+    /// In CNT this is `A_i` for index `i` from 0. In CMNT it is `A_{i,0}`, and from `beta` on
+    /// `A_{i - beta,1}`. It serves to inspect keys; encryption does not need it.
     pub fn element(&self, index: usize) -> Vec<u64> {
         let mut element = self.elements.number(index);
-        // Below zero with a probability of 2^-(gamma - eta - lambda): the element is then one more
-        // multiple of A_0.
+        // The difference is negative with a probability of 2^-(gamma - eta - lambda). Adding A_0, a
+        // multiple of p, keeps the element valid.
         if hearith_arith::natural::sub_assign(&mut element, self.correction(index)) == 1 {
             hearith_arith::natural::add_assign(&mut element, &self.modulus);
         }
         element
     }
 
-    /// `floor(2^(64 limbs) / A_0)`, for whoever reduces modulo `A_0`.
+    /// `floor(2^(64 limbs) / A_0)`, for reduction modulo `A_0`.
     ///
     /// # Errors
-    /// [`ErrorKind::Ntt`] for more limbs than the engine's transforms take.
+    /// [`ErrorKind::Ntt`] for more limbs than the engine's transforms support.
     pub fn reciprocal(&self, limbs: usize) -> Result<Vec<u64>, Error> {
         Ok(hearith_ntt::reciprocal(self.engine, &self.modulus, limbs)?)
     }
@@ -140,7 +140,7 @@ impl PublicKey {
         &self.corrections[index * limbs..][..limbs]
     }
 
-    /// What encryption needs, prepared by the first that asks.
+    /// Values needed to encrypt, prepared on first use.
     pub(crate) fn prepared(&self) -> Result<&Prepared, Error> {
         if self.prepared.get().is_none() {
             let _ = self.prepared.set(Prepared::new(self)?);
@@ -148,7 +148,7 @@ impl PublicKey {
         Ok(self.prepared.get().expect("set above"))
     }
 
-    /// What products of ciphertexts need, prepared by the first that asks.
+    /// Values needed to multiply ciphertexts, prepared on first use.
     pub(crate) fn products(&self) -> Result<&Products, Error> {
         if self.products.get().is_none() {
             let ring = Ring::new(self.engine, 2 * self.modulus.len())?;
@@ -158,8 +158,8 @@ impl PublicKey {
         Ok(self.products.get().expect("set above"))
     }
 
-    /// A number uniform below `A_0`; at most half of those drawn are dropped, since its top bit is
-    /// set.
+    /// A uniform number below `A_0`, by rejection. At most half of the draws are rejected, since
+    /// the top bit of `A_0` is set.
     pub(crate) fn uniform(&self) -> Result<Secret, Error> {
         loop {
             let drawn = random::bits(self.modulus.len(), self.parameters.lengths().modulus)?;
@@ -169,7 +169,7 @@ impl PublicKey {
         }
     }
 
-    /// Makes sure that a ciphertext belongs to this key and is below the modulus.
+    /// Checks that a ciphertext belongs to this key and is below the modulus.
     pub(crate) fn check(&self, ciphertext: &Ciphertext) -> Result<(), Error> {
         if ciphertext.key_id() != self.id {
             return Err(ErrorKind::OtherKey.into());

@@ -1,4 +1,4 @@
-//! Ladders made: keys of shorter and shorter secrets, and the ways between them.
+//! Generation of ladders: keys with ever shorter secrets, and the switching keys between them.
 
 use super::shape::{self, DIGIT};
 use super::{Ladder, Rung, SwitchingKey};
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 impl Ladder {
-    /// Makes a ladder of so many rungs below a key, and the private keys of its rungs.
+    /// Generates a ladder of `rungs` rungs below a key, and the private keys of its rungs.
     ///
     /// # Errors
-    /// [`ErrorKind::KeysDiffer`] if the keys are no pair; [`ErrorKind::Ladder`] for no rungs or
-    /// more than there is room for ([`Ladder::most_rungs`]); [`ErrorKind::NoLadder`],
-    /// [`ErrorKind::LadderTooLarge`], [`ErrorKind::Random`].
+    /// [`ErrorKind::KeysDiffer`] if the keys are not a pair, [`ErrorKind::Ladder`] for no rungs or
+    /// more than [`Ladder::most_rungs`], [`ErrorKind::NoLadder`], [`ErrorKind::LadderTooLarge`],
+    /// [`ErrorKind::Random`].
     pub fn generate(
         private: &PrivateKey,
         public: &PublicKey,
@@ -28,7 +28,8 @@ impl Ladder {
         Self::generate_with_progress(private, public, rungs, known, &|_, _| ())
     }
 
-    /// The same, telling after every element how many are done, and of how many.
+    /// Generates a ladder and reports, after every element, the number of elements done and their
+    /// total.
     ///
     /// # Errors
     /// As [`Ladder::generate`].
@@ -59,7 +60,7 @@ impl Ladder {
         Ok((Ladder::from_rungs(public, made, known)?, secrets))
     }
 
-    /// Makes sure that a ladder of so many rungs can be made below a key of these parameters.
+    /// Checks that a ladder of `rungs` rungs can be generated below a key with these parameters.
     ///
     /// # Errors
     /// [`ErrorKind::Ladder`], [`ErrorKind::NoLadder`], [`ErrorKind::LadderTooLarge`].
@@ -71,8 +72,8 @@ impl Ladder {
 }
 
 impl SwitchingKey {
-    /// Makes the key from one pair to the next. What is done with the private keys and the subset
-    /// takes a time that depends on lengths only.
+    /// Generates the switching key from one key pair to the next. The time spent on the private
+    /// keys and the subset depends only on lengths.
     fn generate(
         (private, from): (&PrivateKey, &PublicKey),
         (secret, to): (&PrivateKey, &PublicKey),
@@ -95,7 +96,7 @@ impl SwitchingKey {
             let mut correction = Zeroizing::new(correction(parameters, &residue, prime, None)?);
             let (fraction, place) = (index / digits, index % digits);
             let chosen = u64::from(subset[fraction / block] == (fraction % block) as u64);
-            // The digit's weight, taken off the correction and so added to the element.
+            // Subtracting the digit's weight from the correction adds it to the element.
             let mut weight = shifted_down(prime, 64 * Self::whole_limbs(parameters) as u32 - DIGIT * place as u32);
             weight.iter_mut().for_each(|limb| *limb &= chosen.wrapping_neg());
             let borrow = sub_assign(&mut correction, &weight);

@@ -1,37 +1,37 @@
-//! What a ladder's lengths are, and how much noise a switch leaves.
+//! The lengths of a ladder's keys, and the noise after a switch.
 
 use super::switch::SwitchingKey;
 use crate::{Error, ErrorKind, Lengths, Parameters, RecryptionKey, noise};
 
-/// Bits of a digit of what is switched. \[CNT12\] takes single bits: sixteen times as many
-/// elements, for 12 bits less noise.
+/// Length in bits of the digits in a switch. \[CNT12\] uses single bits, which needs sixteen times
+/// as many elements and saves 12 bits of noise.
 pub(super) const DIGIT: u32 = 16;
-/// Bits that a rung is lower than the least noise that switching leaves: room for some sums before
-/// a product.
+/// Bits by which each rung's secret is shortened beyond the noise that switching adds. They allow
+/// some additions before a product.
 const MARGIN: u32 = 4;
-/// Bits of a rung's secret, at least: as many as the primes of `q_0` have, beyond what elliptic
-/// curves find.
+/// Minimum length in bits of a rung's secret: that of the prime factors of `q_0`, too long for
+/// elliptic-curve factoring.
 const LEAST_SECRET: u32 = 256;
-/// MiB of a switching key, at most. One of the medium sets would have some 70, and a switch would
-/// go through 150 GB of elements.
+/// Maximum size of a switching key in MiB. A key for the medium sets would have about 70 MiB, and a
+/// switch would process 150 GB of elements.
 const MOST_MEBIBYTES: u64 = 32;
 
-/// Bits of the noise that a switch adds, at most.
+/// Largest noise in bits that a switch adds.
 pub(super) fn floor(to: &Parameters) -> f64 {
     1.0 + f64::from(to.lengths().key_noise + DIGIT) + (SwitchingKey::elements(to) as f64).log2()
 }
 
-/// Bits of noise after a switch: those before, less what the secret is shorter, and what the switch
-/// adds.
+/// Noise in bits after a switch: the noise before it, reduced by the difference in the secrets'
+/// lengths, plus the noise that the switch adds.
 pub(super) fn noise(from: &Parameters, to: &Parameters, before: f64) -> f64 {
     // p' is below 2^eta', p above 2^(eta - 1).
     let shorter = f64::from(from.lengths().secret - to.lengths().secret) - 1.0;
     noise::sum(before - shorter, floor(to))
 }
 
-/// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the
-/// modulus as before. `None` where the secret would be too short, or without room for a product of
-/// two switched ciphertexts, or for a fresh one.
+/// The parameters one rung below: the modulus stays the same, and the secret is shorter by the
+/// noise of a switch plus a margin. `None` if the secret would be too short, or the noise budget
+/// too small for a product of two switched ciphertexts or for a fresh ciphertext.
 pub(super) fn next_level(parameters: &Parameters) -> Option<Parameters> {
     let step = floor(parameters).ceil() as u32 + MARGIN;
     let level = parameters.level().checked_add(1)?;
@@ -48,7 +48,7 @@ pub(super) fn next_level(parameters: &Parameters) -> Option<Parameters> {
     (2.0 * (floor(&next_level) + 1.0) <= next_level.noise_limit()).then_some(next_level)
 }
 
-/// Makes sure that a switching key from these parameters on can be made.
+/// Checks that a switching key below these parameters has an allowed size.
 pub(super) fn check_size(parameters: &Parameters) -> Result<(), Error> {
     let to = next_level(parameters).ok_or(ErrorKind::NoLadder)?;
     let mebibytes = (SwitchingKey::bytes(&to) >> 20) + 1;
@@ -59,28 +59,30 @@ pub(super) fn check_size(parameters: &Parameters) -> Result<(), Error> {
 }
 
 impl SwitchingKey {
-    /// 64-bit limbs before the point of a fraction: at least a bit more than the lower secret has.
+    /// Number of 64-bit limbs before the point of a fraction: enough for one bit more than the
+    /// lower secret.
     pub(super) fn whole_limbs(to: &Parameters) -> usize {
         (to.lengths().secret + 1).div_ceil(64) as usize
     }
 
-    /// 64-bit limbs of a fraction: those before the point, and one more than a ciphertext has after
-    /// it.
+    /// Number of 64-bit limbs of a fraction: those before the point, and after it one more than a
+    /// ciphertext has.
     pub fn fraction_limbs(to: &Parameters) -> usize {
         Self::whole_limbs(to) + to.limbs() + 1
     }
 
-    /// Digits of the whole part of a ciphertext's product with a fraction.
+    /// Number of digits in the integer part of a ciphertext's product with a fraction.
     pub(super) fn digits(to: &Parameters) -> usize {
         Self::whole_limbs(to) * (64 / DIGIT) as usize
     }
 
-    /// Elements of a key to these parameters: one for each digit of each fraction's product.
+    /// Number of elements of a switching key to these parameters: one for each digit of each
+    /// fraction's product.
     pub fn elements(to: &Parameters) -> usize {
         RecryptionKey::set_size(to) * Self::digits(to)
     }
 
-    /// Bytes of a key to these parameters in a file.
+    /// Size in bytes of a switching key to these parameters in a file.
     pub(super) fn bytes(to: &Parameters) -> u64 {
         let correction = (to.lengths().secret + to.lengths().security + 1).div_ceil(8);
         Self::elements(to) as u64 * u64::from(correction) + 8 * Self::fraction_limbs(to) as u64
@@ -131,7 +133,7 @@ mod tests {
         while let Some(below) = next_level(&set) {
             assert!(below.lengths().secret < set.lengths().secret && below.level() == set.level() + 1);
             assert_eq!(below.lengths().modulus, set.lengths().modulus);
-            // What a product of two switched ciphertexts has is down again after one rung.
+            // One rung brings the noise of a product of two switched ciphertexts back down.
             let switched = floor(&below) + 1.0;
             assert!(noise(&set, &below, 2.0 * switched) <= switched + 0.01);
             set = below;

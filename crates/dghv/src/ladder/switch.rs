@@ -1,31 +1,32 @@
-//! Switching keys, and what they do.
+//! Switching keys and the switch itself.
 //!
-//! With `K` bits before the point of a fraction, above `eta'`, the key has numbers `y_i` in
-//! `[0, 2^K)` of which a secret subset, as in recryption one in each block, adds up to
-//! `2^(K - 1) / p` modulo `2^K`, and elements
+//! A fraction has `K` bits before the point, with `K` above `eta'`. The key contains numbers `y_i`
+//! in `[0, 2^K)`. A secret subset of them, with one in each block as in recryption, sums to
+//! `2^(K - 1) / p` modulo `2^K`. The key also contains elements
 //!
 //! ```text
 //! sigma_ij = p' q_ij + r_ij + floor(s_i 2^(16 j) p' / 2^K)
 //! ```
 //!
-//! where `s_i` says whether `y_i` is in the subset. For `c = p q + r` the whole parts `z_i` of
-//! `c y_i` modulo `2^K` are cut in digits `z_ij` of 16 bits, and
+//! where `s_i` is 1 if `y_i` is in the subset, and 0 otherwise. For `c = p q + r` the integer parts
+//! `z_i` of `c y_i` modulo `2^K` are divided into digits `z_ij` of 16 bits, and
 //!
 //! ```text
 //! c' = 2 (sum of z_ij sigma_ij) + (c mod 2)  mod A_0'
 //! ```
 //!
-//! # Why
-//! `sum of s_i z_i` is `c 2^(K - 1) / p = 2^(K - 1) (q + r / p)` modulo `2^K`, less an error `e`.
-//! Times `p' / 2^K` it is `(q mod 2) p' / 2 + r p' / (2 p)` and a multiple of `p'`, so that `c'` is
-//! an odd multiple of `p'` if `q` is odd and an even one else, and beside it `r' = r p' / p` and
-//! little more. As `p'` and `p` are odd, `r' = c' - q = c - q = r` modulo 2: the same bit.
+//! # Correctness
+//! Modulo `2^K`, `sum of s_i z_i` is `c 2^(K - 1) / p = 2^(K - 1) (q + r / p)` minus an error `e`.
+//! Multiplied by `p' / 2^K` it is `(q mod 2) p' / 2 + r p' / (2 p)` plus a multiple of `p'`. So
+//! `c'` is an odd multiple of `p'` if `q` is odd, otherwise an even one, plus a noise `r'` of about
+//! `r p' / p`. As `p'` and `p` are odd, `r' = c' - q = c - q = r` modulo 2, which is the same bit.
 //!
 //! # Bounds
-//! The floor in `sigma_ij` is within the noise: `|r_ij| < 2^rho` is a whole number, and the sum of
-//! both not longer. The fractions have `64 (limbs + 1)` bits after the point, so `c` times their
-//! error is below `2^-64`; what is left out below the product's kept columns is below `2^-40`, and
-//! the floor costs less than 1 each: `0 <= e < 15.01`, times `p' / 2^K < 1/2` less than 8. Together
+//! The noise covers the floor in `sigma_ij`: `|r_ij| < 2^rho` is an integer, and adding the
+//! rounding error does not lengthen it. The fractions have `64 (limbs + 1)` bits after the point,
+//! so `c` times their error is below `2^-64`. The columns of the product that are not computed
+//! contribute less than `2^-40`, and each floor costs less than 1. Hence `0 <= e < 15.01`, which
+//! times `p' / 2^K < 1/2` is less than 8. In total
 //!
 //! ```text
 //! |r'| < |r| p' / p + 2 (N (2^16 - 1) 2^rho + 8) + 1 <= |r| p' / p + N 2^(rho + 17)        for N = Theta K / 16 elements
@@ -43,14 +44,14 @@ use rayon::prelude::*;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Ciphertexts that are switched together.
+/// Number of ciphertexts switched together.
 const TOGETHER: usize = 16;
 
-/// What makes ciphertexts of one key into ciphertexts of a key with a shorter secret. It is public,
-/// and holds the one private key encrypted under the other.
+/// Converts ciphertexts of one key to ciphertexts of a key with a shorter secret. It is public and
+/// contains the first private key encrypted under the second.
 ///
-/// Compressed: a seed from which all fractions `y_i` but the first are made again and the random
-/// parts of the elements `sigma_ij`, that first one, and the elements' corrections.
+/// It is compressed to a seed, the first fraction `y_i` and the elements' corrections. The seed
+/// regenerates the other fractions and the random parts of the elements `sigma_ij`.
 pub struct SwitchingKey {
     from: KeyId,
     to: KeyId,
@@ -63,9 +64,11 @@ pub struct SwitchingKey {
 }
 
 impl SwitchingKey {
-    /// A switching key from its parts: [`Self::fraction_limbs`] limbs of the first `y_i`, and
-    /// [`Parameters::correction_limbs`] of each of [`Self::elements`] corrections, one after
-    /// another, all for the parameters of the lower key.
+    /// Assembles a switching key from its parts: [`Self::fraction_limbs`] limbs of the first `y_i`,
+    /// and [`Self::elements`] corrections of [`Parameters::correction_limbs`] limbs each, one after
+    /// another.
+    ///
+    /// All lengths are those of the lower key's parameters.
     ///
     /// # Errors
     /// [`ErrorKind::MalformedKey`], [`ErrorKind::LadderTooLarge`].
@@ -81,13 +84,13 @@ impl SwitchingKey {
         let refuse = |what| Err(ErrorKind::MalformedKey { what }.into());
         shape::check_size(from.parameters())?;
         if shape::next_level(from.parameters()).as_ref() != Some(&parameters) {
-            return refuse("a rung's parameters are not those below the rung before");
+            return refuse("a rung's parameters do not follow from those of the rung above");
         }
         if first.len() != Self::fraction_limbs(&parameters) {
-            return refuse("the switching key's fraction is not of the parameters' length");
+            return refuse("the switching key's fraction does not have the length that the parameters state");
         }
         if corrections.len() != Self::elements(&parameters) * parameters.correction_limbs() {
-            return refuse("the switching key has not as many corrections as the parameters say");
+            return refuse("the number of the switching key's corrections differs from the parameters");
         }
         let most = u64::from(parameters.lengths().secret + parameters.lengths().security) + 1;
         if corrections.chunks(parameters.correction_limbs()).any(|correction| bits_of(correction) > most) {
@@ -99,22 +102,22 @@ impl SwitchingKey {
         Ok(SwitchingKey { from: from.id(), to: to.id(), parameters, stream, elements, first, corrections, reduction })
     }
 
-    /// The key whose ciphertexts it takes.
+    /// The key of the input ciphertexts.
     pub fn from(&self) -> KeyId {
         self.from
     }
 
-    /// The key whose ciphertexts it makes.
+    /// The key of the output ciphertexts.
     pub fn to(&self) -> KeyId {
         self.to
     }
 
-    /// What fractions and elements are made from.
+    /// The seed of the fractions and elements.
     pub fn seed(&self) -> &[u8; SEED_BYTES] {
         self.stream.seed()
     }
 
-    /// The first fraction, in limbs, least significant first.
+    /// The first fraction in limbs, least significant first.
     pub fn first(&self) -> &[u64] {
         &self.first
     }
@@ -124,12 +127,13 @@ impl SwitchingKey {
         &self.corrections
     }
 
-    /// Ciphertexts of the same bits under the other key, a batch over the cores. Bits that
-    /// everybody knows stay without noise.
+    /// Switches a batch of ciphertexts to the other key, spread over the cores. Public constants
+    /// stay without noise.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], and
-    /// [`ErrorKind::NoiseExhausted`] if the noise would be too much.
+    /// [`ErrorKind::KeysDiffer`] for other public keys than this key's. With the row:
+    /// [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the
+    /// noise would be too large.
     pub fn switch(
         &self,
         from: &PublicKey,
@@ -192,7 +196,7 @@ impl SwitchingKey {
         (0..group.len()).map(|at| Coefficients::of_words(row(at).collect(), DIGIT)).collect()
     }
 
-    /// `y_i`, in limbs, least significant first.
+    /// `y_i` in limbs, least significant first.
     fn fraction(&self, index: usize) -> Vec<u64> {
         if index == 0 {
             return self.first.clone();
@@ -213,8 +217,8 @@ impl SwitchingKey {
     }
 }
 
-/// The limbs before the point of a ciphertext's product with a fraction, modulo a power of 2: the
-/// product's highest columns but those that fall away, and two below the point whose carries count.
+/// The limbs before the point of a ciphertext's product with a fraction, modulo a power of 2.
+/// Computes only the columns kept, and two columns below the point for their carries.
 fn whole_part(c: &[u64], fraction: &[u64], whole: usize) -> Vec<u64> {
     let kept = whole + 2;
     let mut columns = vec![0; kept];
@@ -224,12 +228,12 @@ fn whole_part(c: &[u64], fraction: &[u64], whole: usize) -> Vec<u64> {
     columns.split_off(2)
 }
 
-/// Bits that a sum of multiples of elements has more than an element.
+/// The number of bits by which a sum of multiples of elements exceeds an element.
 fn excess(to: &Parameters) -> usize {
     (DIGIT + SwitchingKey::elements(to).ilog2() + 1) as usize
 }
 
-/// The bit of a ciphertext that is a plain bit, without noise.
+/// The bit of a public constant, a ciphertext without noise. `None` for other ciphertexts.
 fn constant(ciphertext: &Ciphertext) -> Option<bool> {
     let (low, high) = ciphertext.value().split_first()?;
     (ciphertext.noise() == 0.0 && *low <= 1 && high.iter().all(|&limb| limb == 0)).then_some(*low == 1)

@@ -1,5 +1,5 @@
-//! What of recryption comes before the circuit: the ciphertext times the fractions, and the sums of
-//! each block.
+//! The part of recryption before the circuit: products of the ciphertext and the fractions, and the
+//! sum of each block.
 
 use super::stream::PIECE;
 use super::{BITS, RecryptionKey, SUBSET};
@@ -8,20 +8,21 @@ use crate::{Ciphertext, Error};
 use hearith_arith::natural::{add_assign, clear_bits_from, sub_assign};
 use rayon::prelude::*;
 
-/// A ciphertext's `z_i`, in sixteenths modulo 2: below 32.
+/// The `z_i` of a ciphertext, in sixteenths modulo 2, so below 32.
 pub(super) type Digits = Vec<u8>;
 
 impl RecryptionKey {
-    /// The `z_i` of each ciphertext.
+    /// Computes the `z_i` of each ciphertext.
     pub(super) fn expand(&self, ciphertexts: &[&Ciphertext]) -> Vec<Digits> {
-        // A zero at each end: word `j` of a fraction, from the top, meets limbs `j - 1` and `j`.
+        // With a zero at each end, word `j` of a fraction, from the top, meets limbs `j - 1` and
+        // `j`.
         let padded: Vec<Vec<u64>> = ciphertexts.iter().map(|c| [&[0], c.value(), &[0]].concat()).collect();
         let elements = (0..Self::set_size(&self.parameters)).into_par_iter();
         let digits: Vec<Digits> = elements.map(|index| self.products(index, &padded)).collect();
         (0..ciphertexts.len()).map(|row| digits.iter().map(|digits| digits[row]).collect()).collect()
     }
 
-    /// `z_i` for each ciphertext.
+    /// Computes one `z_i` for each ciphertext.
     fn products(&self, index: usize, padded: &[Vec<u64>]) -> Digits {
         let limbs = Self::fraction_limbs(&self.parameters);
         let mut columns = vec![Columns::default(); padded.len()];
@@ -36,8 +37,8 @@ impl RecryptionKey {
         columns.into_iter().map(Columns::rounded).collect()
     }
 
-    /// Words of `u_i` from the top: of the first what the key holds, of the others what the stream
-    /// has.
+    /// Words of `u_i` from the top. The key stores the first fraction; the stream generates the
+    /// others.
     fn fraction_words(&self, index: usize, from: usize, words: &mut [u64]) {
         if index == 0 {
             let top = self.first.iter().rev().skip(from);
@@ -47,8 +48,8 @@ impl RecryptionKey {
         }
     }
 
-    /// For each ciphertext the bits of all blocks' sums, encrypted: [`BITS`] of the first block,
-    /// and so on.
+    /// For each ciphertext, the encrypted bits of all blocks' sums: [`BITS`] bits for each block in
+    /// order.
     pub(super) fn sums(&self, digits: &[Digits]) -> Result<Vec<Vec<Ciphertext>>, Error> {
         let limbs = self.parameters.limbs();
         let pieces = limbs.div_ceil(PIECE);
@@ -66,8 +67,8 @@ impl RecryptionKey {
         Ok(bits.chunks(SUBSET * BITS).map(<[Ciphertext]>::to_vec).collect())
     }
 
-    /// One piece of a block's sums, without corrections, for each ciphertext. A sum has a word more
-    /// than the piece.
+    /// One piece of a block's sums, before corrections, for each ciphertext. A sum has one word
+    /// more than the piece.
     fn piece(&self, block: usize, piece: usize, digits: &[Digits]) -> Vec<Sums> {
         let (from, limbs) = (piece * PIECE, self.parameters.limbs());
         let mut room = [0; PIECE];
@@ -84,20 +85,20 @@ impl RecryptionKey {
         sums
     }
 
-    /// Words of the random part of `sigma_i`, from the bottom.
+    /// Words of the random part of `sigma_i`, least significant first.
     fn element_words(&self, index: usize, from: usize, words: &mut [u64]) {
         self.stream.words(Self::set_size(&self.parameters) + index, from, words);
         clear_bits_from(words, self.parameters.lengths().modulus - 64 * from as u32);
     }
 
-    /// A block's sum less the corrections of its elements, modulo `A_0`.
+    /// A block's sum after subtracting the corrections of its elements, modulo `A_0`.
     fn corrected(&self, mut sum: Vec<u64>, block: usize, bit: usize, digits: &Digits) -> Result<Ciphertext, Error> {
         let limbs = self.parameters.correction_limbs();
         let mut less = vec![0; limbs + 1];
         for index in self.indices(block).filter(|&index| digits[index] >> bit & 1 == 1) {
             add_assign(&mut less, &self.corrections[index * limbs..][..limbs]);
         }
-        // Below zero with a probability of 2^-(gamma - eta - lambda), but for no elements at all.
+        // Negative with a probability of 2^-(gamma - eta - lambda), and never for no elements.
         if sub_assign(&mut sum, &less) == 1 {
             add_assign(&mut sum, self.reduction.modulus());
         }
@@ -111,11 +112,11 @@ impl RecryptionKey {
     }
 }
 
-/// A piece of a block's sums, one for each bit.
+/// A piece of a block's sums, one sum per bit.
 type Sums = [Vec<u64>; BITS];
 
-/// The two columns of a product that decide its limb `limbs + 1`, the one before the last that is
-/// kept: what is below is left out.
+/// The two columns of a product that determine its limb `limbs`, counted from 0: this column and
+/// the next lower one. The columns below them are ignored.
 #[derive(Clone, Default)]
 struct Columns {
     upper: u64,

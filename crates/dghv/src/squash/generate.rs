@@ -1,4 +1,4 @@
-//! Recryption keys made: the secret subset, and what hides it.
+//! Generation of recryption keys: the secret subset, and the set that hides it.
 
 use super::stream::Stream;
 use super::{RecryptionKey, SUBSET};
@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use zeroize::Zeroizing;
 
 impl RecryptionKey {
-    /// Makes a recryption key.
+    /// Generates a recryption key.
     ///
-    /// What is done with the private key and the subset takes a time that depends on lengths only.
+    /// The time spent on the private key and the subset depends only on lengths.
     ///
     /// # Errors
-    /// [`ErrorKind::KeysDiffer`](crate::ErrorKind::KeysDiffer) if the keys are no pair,
+    /// [`ErrorKind::KeysDiffer`](crate::ErrorKind::KeysDiffer) if the keys are not a pair,
     /// [`ErrorKind::Random`](crate::ErrorKind::Random), and
-    /// [`ErrorKind::MalformedKey`](crate::ErrorKind::MalformedKey) if the parameters have no room
-    /// for recryption.
+    /// [`ErrorKind::MalformedKey`](crate::ErrorKind::MalformedKey) if the parameters do not allow
+    /// recryption.
     pub fn generate(
         private: &PrivateKey,
         public: &PublicKey,
@@ -29,7 +29,8 @@ impl RecryptionKey {
         Self::generate_with_progress(private, public, known, &|_, _| ())
     }
 
-    /// The same, telling after every element how many are done, and of how many.
+    /// Generates a recryption key and reports, after every element, the number of elements done and
+    /// their total.
     ///
     /// # Errors
     /// As [`RecryptionKey::generate`].
@@ -66,11 +67,11 @@ impl RecryptionKey {
     }
 }
 
-/// The place of the one chosen element in each block. In the first block it is the first, whose
-/// fraction makes up the sum, and everybody knows that \[CNT12\].
+/// The position of the chosen element in each block. In the first block it is the public first
+/// element, whose fraction completes the sum \[CNT12\].
 pub(crate) fn subset(block: usize) -> Result<Secret, Error> {
     let mut places = Zeroizing::new(vec![0; SUBSET]);
-    // A remainder of 64 more bits than the block's size has is uniform but for 2^-64.
+    // The draw has 64 bits more than the block's size, so the remainder is uniform up to 2^-64.
     for place in places.iter_mut().skip(1) {
         let drawn = random::bits(2, 128)?;
         *place = ((u128::from(drawn[1]) << 64 | u128::from(drawn[0])) % block as u128) as u64;
@@ -78,7 +79,7 @@ pub(crate) fn subset(block: usize) -> Result<Secret, Error> {
     Ok(places)
 }
 
-/// `floor(2^kappa / p)` less the other chosen fractions, modulo `2^(kappa + 1)`.
+/// `floor(2^kappa / p)` minus the other chosen fractions, modulo `2^(kappa + 1)`.
 pub(crate) fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize, block: usize) -> Vec<u64> {
     let mut first = reciprocal(prime, limbs);
     let mut fraction = Zeroizing::new(vec![0; limbs]);
@@ -90,8 +91,8 @@ pub(crate) fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize
     first.to_vec()
 }
 
-/// `floor(2^(64 limbs - 1) / p)` for an odd `p`: division of `2^kappa` less its residue `r`, which
-/// is exact, from the low end \[Jebelean93\].
+/// `floor(2^(64 limbs - 1) / p)` for an odd `p`: exact division of `2^kappa - r`, with `r` the
+/// residue of `2^kappa`, from the low end \[Jebelean93\].
 fn reciprocal(prime: &[u64], limbs: usize) -> Secret {
     let mut power = vec![0; limbs];
     power[limbs - 1] = 1 << 63;
@@ -105,7 +106,7 @@ fn reciprocal(prime: &[u64], limbs: usize) -> Secret {
         window.copy_within(1.., 0);
         *window.last_mut().expect("a prime has limbs") = top;
     }
-    // -r / p modulo 2^64 limbs has 2^kappa more.
+    // -r / p modulo 2^(64 limbs) exceeds the quotient by 2^kappa.
     clear_bits_from(&mut quotient, 64 * limbs as u32 - 1);
     quotient
 }

@@ -1,24 +1,24 @@
-//! The circuit that adds up the numbers modulo 2 and rounds them: column by column as at school.
+//! The circuit that adds the numbers modulo 2 and rounds the sum, column by column.
 //!
-//! Each column is counted by itself: full adders with a single AND take three bits at a time, then
-//! their carries likewise, and so on, and bit `j` of the count goes `j` columns up. That gives the
-//! elementary symmetric polynomials \[DGHV10\] with 46 ANDs where these take hundreds, and with
-//! their degree, 15: carries of a column never meet those of another one before they are counted.
-//! Which bits go first decides the noise too: those with the least.
+//! Each column is counted separately. Full adders with a single AND add three bits at a time, then
+//! three of their carries, and so on. Bit `j` of the count moves `j` columns up. This computes the
+//! elementary symmetric polynomials \[DGHV10\] with 46 ANDs, where direct evaluation needs
+//! hundreds. Their degree stays 15 because carries of different columns never meet before they are
+//! counted. The order of the additions also affects the noise, so the least noisy bits go first.
 
 use super::{BITS, SUBSET};
 use crate::circuit::{Builder, Circuit, Noise, Wire};
 use crate::noise;
 use std::sync::LazyLock;
 
-/// From [`SUBSET`] numbers of [`BITS`] bits, four of them after the point, to the parity of the
-/// integer next to their sum.
+/// Maps [`SUBSET`] numbers of [`BITS`] bits, four of them after the point, to the parity of the
+/// integer nearest to their sum.
 pub(super) static CIRCUIT: LazyLock<Circuit> = LazyLock::new(circuit);
 
-/// Bits of noise for the order of the additions; any noise of that kind gives the same order.
+/// Noise in bits assumed to order the additions. Any realistic noise gives the same order.
 const ASSUMED: f64 = 40.0;
 
-/// A wire and the noise that it would have.
+/// A wire and its expected noise.
 #[derive(Clone, Copy)]
 struct Noisy {
     wire: Wire,
@@ -43,11 +43,11 @@ fn circuit() -> Circuit {
     builder.finish(&[&[rounded]])
 }
 
-/// The lowest bits of how many of these bits are set.
+/// The lowest `digits` bits of the number of set bits.
 fn count(builder: &mut Builder, mut bits: Vec<Noisy>, digits: usize) -> Vec<Noisy> {
     let mut count = Vec::new();
     while !bits.is_empty() && count.len() < digits {
-        // Carries of the last digit would go nowhere.
+        // Carries out of the last digit are dropped.
         let (sum, carries) =
             if count.len() + 1 < digits { sum(builder, bits) } else { (parity(builder, &bits), Vec::new()) };
         count.push(sum);
@@ -56,7 +56,7 @@ fn count(builder: &mut Builder, mut bits: Vec<Noisy>, digits: usize) -> Vec<Nois
     count
 }
 
-/// The sum of bits modulo 2, and the carries of the additions.
+/// The sum of the bits modulo 2, and the carries of the additions.
 fn sum(builder: &mut Builder, mut bits: Vec<Noisy>) -> (Noisy, Vec<Noisy>) {
     let mut carries = Vec::new();
     while bits.len() > 1 {
@@ -69,7 +69,7 @@ fn sum(builder: &mut Builder, mut bits: Vec<Noisy>) -> (Noisy, Vec<Noisy>) {
     (bits[0], carries)
 }
 
-/// The carry of two bits, or of three: the one with the least noise is in both factors.
+/// The carry of two or three bits. The least noisy of three bits enters both factors.
 fn carry(builder: &mut Builder, bits: &[Noisy]) -> Noisy {
     match *bits {
         [a, b] => Noisy { wire: builder.and(a.wire, b.wire), noise: a.noise + b.noise },
@@ -86,7 +86,7 @@ fn parity(builder: &mut Builder, bits: &[Noisy]) -> Noisy {
     bits[1..].iter().fold(bits[0], xor)
 }
 
-/// Bits of noise of the result, from those of the numbers' bits, and of one more sum.
+/// Noise in bits of the result after one more addition, given the noise of the input bits.
 pub(super) fn noise(inputs: f64) -> f64 {
     noise::sum(Noise::of_output(&CIRCUIT, inputs), 0.0)
 }
@@ -108,7 +108,7 @@ mod tests {
             ((state >> 33) % below) as usize
         };
         let mut cases: Vec<Vec<usize>> = (0..4000).map(|_| (0..SUBSET).map(|_| random(32)).collect()).collect();
-        // All alike, and every sum modulo 32 with carries and without.
+        // Equal numbers, and every sum modulo 32 with and without carries.
         cases.extend((0..32).map(|number| vec![number; SUBSET]));
         cases.extend((0..32).map(|number| [vec![number], vec![0; SUBSET - 1]].concat()));
         cases.extend((0..32).map(|number| [vec![number], vec![31; SUBSET - 1]].concat()));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn it_is_as_small_as_the_page_says() {
         assert_eq!(CIRCUIT.ands(), 46);
-        // 15 bits of the noise's growth a bit: the degree.
+        // The noise grows by 15 bits per bit of input noise, the circuit's degree.
         assert!((noise(1001.0) - noise(1000.0) - 15.0).abs() < 1e-3);
     }
 }

@@ -1,7 +1,7 @@
-//! The random numbers of a recryption key, made again from its seed whenever they are needed.
+//! The random numbers of a recryption key, regenerated from its seed whenever they are needed.
 //!
-//! AES-128 in counter mode under the seed, with `2^64 i` as number `i`'s first counter block,
-//! big-endian; a word is eight bytes of it, little end first.
+//! The stream is AES-128 in counter mode under the seed. The first counter block of number `i` is
+//! `2^64 i`, big-endian. Each eight bytes are a word, least significant byte first.
 
 use crate::elements::SEED_BYTES;
 use aes::Aes128;
@@ -9,7 +9,7 @@ use aes::cipher::KeyInit;
 use ctr::Ctr128BE;
 use ctr::cipher::{InnerIvInit, StreamCipher, StreamCipherSeek};
 
-/// Words that are made at a time.
+/// Number of words generated at a time.
 pub(super) const PIECE: usize = 1024;
 
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Stream {
         &self.seed
     }
 
-    /// Words `from ..` of number `index`, at most [`PIECE`] of them.
+    /// Writes words `from..` of number `index`, at most [`PIECE`] of them.
     pub(super) fn words(&self, index: usize, from: usize, out: &mut [u64]) {
         let mut counter = [0; 16];
         counter[..8].copy_from_slice(&(index as u64).to_be_bytes());
@@ -42,7 +42,7 @@ impl Stream {
         }
     }
 
-    /// All words of number `index`.
+    /// Writes all words of number `index`.
     pub(crate) fn number(&self, index: usize, out: &mut [u64]) {
         for (piece, words) in out.chunks_mut(PIECE).enumerate() {
             self.words(index, piece * PIECE, words);

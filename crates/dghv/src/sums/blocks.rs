@@ -1,16 +1,15 @@
-//! Sums in eight lanes by transforms: for long coefficients, and the better the more sums there
-//! are.
+//! Sums in eight lanes by transforms, for long coefficients. The more sums, the greater the gain.
 //!
-//! A segment of an element (a lane) is cut in blocks of words, a polynomial each, and so is a
-//! coefficient, in one. Polynomials are multiplied modulo `x^length - 1`, long enough for the whole
-//! product, and modulo three primes. The transforms of the coefficients are made once. Those of a
-//! block are made for a few elements at a time and serve all sums, to each of which their products
-//! are added, place by place. What is left to do once a block and sum is the way back, the Chinese
-//! remainder theorem, and carries.
+//! Each segment of an element (a lane) is divided into blocks of words, one polynomial each. A
+//! coefficient is one polynomial. Polynomials are multiplied modulo `x^length - 1`, long enough for
+//! the whole product, and modulo three primes. Each coefficient is transformed once. A block is
+//! transformed for a few elements at a time, and the transforms serve all sums: their products are
+//! accumulated point by point. Only the inverse transform, the Chinese remainder theorem and the
+//! carries remain to be done once per block and sum.
 //!
 //! # Bounds
-//! A coefficient of a sum is one of at most `elements taps` products of two words, which is to be
-//! below the primes' product.
+//! Each coefficient of a sum adds at most `elements taps` products of two words, and must stay
+//! below the product of the primes.
 
 mod primes;
 mod transform;
@@ -25,33 +24,34 @@ use std::array::from_fn;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Elements whose transforms are made at a time.
+/// Number of elements transformed at a time.
 const GROUP: usize = 8;
-/// Groups whose words are made at a time: they are gone through once for each prime, so that the
-/// sums for one stay in the cache.
+/// Number of groups whose words are generated at a time. They are processed once for each prime,
+/// which keeps the sums for one prime in the cache.
 const GROUPS: usize = 4;
-/// Blocks that a task has, where there are many: each factor that is read serves them all.
+/// Number of blocks in a task if there are many. They share each factor that is read.
 const BLOCKS: usize = 2;
-/// Sums whose factors lie side by side.
+/// Number of sums whose factors are stored side by side.
 const TOGETHER: usize = 8;
-/// Lengths of transforms.
+/// Supported lengths of transforms.
 const LENGTHS: [usize; 3] = [64, 256, 1024];
-/// Products of two words whose sum is sure to be below the primes' product, `2^147 (1 - 2^-30)`.
+/// Maximum number of products of two words whose sum is certainly below the product of the primes,
+/// `2^147 (1 - 2^-30)`.
 const MOST_PRODUCTS: usize = (1 << 19) - 1;
 
-/// How sums of one kind are cut.
+/// How sums of one shape are divided into blocks.
 pub(super) struct Shape {
-    /// Words of a coefficient.
+    /// Number of words of a coefficient.
     taps: usize,
-    /// Values of a transform.
+    /// Number of values of a transform.
     length: usize,
-    /// Blocks of a segment.
+    /// Number of blocks of a segment.
     blocks: usize,
 }
 
 impl Shape {
-    /// `None` where there are too many elements for the primes, or coefficients too long for the
-    /// transforms.
+    /// Chooses a shape. `None` if there are too many elements for the primes, or the coefficients
+    /// are too long for the transforms.
     pub(super) fn new(elements: &Elements, one: &Coefficients) -> Option<Self> {
         let (count, taps) = (one.len(), one.each);
         if count * taps > MOST_PRODUCTS || count > transform::MOST_TERMS {
@@ -65,34 +65,34 @@ impl Shape {
         shapes.min_by_key(Shape::cost)
     }
 
-    /// Whether so many sums are made faster so than digit by digit (measured: from two toy messages
-    /// of CNT or one small one on).
+    /// Whether this method is faster than digit by digit for `sums` sums. Measured: from two
+    /// messages of CNT's toy set, or one of its small set.
     pub(super) fn pays(&self, sums: usize) -> bool {
         self.taps >= 8 && self.taps * sums >= 24
     }
 
-    /// Values of all transforms of an element, times the levels.
+    /// The number of values in all transforms of an element, times the number of levels.
     fn cost(&self) -> usize {
         self.blocks * self.length * self.length.ilog2() as usize
     }
 
-    /// Words of a block.
+    /// Number of words of a block.
     fn words(&self) -> usize {
         self.length + 1 - self.taps
     }
 
-    /// From one element of a group to the next, modulo one prime: not a multiple of a page, since
-    /// all are read side by side.
+    /// Distance between consecutive elements of a group, modulo one prime. It is not a multiple of
+    /// a page because all elements are read side by side.
     fn stride(&self) -> usize {
         self.length + 1
     }
 }
 
-/// The transforms of the coefficients of some sums: for each group of elements, prime, four places,
-/// element of the group, place, and sum.
+/// The transforms of the coefficients of some sums. The order, from the outermost index, is: group
+/// of elements, prime, four places, element of the group, place, sum.
 struct Factors {
     values: Zeroizing<Vec<u64>>,
-    /// Values before the first at the beginning of a line of the cache.
+    /// Number of values before the first one that is aligned to a cache line.
     skipped: usize,
     sums: usize,
 }
@@ -106,7 +106,7 @@ impl Factors {
         groups.for_each(|(group, values)| {
             let mut words = Zeroizing::new(vec![Row::default(); shape.length]);
             let mut transform = Zeroizing::new(vec![Octet::default(); shape.length]);
-            // A lane has a coefficient: all sums' for one element, then for the next.
+            // Each lane has a coefficient: those of all sums for one element, then for the next.
             for start in (0..GROUP.min(count - GROUP * group) * sums).step_by(SEGMENTS) {
                 let lanes: [(usize, usize); SEGMENTS] = from_fn(|lane| ((start + lane) / sums, (start + lane) % sums));
                 for (word, row) in words[..shape.taps].iter_mut().enumerate() {
@@ -117,8 +117,8 @@ impl Factors {
                     row.0 = lanes.map(word);
                 }
                 for (prime, values) in primes.each.iter().zip(values.chunks_exact_mut(shape.length * GROUP * sums)) {
-                    // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are
-                    // there.
+                    // SAFETY: only `dispatch!` reaches this kernel, so the instructions are
+                    // available.
                     unsafe {
                         transform::forward(&words, &mut transform, prime);
                         transform::last(&mut transform, prime);
@@ -138,19 +138,19 @@ impl Factors {
         Factors { values, skipped, sums }
     }
 
-    /// Those of a group modulo a prime.
+    /// The factors of a group modulo a prime.
     fn of(&self, shape: &Shape, group: usize, prime: usize) -> &[u64] {
         let all = Self::group(shape, self.sums);
         &self.values[self.skipped + group * all + prime * all / 3..][..all / 3]
     }
 
-    /// Factors of a group.
+    /// Number of factors of a group.
     fn group(shape: &Shape, sums: usize) -> usize {
         3 * shape.length * GROUP * sums
     }
 }
 
-/// A block of a sum: of each coefficient the digits in the mixed radix of the primes, for all
+/// A block of a sum: for each coefficient, the digits in the mixed radix of the primes, in all
 /// lanes.
 type Digits = [Zeroizing<Vec<Octet>>; 3];
 
@@ -167,7 +167,7 @@ pub(super) fn sums(
         coefficients.chunks(TOGETHER).map(|coefficients| Factors::new(coefficients, shape, &primes)).collect();
     let count = coefficients[0].len();
     let groups = count.div_ceil(GROUP);
-    // Few blocks are shared by cutting the elements in parts.
+    // With few blocks, the elements are divided into parts to occupy all threads.
     let threads = rayon::current_num_threads();
     let (each, parts) = if shape.blocks < 16 * threads { (1, threads.min(groups)) } else { (BLOCKS, 1) };
     let tasks: Vec<(usize, usize)> =
@@ -176,7 +176,7 @@ pub(super) fn sums(
         .into_par_iter()
         .map(|(block, part)| {
             let mut task = Task::new(shape, &primes, block..shape.blocks.min(block + each), &factors);
-            // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+            // SAFETY: only `dispatch!` reaches this kernel, so the instructions are available.
             unsafe {
                 task.add(elements, first, count, groups * part / parts..groups * (part + 1) / parts);
                 task.digits()
@@ -190,9 +190,9 @@ pub(super) fn sums(
     (0..coefficients.len()).into_par_iter().map(sum).collect()
 }
 
-/// The number whose segments have these blocks, `parts` of each.
+/// The number whose segments consist of these blocks, with `parts` partial sums each.
 fn number(blocks: &[&Digits], parts: usize, segment: usize, limbs: usize, shape: &Shape, primes: &Primes) -> Secret {
-    // The digits of blocks that overlap are added as they are.
+    // Overlapping blocks: their digits are added without carries.
     let columns = shape.blocks * shape.words() + shape.taps + 2;
     let mut digits = Zeroizing::new(vec![[Octet::default(); 3]; columns]);
     for (task, block) in blocks.iter().enumerate() {
@@ -225,12 +225,12 @@ struct Task<'a> {
     primes: &'a Primes,
     blocks: Range<usize>,
     factors: &'a [Factors],
-    /// Of each element of [`GROUPS`] the words of each block, and zeros.
+    /// The words of each block, zero-padded, for the elements of [`GROUPS`] groups.
     words: Vec<Row>,
-    /// Of each element of a group the transform.
+    /// The transforms of the elements of a group.
     values: Vec<Octet>,
-    /// For each block, prime and one of [`Factors`], and each place and sum: lower and upper
-    /// halves.
+    /// For each block, prime and entry of `factors`: the lower and upper halves for each place and
+    /// sum.
     sums: Vec<[Vec<Zeroizing<Vec<Octet>>>; 3]>,
 }
 
@@ -265,7 +265,7 @@ impl<'a> Task<'a> {
             }
             if since + to - from > transform::TERMS {
                 self.normalise();
-                // What is left of a lower half counts as a term.
+                // The remaining lower half counts as a term.
                 since = 1;
             }
             since += to - from;
@@ -280,8 +280,8 @@ impl<'a> Task<'a> {
         self.normalise();
     }
 
-    /// Transforms a block of so many elements, the group `at` of those whose words are there,
-    /// modulo a prime, and adds their products to all sums.
+    /// Transforms a block of `elements` elements modulo a prime and adds their products to all
+    /// sums. The words of group `group` are the `at`-th ones in `words`.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn accumulate(&mut self, prime: usize, block: usize, group: usize, at: usize, elements: usize) {
         let (shape, stride, blocks) = (self.shape, self.shape.stride(), self.blocks.len());

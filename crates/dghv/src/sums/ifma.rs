@@ -1,22 +1,23 @@
-//! Sums in eight lanes, a segment of the elements in each: an outer product of digits, in
-//! Karatsuba's form, whose columns are carried once.
+//! Sums in eight lanes, with a segment of the elements in each: a product of digits in Karatsuba's
+//! form, whose columns are carried once.
 //!
-//! A digit has 48 bits: three words of a segment are four of them. With `2^l` phases, digits
-//! `2^l u + f` of a segment are phase `f` of the polynomial at `u`, and likewise for a coefficient.
-//! Three levels of Karatsuba's algorithm make 27 sequences of eight phases, each the sum of up to
-//! eight digits and so below 2^51; sequences are multiplied as they are (a coefficient has `taps`
-//! values in each), and the products are put together once, after all elements have been added up.
+//! A digit has 48 bits, so three words of a segment are four digits. With `2^l` phases, digit
+//! `2^l u + f` of a segment is the coefficient at `u` of the polynomial of phase `f`. The same
+//! holds for a coefficient of the sum. Three levels of Karatsuba's algorithm turn eight phases into
+//! 27 sequences. Each value is the sum of up to eight digits, so below 2^51. Sequences are
+//! multiplied directly (a coefficient has `taps` values in each). The products are combined once,
+//! after all elements have been added.
 //!
 //! # Bounds
-//! A column sums low and high halves of products apart, each half below 2^52: `taps` of them for an
-//! element, so the 64 bits of a sum take `4095 / taps` elements before they are added to the
-//! column's 128 bits.
+//! A column adds the low and high halves of products separately, each half below 2^52. An element
+//! adds `taps` of them, so the 64 bits of a sum hold `4095 / taps` elements before they must be
+//! added to the column's 128 bits.
 //!
 //! # Caches
-//! A task is a chunk of positions, for some sums. For a few elements at a time it makes the 27
+//! A task is a chunk of positions, for some sums. For a few elements at a time it computes the 27
 //! sequences, then adds to the columns, eight at a time in registers. The columns of a chunk and
-//! the sequences fit into the second level of caches. Positions before a chunk that its columns
-//! need are made again.
+//! the sequences fit into the level 2 cache. Positions before a chunk that its columns need are
+//! recomputed.
 
 use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
@@ -31,15 +32,15 @@ use std::arch::x86_64::{
 };
 use zeroize::Zeroizing;
 
-/// Bits of a digit.
+/// Length of a digit in bits.
 const DIGIT: u32 = 48;
-/// Columns in registers.
+/// Number of columns in registers.
 const BLOCK: usize = 8;
-/// Digits of a segment in a chunk, at most.
+/// Maximum number of digits of a segment in a chunk.
 const CHUNK: usize = 512;
-/// Elements whose sequences are made at a time.
+/// Number of elements whose sequences are computed at a time.
 const GROUP: usize = 4;
-/// Bytes of columns that stay in the cache.
+/// Size in bytes of the columns that stay in the cache.
 const COLUMN_BYTES: usize = 900 << 10;
 
 /// The vector engine's kernel.
@@ -64,31 +65,31 @@ pub(super) fn sums(elements: &Elements, first: usize, coefficients: &[Coefficien
     passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
 }
 
-/// How sums of one kind are cut.
+/// How sums of one shape are divided.
 struct Shape {
-    /// Karatsuba's levels.
+    /// Number of Karatsuba levels.
     levels: u32,
-    /// Values of a coefficient in a sequence.
+    /// Number of values of a coefficient in a sequence.
     taps: usize,
-    /// Positions of a sequence in a chunk.
+    /// Number of positions of a sequence in a chunk.
     columns: usize,
     chunks: usize,
-    /// Sums at a time.
+    /// Number of sums computed at a time.
     sums: usize,
 }
 
 impl Shape {
     fn new(elements: &Elements, bits: u32) -> Self {
         let digits = bits.div_ceil(DIGIT) as usize;
-        // Instructions for a digit of an element: two products a tap, and about three for a
-        // sequence's making and storing.
+        // Instructions per digit of an element: two products per tap, and about three to compute
+        // and store a sequence.
         let cost = |levels: u32| (3_usize.pow(levels) * (2 * digits.div_ceil(1 << levels) + 3)) << (LEVELS - levels);
         let levels = (0..=LEVELS).min_by_key(|&levels| cost(levels)).unwrap_or(0);
         let taps = digits.div_ceil(1 << levels);
-        // A premise of the proof; coefficients are no longer than the secret, of 8192 bits at most.
+        // The proof assumes this. Coefficients are no longer than the secret, at most 8192 bits.
         assert!(GROUP * taps <= 4095, "a group of products fits a sum");
         let segment = (64 * elements.segment()).div_ceil(DIGIT as usize).div_ceil(1 << levels) + taps;
-        // As many chunks as all threads take at a time, or so many that it does not matter.
+        // A multiple of the number of threads, or enough chunks that the remainder does not matter.
         let (threads, chunks) = (rayon::current_num_threads(), segment.div_ceil(CHUNK >> levels));
         let chunks = if chunks < 8 * threads { chunks.next_multiple_of(threads) } else { chunks };
         let columns = segment.div_ceil(chunks).next_multiple_of(BLOCK);
@@ -100,29 +101,29 @@ impl Shape {
         3_usize.pow(self.levels)
     }
 
-    /// Columns of a chunk in full: those of its products, and room for what is carried above them.
+    /// Number of digits of a chunk: those of its products, and space for carries above them.
     fn digits(&self) -> usize {
         ((self.columns + 1) << self.levels) + 4
     }
 
-    /// Words of a lane of a chunk.
+    /// Number of words of a lane of a chunk.
     fn lane(&self) -> usize {
         (self.digits() * DIGIT as usize).div_ceil(64) + 1
     }
 
-    /// Positions before a chunk that its columns need.
+    /// Number of positions before a chunk that its columns need.
     fn history(&self) -> usize {
         self.taps - 1
     }
 
-    /// Digits before a chunk that are made, whole groups of four.
+    /// Number of digits computed before a chunk, in whole groups of four.
     fn lead(&self) -> usize {
         (self.history() << self.levels).next_multiple_of(4)
     }
 }
 
-/// The values of one sum's coefficients in all sequences: for each group of elements and sequence,
-/// `taps` values of each coefficient.
+/// The values of one sum's coefficients in all sequences: for each group of elements and each
+/// sequence, `taps` values per coefficient.
 struct ToeplitzRows(Zeroizing<Vec<u64>>);
 
 impl ToeplitzRows {
@@ -143,25 +144,25 @@ impl ToeplitzRows {
         ToeplitzRows(filters)
     }
 
-    /// Those of a sequence for so many elements of a group.
+    /// The values of a sequence for the first `elements` elements of a group.
     fn of(&self, shape: &Shape, group: usize, sequence: usize, elements: usize) -> &[u64] {
         &self.0[group * Self::group(shape) + sequence * GROUP * shape.taps..][..elements * shape.taps]
     }
 
-    /// Values of a group.
+    /// Number of values of a group.
     fn group(shape: &Shape) -> usize {
         shape.sequences() * GROUP * shape.taps
     }
 }
 
-/// As many sums as are made at a time.
+/// Computes the sums of one pass.
 fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
     let filters: Vec<ToeplitzRows> =
         coefficients.par_iter().map(|coefficients| ToeplitzRows::new(coefficients, shape)).collect();
     let count = coefficients[0].len();
     let chunks = (0..shape.chunks).into_par_iter().map(|chunk| {
         let mut task = Task::new(shape, chunk, coefficients.len());
-        // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+        // SAFETY: only `dispatch!` reaches this kernel, so the instructions are available.
         unsafe { task.add(elements, first, count, &filters) };
         task.lanes()
     });
@@ -173,7 +174,7 @@ fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs:
             let mut words = Zeroizing::new(vec![0; shape.chunks * step + shape.lane()]);
             for (chunk, lanes) in done.iter().enumerate() {
                 // A chunk's number overlaps the beginning of the next one's, and its last word is
-                // room for carries.
+                // reserved for carries.
                 let lane = &lanes[index][s * shape.lane()..][..shape.lane()];
                 add_assign(&mut words[chunk * step..][..shape.lane()], lane);
             }
@@ -185,7 +186,7 @@ fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs:
     (0..coefficients.len()).into_par_iter().map(sum).collect()
 }
 
-/// The numbers, one a lane, of which these are digits with carries: `length` words each.
+/// Carries digits and packs them into one number per lane, of `length` words each.
 fn packed(columns: &[[i128; SEGMENTS]], length: usize) -> Secret {
     let mut lanes = Zeroizing::new(vec![0_u64; SEGMENTS * length]);
     let mut carries = Zeroizing::new([0_i128; SEGMENTS]);
@@ -195,7 +196,7 @@ fn packed(columns: &[[i128; SEGMENTS]], length: usize) -> Secret {
             *carry += value;
             let digit = *carry as u64 & ((1 << DIGIT) - 1);
             lanes[s * length + limb] |= digit << shift;
-            // A shift by 64 in two steps gives zero.
+            // Two shifts give zero for a total shift of 64.
             lanes[s * length + limb + 1] |= digit >> 1 >> (63 - shift);
             *carry >>= DIGIT;
         }
@@ -211,9 +212,9 @@ struct Task<'a> {
     digits: Vec<Octet>,
     /// For each sequence and element of a group, the chunk's positions and those before it.
     positions: Vec<Octet>,
-    /// For each sum, sequence and block of columns, the low halves and the high halves.
+    /// For each sum, sequence and block of columns: the low halves, then the high halves.
     sums: Vec<Zeroizing<Vec<Octet>>>,
-    /// For each sum, sequence and column, what was carried away from there.
+    /// For each sum, sequence and column: the total moved out of `sums`.
     carried: Vec<Zeroizing<Vec<[u128; SEGMENTS]>>>,
 }
 
@@ -232,7 +233,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Adds the multiples of `count` elements from the first on to all sums.
+    /// Adds the multiples of `count` elements, starting at `first`, to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn add(&mut self, elements: &Elements, first: usize, count: usize, filters: &[ToeplitzRows]) {
         let shape = self.shape;
@@ -261,18 +262,18 @@ impl<'a> Task<'a> {
         self.carry();
     }
 
-    /// The digits of an element in this chunk and before it: four from three words.
+    /// Computes the digits of an element in this chunk and before it, four from every three words.
     #[target_feature(enable = "avx512f")]
     fn make_digits(&mut self, elements: &Elements, index: usize) {
         let shape = self.shape;
-        // Rows of words up to the chunk, and those that are made before it.
+        // Rows of words up to the chunk, and those needed before it.
         let (from, lead) = (self.chunk * (shape.columns << shape.levels) / 4 * 3, shape.lead() / 4 * 3);
         let before = lead.saturating_sub(from);
         self.rows[..before].fill(Row::default());
         elements.rows(index, from + before - lead, &mut self.rows[before..]);
         let mask = _mm512_set1_epi64((1 << DIGIT) - 1);
         for (digits, words) in self.digits.chunks_exact_mut(4).zip(self.rows.chunks_exact(3)) {
-            // SAFETY: the references are to 64 aligned bytes.
+            // SAFETY: the references cover 64 aligned bytes each.
             let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_load_si512((&raw const words[i]).cast()) });
             store(&mut digits[0], _mm512_and_si512(a, mask));
             let second = _mm512_or_si512(_mm512_srli_epi64::<48>(a), _mm512_slli_epi64::<16>(b));
@@ -283,7 +284,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The sequences of the digits, as element `row` of the group.
+    /// Computes the sequences of the digits, as element `row` of the group.
     #[target_feature(enable = "avx512f")]
     fn make_positions(&mut self, row: usize) {
         match self.shape.levels {
@@ -310,7 +311,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Moves the columns' sums to where there is more room.
+    /// Moves the columns' sums to the 128-bit accumulators.
     ///
     /// Proved: `digit_sums_fit` in formal/coq/sums.v.
     fn carry(&mut self) {
@@ -326,7 +327,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The numbers of every sum, one a lane: products of polynomials, added up where they overlap.
+    /// The numbers of every sum, one per lane: the products of polynomials, added where they
+    /// overlap.
     fn lanes(&self) -> Vec<Secret> {
         let (shape, phases) = (self.shape, 1 << self.shape.levels);
         let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.digits()]);
@@ -354,7 +356,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Adds the products of positions and values to columns, for the elements of a group:
+/// Adds the products of positions and values to the columns, for each element of a group:
 /// `sum of values[tap] positions[column - tap]`.
 ///
 /// Proved: `digit_sums_fit` in formal/coq/sums.v.
@@ -385,13 +387,13 @@ fn accumulate(sums: &mut [Octet], positions: &[Octet], values: &[u64], length: u
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load(from: &Octet) -> __m512i {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_load_si512((&raw const *from).cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(to: &mut Octet, value: __m512i) {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_store_si512((&raw mut *to).cast(), value) }
 }

@@ -1,14 +1,14 @@
-//! Products of polynomials of `2^l` coefficients from `3^l` products of numbers: Karatsuba's
-//! algorithm, unfolded.
+//! Unrolled Karatsuba multiplication: products of polynomials with `2^l` coefficients from `3^l`
+//! products of numbers.
 
-/// Most levels that are unfolded.
+/// Maximum number of unrolled levels.
 pub(super) const LEVELS: u32 = 3;
-/// Products of the most levels.
+/// Number of products for the maximum number of levels.
 pub(super) const SEQUENCES: usize = 27;
 
-/// The factors: every level replaces a polynomial by its lower half, its upper half and their sum.
-/// The first `2^levels` values are the coefficients; `put` is given the `3^levels` values that come
-/// of them, each a sum of up to `2^levels` coefficients.
+/// Computes the factors. Every level replaces a polynomial by its lower half, its upper half and
+/// their sum. The first `2^levels` values are the coefficients. `put` receives the `3^levels`
+/// results, each a sum of up to `2^levels` coefficients.
 #[inline(always)]
 pub(super) fn expand<T: Copy>(
     levels: u32,
@@ -48,7 +48,7 @@ fn one_level<T: Copy>([a, b]: [T; 2], at: usize, add: impl Fn(T, T) -> T, put: &
     put(at + 2, add(a, b));
 }
 
-/// The product's coefficients, `2^(levels + 1) - 1` of them, from the `3^levels` products.
+/// The `2^(levels + 1) - 1` coefficients of the product, from the `3^levels` products.
 pub(super) fn interpolate(levels: u32, products: &[i128]) -> [i128; 15] {
     let mut out = [0; 15];
     match levels {
@@ -74,7 +74,7 @@ fn one_product(products: &[i128]) -> [i128; 3] {
     [products[0], products[2] - products[0] - products[1], products[1]]
 }
 
-/// A level undone: the product from those of the lower halves, of the upper halves and of their
+/// Undoes one level: the product, from those of the lower halves, of the upper halves and of their
 /// sums.
 #[inline(always)]
 fn combined<const N: usize, const M: usize>(low: [i128; N], high: [i128; N], sum: [i128; N]) -> [i128; M] {

@@ -1,4 +1,4 @@
-//! Sums limb by limb.
+//! Sums computed limb by limb.
 
 use super::{Coefficients, SumKernel};
 use crate::elements::Elements;

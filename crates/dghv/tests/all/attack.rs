@@ -1,5 +1,5 @@
-//! The attack of `examples/gcd_attack`: it finds keys, deliberately small ones and the published
-//! toy.
+//! Tests that the attack of `examples/gcd_attack` recovers deliberately small keys and the
+//! published toy key.
 
 #[path = "../../examples/gcd_attack/attack.rs"]
 mod gcd_attack;
@@ -38,7 +38,7 @@ fn the_toy_falls() {
     falls(&Parameters::historical(Scheme::Cmnt, Size::Toy));
 }
 
-/// The ends of the interval, and what is just outside.
+/// Every noise of the interval including both ends, and one outside.
 #[test]
 fn every_noise_is_searched() {
     let prime = Integer::from(1_000_003);

@@ -1,4 +1,5 @@
-//! Circuits: their text, their order, and what they compute, against definitions computed here.
+//! Tests of circuits: their text, the order of gates and their results, against definitions
+//! computed here.
 
 use hearith_dghv::circuit::{Bits, Builder, Circuit, CircuitErrorKind as Kind, Plain, Wires, library};
 use std::convert::Infallible;
@@ -62,7 +63,7 @@ fn majority_counts() {
     }
 }
 
-/// The product in the field of AES, by shifts and the polynomial x^8 + x^4 + x^3 + x + 1.
+/// The product in the field of AES, by shifts modulo x^8 + x^4 + x^3 + x + 1.
 fn field_product(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b > 0 {
@@ -73,7 +74,7 @@ fn field_product(mut a: u8, mut b: u8) -> u8 {
     product
 }
 
-/// FIPS 197, section 5.1.1: the inverse, and an affine map.
+/// FIPS 197, section 5.1.1: the inverse, then an affine map.
 fn sbox(x: u8) -> u8 {
     let inverse = (0..=255).find(|&y| field_product(x, y) == 1).unwrap_or(0);
     (0..5).fold(0x63, |sum, turn| sum ^ inverse.rotate_left(turn))
@@ -140,7 +141,7 @@ fn gates_in_any_order() {
 fn headers_that_say_nothing() {
     assert_eq!(error(""), (1, Kind::NoHeader));
     assert_eq!(error("1 2\n1 1\n\n"), (3, Kind::NoHeader));
-    // As the circuits of the older format begin.
+    // The beginning of a circuit in the older format.
     assert_eq!(error("36663 36919\n128 128 128\n\n2 1 128 0 33254 XOR\n"), (2, Kind::OldFormat));
     assert_eq!(error("1\n1 1\n1 1"), (1, Kind::Words { found: 1, expected: 2 }));
     assert_eq!(error("x 2\n1 1\n1 1"), (1, Kind::NotANumber("\"x\"".into())));
@@ -185,13 +186,13 @@ fn wires_that_do_not_fit() {
 #[test]
 fn loops_are_found_where_they_are() {
     assert_eq!(error("1 2\n1 1\n1 1\n2 1 0 1 1 AND"), (4, Kind::Loop(1)));
-    // The first two gates wait for the loop, and are not on it.
+    // The first two gates depend on the loop but are not on it.
     let text = "5 6\n1 1\n1 1\n1 1 2 1 INV\n1 1 3 2 INV\n2 1 0 4 3 XOR\n2 1 0 3 4 AND\n1 1 1 5 EQW";
     let (line, kind) = error(text);
     assert!(matches!((line, &kind), (6, Kind::Loop(3)) | (7, Kind::Loop(4))), "line {line}: {kind}");
 }
 
-/// Truth values that count how often they are asked.
+/// Truth values that count the calls and the ANDs.
 #[derive(Default)]
 struct Counted {
     and_calls: usize,

@@ -1,5 +1,5 @@
-//! Files of keys and ciphertexts: they come back as they were, and whatever else is done to them is
-//! refused.
+//! Tests of key and ciphertext files: they are read back as written, and any modified file is
+//! rejected.
 
 use hearith_arith::Engine;
 use hearith_dghv::format::{
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 const INSECURE: InsecureHistoricalParameters = InsecureHistoricalParameters;
 const CHECKSUM: usize = 32;
 
-/// Far smaller than any published set, and of lengths that fill no whole bytes.
+/// Far smaller than any published set, with lengths that are not multiples of 8 bits.
 fn tiny(scheme: Scheme) -> Parameters {
     let lengths = Lengths {
         security: 9,
@@ -73,7 +73,7 @@ fn read_rows(bytes: &[u8]) -> Result<Vec<Ciphertext>, FormatError> {
     Ok(rows)
 }
 
-/// The same bytes with the checksum that belongs to them.
+/// The same bytes with a matching checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() - CHECKSUM);
     let checksum = Sha256::digest(&bytes);
@@ -117,7 +117,7 @@ fn files_come_back_as_they_were() {
     }
 }
 
-/// A key with a ladder of two rungs, and bits at its first.
+/// A key with a ladder of two rungs, and bits at the first rung.
 fn laddered() -> (PublicKeys, PrivateKeys, Files) {
     let lengths = Lengths { secret: 340, modulus: 1101, ..*tiny(Scheme::Cnt).lengths() };
     let parameters = Parameters::custom(Scheme::Cnt, lengths).unwrap();
@@ -161,7 +161,7 @@ fn ladders_come_back_as_they_were() {
     assert_eq!(secret.decrypt(&read.switch(&rows, 2).unwrap()).unwrap(), BITS);
     let header = Header::read(&files.rows[..MOST_HEADER_BYTES as usize]).unwrap();
     assert_eq!((header.parameters.level(), header.key), (1, rung.id()));
-    // Without a ladder files are those of the first version, which older programs read.
+    // Files without a ladder use version 1, which older programs read.
     for (file, version) in [(&files.public, 2), (&files.private, 2), (&files.rows, 2)] {
         assert_eq!(file[8..10], [version, 0]);
     }
@@ -194,10 +194,10 @@ fn ladders_that_are_wrong_are_refused() {
         file[at] = byte;
         sealed(file)
     };
-    // A level that takes no second version, one that the key is not of, and rungs that there cannot
-    // be.
+    // A level that must not appear in version 2, one that the key does not have, and impossible
+    // numbers of rungs.
     assert_eq!(said(&with(&files.rows, level, 0)), "the level has an invalid value");
-    assert!(said(&with(&files.public, level, 1)).contains("its id"));
+    assert!(said(&with(&files.public, level, 1)).contains("its ID"));
     let secret = 340_usize.div_ceil(8);
     let count = level + 1 + secret;
     assert_eq!(files.private[count], 2);
@@ -205,7 +205,7 @@ fn ladders_that_are_wrong_are_refused() {
     assert_eq!(said(&with(&files.private, count, 3)), "the number of rungs has an invalid value");
     assert_eq!(
         said(&with(&files.private, count, 1)),
-        "damaged or tampered with: the checksum is not that of the content"
+        "damaged or tampered with: the checksum does not match the content"
     );
     let even = with(&files.private, count + 1 + 16, files.private[count + 1 + 16] & !1);
     assert!(said(&even).starts_with("the key is malformed: the prime is even"));
@@ -258,13 +258,16 @@ fn mistakes_are_told_apart() {
     let said = |error: FormatError| error.to_string();
     assert_eq!(said(read_rows(b"PAR1 and more").unwrap_err()), "not a file of FHE over the integers");
     let newer = with(&rows, 8, &(VERSION + 1).to_le_bytes());
-    assert_eq!(said(read_rows(&newer).unwrap_err()), "version 3 of the format, and this program reads versions 1 to 2");
+    assert_eq!(
+        said(read_rows(&newer).unwrap_err()),
+        "version 3 of the format is not supported: this program reads versions 1 to 2"
+    );
     assert_eq!(said(read_public(&private).unwrap_err()), "holds a private key, not a public key");
     assert_eq!(said(read_private(&rows).unwrap_err()), "holds encrypted bits, not a private key");
     assert_eq!(said(read_rows(&public).unwrap_err()), "holds a public key, not encrypted bits");
     assert_eq!(said(read_rows(&with(&rows, 10, &[9])).unwrap_err()), "the kind of file has an invalid value");
     assert_eq!(said(read_rows(&with(&rows, 11, &[0])).unwrap_err()), "the scheme has an invalid value");
-    // A modulus of 2^32 - 1 bits, which no room is made for.
+    // A modulus of 2^32 - 1 bits, for which no memory is allocated.
     let huge = with(&rows, 12 + 3 * 4, &[255; 4]);
     assert!(said(read_rows(&huge).unwrap_err()).starts_with("parameters: the modulus"));
     let many = with(&rows, HEADER_BYTES as usize, &u64::MAX.to_le_bytes());
@@ -282,8 +285,8 @@ fn mistakes_are_told_apart() {
     let mut damaged = rows.clone();
     damaged[HEADER_BYTES as usize + 20] ^= 1;
     assert!(said(read_rows(&damaged).unwrap_err()).starts_with("damaged or tampered with"));
-    // With a checksum that fits, a key does not have the id that it had.
-    assert!(said(read_public(&sealed(with(&public, HEADER_BYTES as usize, &[1; 16]))).unwrap_err()).contains("its id"));
+    // With a matching checksum, the changed key no longer has its ID.
+    assert!(said(read_public(&sealed(with(&public, HEADER_BYTES as usize, &[1; 16]))).unwrap_err()).contains("its ID"));
     let mark = public.len() - CHECKSUM - 1;
     let marked = said(read_public(&with(&public, mark, &[2])).unwrap_err());
     assert_eq!(marked, "the mark of a recryption key has an invalid value");
@@ -309,7 +312,7 @@ fn failures_to_read_are_kept_apart() {
 
 #[test]
 fn published_parameters_are_the_historical_ones() {
-    // The four sets of the published program, in its words.
+    // The four sets of the published program, as it prints them.
     let sets = [
         (Size::Toy, "{'ty':\"toy\",'lam':42,'rho':26,'eta':988,'gam':147456,'alpha':936,'tau':158}"),
         (Size::Small, "{'ty':\"small\",'lam':52,'rho':41,'eta':1558,'gam':843033,'alpha':1476,'tau':572}"),

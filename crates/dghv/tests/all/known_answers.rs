@@ -1,4 +1,4 @@
-//! The crate beside an independent implementation over GMP.
+//! Compares the crate with an independent implementation over GMP.
 
 use crate::reference::{Keys, chi, integer, limbs};
 use hearith_arith::Engine;
@@ -36,7 +36,7 @@ fn sets() -> Vec<Parameters> {
     sets
 }
 
-/// The crate's keys from the reference's.
+/// Converts the reference's keys to the crate's.
 fn keys(reference: &Keys, engine: Engine) -> (PrivateKey, PublicKey) {
     let parameters = &reference.parameters;
     let modulus = limbs(&reference.modulus, parameters.limbs());
@@ -52,7 +52,7 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available())
 }
 
-/// Everything that one key computes, on every engine.
+/// Compares everything that one key computes, on every engine.
 fn agree(parameters: &Parameters) {
     let mut reference = Keys::generate(parameters, 1);
     let bits = [false, true, true, false, true];
@@ -63,7 +63,7 @@ fn agree(parameters: &Parameters) {
         for (index, element) in reference.elements.iter().enumerate() {
             assert_eq!(integer(&public.element(index)), *element, "element {index}");
         }
-        // Theirs is decrypted, ours too, and the bounds on noise hold.
+        // Decrypt the reference's ciphertexts and ours, and check the noise bounds.
         let value = |number| limbs(number, parameters.limbs());
         let taken: Vec<_> = theirs
             .iter()
@@ -83,7 +83,7 @@ fn agree(parameters: &Parameters) {
         let ours = public.encrypt(&bits).unwrap();
         check(&ours, &bits);
         check(&private.encrypt(&public, &bits).unwrap(), &bits);
-        // Sums, products and complements are the numbers' own.
+        // Sums, products and complements equal those of the numbers.
         let numbers: Vec<_> = ours.iter().map(|ciphertext| integer(ciphertext.value())).collect();
         for ((sum, a), b) in public.add(&ours, &taken).unwrap().iter().zip(&numbers).zip(&theirs) {
             assert_eq!(integer(sum.value()), reference.residue(a + b.clone()));
@@ -114,7 +114,7 @@ fn small_agrees_with_gmp() {
     }
 }
 
-/// Fixed numbers, so that keys and elements stay what they are: an element, and the id of a key.
+/// Fixed values, so that elements and key IDs stay the same: one element and one ID.
 #[test]
 fn elements_and_ids_stay() {
     let seed = std::array::from_fn(|i| i as u8);

@@ -1,5 +1,5 @@
-//! Modulus switching: ladders of keys beside an independent implementation over GMP, what they make
-//! possible, and what they refuse.
+//! Tests of modulus switching: comparison of ladders with an independent implementation over GMP,
+//! the circuits they allow, and the inputs they reject.
 
 use crate::reference::{chi, integer, limbs};
 use hearith_arith::Engine;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const INSECURE: InsecureHistoricalParameters = InsecureHistoricalParameters;
 
-/// A set far too small for anything, with room for some rungs.
+/// A set far too small for any use, with enough noise budget for some rungs.
 fn tiny(scheme: Scheme) -> Parameters {
     let lengths = Lengths {
         security: 8,
@@ -54,7 +54,7 @@ fn keys(parameters: &Parameters, rungs: usize) -> Keys {
     keys_on(Engine::best(), parameters, rungs)
 }
 
-/// Keys of the toy sets with ladders as long as may be, in the order of the schemes.
+/// Keys of the toy sets with ladders of maximum length, in the order of the schemes.
 static TOYS: LazyLock<Vec<Keys>> = LazyLock::new(|| {
     let made = |&scheme: &Scheme| keys(&toy(scheme), Ladder::most_rungs(&toy(scheme)));
     Scheme::ALL.iter().map(made).collect()
@@ -69,7 +69,7 @@ impl Keys {
         level.checked_sub(1).map_or(&self.private.key, |rung| &self.private.rungs[rung])
     }
 
-    /// The residue of least size modulo the secret of a level.
+    /// The residue of least absolute value modulo the secret of a level.
     fn noise(&self, level: usize, ciphertext: &Ciphertext) -> Integer {
         let prime = integer(self.secret(level).expose_prime());
         let residue = integer(ciphertext.value()) % &prime;
@@ -81,16 +81,17 @@ fn random_bits(count: usize, state: &mut RandState<'_>) -> Vec<bool> {
     (0..count).map(|_| state.bits(1) == 1).collect()
 }
 
-/// A switch from its definition, with everything in full.
+/// A switch computed from its definition with full-length numbers.
 fn switched(key: &SwitchingKey, parameters: &Parameters, modulus: &Integer, c: &Integer) -> Integer {
     let (seed, length, bits) = (key.seed(), key.first().len(), parameters.lengths().modulus);
     let whole = 64 * (length - parameters.limbs() - 1) as u32;
     let (set, digits) = (150, whole as usize / 16);
     let mut sum = Integer::new();
     for i in 0..set {
-        // A fraction's words follow one another in the stream, the highest first.
+        // The words of a fraction follow one another in the stream, the highest first.
         let stream = |index| {
-            // An element of one segment's length would be cut in eight: words are taken one by one.
+            // `chi` would divide the number into eight segments, so the words are computed one by
+            // one.
             let word = |place: usize| {
                 use aes::cipher::{BlockCipherEncrypt, KeyInit};
                 let mut block = ((index as u128) << 64 | (place / 2) as u128).to_be_bytes().into();
@@ -132,8 +133,8 @@ fn switches_agree_with_gmp() {
     }
 }
 
-/// Ciphertexts of all levels of noise, in fact, in very many trials: the bound holds after each
-/// switch, and is not idle.
+/// Switches ciphertexts with actual noise of all lengths, in many trials. The bound must hold after
+/// each switch and must not be far too high.
 fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
     let keys = keys(parameters, rungs);
     let mut state = RandState::new();
@@ -146,7 +147,7 @@ fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
         let fresh = keys.secret(level).encrypt(key, &bits).unwrap();
         let most = key.parameters().noise_limit() - 1.0;
         let noisy = fresh.iter().enumerate().map(|(row, fresh)| {
-            // From little noise up to the most that decrypts, of both signs.
+            // From little noise up to the most that decrypts, with both signs.
             let length = fresh.noise() + (most - fresh.noise()) * row as f64 / trials as f64;
             let largest = Integer::from(1) << length as u32;
             let noise =
@@ -166,14 +167,14 @@ fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
             let (r, found) = (keys.noise(level, before), keys.noise(level + 1, after));
             assert_eq!(found.is_odd(), *bit);
             assert!(found.to_f64().abs().log2() < after.noise(), "{parameters} level {level}: {after:?}");
-            // What is added to the noise that was there, in proportion to the secrets.
+            // The noise added to the scaled previous noise.
             let added = (&found - r * &q / &p).to_f64().abs().log2();
             assert!(added < bound, "{added} of {bound} bits");
             nearest = nearest.min(bound - added);
         }
         assert!(below.parameters().lengths().secret < key.parameters().lengths().secret);
     }
-    // Thousands of terms of both signs add up to less than their sum, but not to nothing.
+    // Thousands of terms of both signs sum to less than the bound, but not to nothing.
     assert!(nearest < 12.0, "{nearest} bits from the bound");
     println!("{parameters}: {nearest:.1} bits from the bound");
 }
@@ -186,7 +187,7 @@ fn bounds_on_noise_hold() {
     }
 }
 
-/// Runs a circuit that is too deep for the key alone, and for rows of random bits.
+/// Runs a circuit that is too deep for the key without a ladder, on rows of random bits.
 fn goes_deeper(keys: &Keys, circuit: &Circuit, rows: usize, state: &mut RandState<'_>) {
     let inputs: Vec<Vec<bool>> = (0..rows).map(|_| random_bits(circuit.input_bits(), state)).collect();
     let encrypted: Vec<Vec<Ciphertext>> = inputs.iter().map(|row| keys.public.key.encrypt(row).unwrap()).collect();
@@ -214,7 +215,7 @@ fn circuits_go_deeper() {
     goes_deeper(&TOYS[1], &Circuit::parse(library::AES_SBOX).unwrap(), 1, &mut state);
 }
 
-/// Product after product, until there is no room: far more of them than a single key has.
+/// Multiplies until the noise budget is exhausted: many more times than a single key allows.
 #[test]
 fn powers_go_on_to_the_last_rung() {
     for (scheme, keys) in Scheme::ALL.iter().zip(&*TOYS) {
@@ -262,7 +263,7 @@ fn operands_meet_at_the_lower_level() {
         assert_eq!(keys.private.decrypt(&sum).unwrap(), [false, true, true, false]);
         assert_eq!(keys.private.decrypt(&keys.public.multiply(&x, &y).unwrap()).unwrap(), [false, false, false, true]);
     }
-    // Bits of several levels in one batch, and plain ones, which stay without noise.
+    // A batch with bits of several levels and constants, which stay without noise.
     let mixed = [&keys.public.switch(&x[..2], 1).unwrap()[..], &keys.public.key.constants(&[true]), &x[3..]].concat();
     let below = keys.public.switch(&mixed, 2).unwrap();
     assert_eq!(keys.private.decrypt(&below).unwrap(), [false, false, true, true]);
@@ -288,7 +289,7 @@ fn a_ladder_that_is_too_short_leaves_it_to_recryption() {
     assert!(work.recryptions > 0 && (work.switches, work.level) == (0, 0), "{work:?}");
     let sums = public.evaluator().evaluate(&adder, &rows).unwrap();
     assert_eq!(private.decrypt(&sums[0]).unwrap(), adder.evaluate_plain(&bits(0x37c9)));
-    // A row that has been switched cannot be recrypted.
+    // A row that has been switched down cannot be recrypted.
     let below = public.switch(&rows[0], 1).unwrap();
     assert!(matches!(
         public.evaluator().evaluate(&adder, &[below]).unwrap_err().kind(),
@@ -341,15 +342,15 @@ fn what_does_not_belong_together_is_refused() {
     let error = one.public.switch(&bits, 3).unwrap_err();
     assert_eq!((error.row(), error.kind()), (Some(0), &ErrorKind::Level { from: 0, to: 3, levels: 2 }));
     assert!(one.public.at_level(3).is_none());
-    // Bits of a lower level are none of the key's own, nor the other way round.
+    // Bits of a lower level do not belong to the top key, and vice versa.
     assert_eq!(*one.public.key.add(&bits, &below).unwrap_err().kind(), ErrorKind::OtherKey);
     assert_eq!(*one.private.key.decrypt(&below).unwrap_err().kind(), ErrorKind::OtherKey);
     assert_eq!(*other.private.decrypt(&below).unwrap_err().kind(), ErrorKind::OtherKey);
     assert_eq!(*one.private.check(&other.public).unwrap_err().kind(), ErrorKind::KeysDiffer);
     let shorter = PrivateKeys { key: one.private.key.clone(), rungs: vec![] };
     assert_eq!(*shorter.check(&one.public).unwrap_err().kind(), ErrorKind::KeysDiffer);
-    // A switch of other keys than its own, a ciphertext beyond its modulus, and noise that would be
-    // too much below.
+    // A switch with other keys than its own, a ciphertext that is not below its modulus, and noise
+    // that would be too large after the switch.
     let Rung { key, switching } = &one.rungs()[0];
     let switch = |ciphertext: &Ciphertext| switching.switch(&one.public.key, key, &[&bits[0], ciphertext]);
     let error = switching.switch(&other.public.key, key, &[&bits[0]]).unwrap_err();
@@ -378,13 +379,13 @@ fn parts_make_the_same_key() {
         parts(key, &switching.first()[1..], switching.corrections()),
         parts(key, switching.first(), &switching.corrections()[1..]),
         parts(key, switching.first(), &long),
-        // The key two rungs below, and one of the other scheme.
+        // The key two rungs below, and a key of the other scheme.
         parts(&one.rungs()[1].key, switching.first(), switching.corrections()),
         parts(&other.rungs()[0].key, switching.first(), switching.corrections()),
     ] {
         assert!(matches!(refused.unwrap_err().kind(), ErrorKind::MalformedKey { .. }));
     }
-    // Rungs that hang on another key, and none at all.
+    // Rungs of another key, and no rungs.
     let stray = Rung { switching: again, key: key_again(key) };
     for rungs in [vec![stray], Vec::new()] {
         let error = Ladder::from_rungs(&other.public.key, rungs, INSECURE).unwrap_err();

@@ -1,4 +1,5 @@
-//! Recryption, and circuits on ciphertexts that are recrypted where the noise asks for it.
+//! Tests of recryption, and of circuits on ciphertexts that are recrypted where the noise requires
+//! it.
 
 use hearith_arith::Engine;
 use hearith_dghv::circuit::{Circuit, library};
@@ -11,7 +12,7 @@ use rug::integer::Order;
 use rug::ops::RemRounding;
 use std::time::Instant;
 
-/// A set far too small for anything, with room for recryption and a product.
+/// A set far too small for any use, with enough noise budget for recryption and a product.
 fn tiny(scheme: Scheme) -> Parameters {
     let lengths = Lengths {
         security: 8,
@@ -45,7 +46,7 @@ impl Keys {
         self.pair.private.decrypt(ciphertexts).unwrap()
     }
 
-    /// What a circuit computes on ciphertexts, row by row, and how many recryptions that took.
+    /// The results of a circuit on ciphertexts, row by row, and the number of recryptions.
     fn evaluate(&self, circuit: &Circuit, rows: &[Vec<bool>]) -> (Vec<Vec<bool>>, usize) {
         let rows: Vec<Vec<Ciphertext>> = rows.iter().map(|row| self.encrypt(row)).collect();
         let evaluator = Evaluator::new(&self.pair.public).with_recryption(&self.recryption);
@@ -59,7 +60,8 @@ fn bits(value: usize, count: usize) -> Vec<bool> {
     (0..count).map(|bit| value >> bit & 1 == 1).collect()
 }
 
-/// Recrypts, multiplies, recrypts and so on: bits stay, and the noise is each time the same.
+/// Recrypts and multiplies in turn. The bits stay the same, and so does the noise after each
+/// recryption.
 fn recryption_goes_on(keys: &Keys, fresh: &[bool], times: usize) {
     let (public, recryption) = (&keys.pair.public, &keys.recryption);
     let parameters = public.parameters();
@@ -138,7 +140,7 @@ fn medium_keys_recrypt() {
     }
 }
 
-/// Ciphertexts with as much noise, in fact, as is recrypted at most: of both signs, and random.
+/// Ciphertexts with actual noise up to the limit for recryption: of both signs, and random.
 #[test]
 fn noise_up_to_the_limit_is_recrypted() {
     let parameters = tiny(Scheme::Cnt);
@@ -148,7 +150,7 @@ fn noise_up_to_the_limit_is_recrypted() {
     let bits: Vec<bool> = (0..200).map(|row| row % 3 == 0).collect();
     let mut state = rug::rand::RandState::new();
     let noisy = keys.encrypt(&bits).into_iter().enumerate().map(|(row, fresh)| {
-        // Below 2^limit with what the ciphertext has.
+        // Below 2^limit including the ciphertext's own noise.
         let most: Integer = (Integer::from(1) << limit as u32) - (Integer::from(1) << 40);
         let noise = if row < 4 { most } else { Integer::from(most.random_below_ref(&mut state)) };
         let even: Integer = (noise >> 1) << 1;

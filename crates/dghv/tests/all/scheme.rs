@@ -1,9 +1,9 @@
-//! Encryption, decryption and computing with ciphertexts, on the smallest published sets.
+//! Tests of encryption, decryption and computing with ciphertexts, on the smallest published sets.
 
 use hearith_arith::Engine;
 use hearith_dghv::{Ciphertext, ErrorKind, InsecureHistoricalParameters, KeyPair, Lengths, Parameters, Scheme, Size};
 
-/// A set far too small for anything, of which keys are made in no time.
+/// A set far too small for any use, with very fast key generation.
 fn tiny(scheme: Scheme) -> Parameters {
     let lengths = Lengths {
         security: 8,

@@ -1,6 +1,6 @@
-//! The test vectors of `tests/vectors`, which an independent reader reads too
-//! (`crates/python/tests/test_dghv_files.py`): keys and encrypted bits are read as they were
-//! written, and written as they were.
+//! Tests of the vectors in `tests/vectors`, which an independent reader also reads
+//! (`crates/python/tests/test_dghv_files.py`). Keys and encrypted bits must decode correctly and be
+//! written back unchanged.
 
 use std::path::{Path, PathBuf};
 

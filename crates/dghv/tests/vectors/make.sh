@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the test vectors anew, with other secrets. Usage: make.sh HEARITH, the program.
+# Regenerates the test vectors with new secrets. Usage: make.sh HEARITH, the path of the program.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,6 +1,6 @@
-//! Clocks that are set back, and those of two servers that differ: heads never go back.
+//! Clocks that are set back, and two servers with different clocks: heads never go back.
 
-use hearith_election::{Board, Head, Signer, in_order, verify};
+use hearith_election::{Board, SignedTreeHead, Signer, in_order, verify};
 use hearith_election_server::backup::repair_heads;
 use hearith_election_server::client::Client;
 use hearith_election_server::store::{Location, Store};
@@ -12,7 +12,7 @@ use crate::common::{Cast, Hall, POLICY};
 const AHEAD: &str = "2099-01-01T00:00:00Z";
 const FURTHER_AHEAD: &str = "2199-01-01T00:00:00Z";
 
-/// A store, with the one runtime in which its connections live.
+/// A store with the runtime of its connections.
 pub struct Kept {
     runtime: Runtime,
     store: Store,
@@ -25,7 +25,7 @@ impl Kept {
         Self { runtime, store }
     }
 
-    /// Signs a head of so many entries as a server does whose clock shows a time.
+    /// Signs a head of `size` entries like a server whose clock shows `time`.
     pub fn sign(&self, cast: &Cast, size: u64, time: &str) {
         self.runtime.block_on(async {
             let mut append = self.store.append().await.unwrap();
@@ -37,9 +37,9 @@ impl Kept {
         });
     }
 
-    pub fn heads(&self) -> Vec<Head> {
+    pub fn heads(&self) -> Vec<SignedTreeHead> {
         let lines = self.runtime.block_on(self.store.heads(0)).unwrap();
-        lines.iter().map(|line| Head::from_line(line).unwrap()).collect()
+        lines.iter().map(|line| SignedTreeHead::from_line(line).unwrap()).collect()
     }
 
     pub fn repair(&self, key: Signer) -> Result<u64, hearith_election_server::backup::Error> {
@@ -53,7 +53,7 @@ impl Drop for Kept {
     }
 }
 
-/// Ballots through all servers in turn, after one whose clock was ahead signed a head.
+/// Sends ballots through all servers in turn, after a server whose clock was ahead signed a head.
 pub fn go_on_after_a_clock_ahead(cast: &Cast, location: &Location, clients: &[Client]) {
     let kept = Kept::open(location);
     let size = clients[0].election().unwrap().size;
@@ -74,7 +74,7 @@ pub fn go_on_after_a_clock_ahead(cast: &Cast, location: &Location, clients: &[Cl
 #[test]
 fn heads_of_a_server_whose_clock_is_set_back_do_not_go_back() {
     let mut hall = Hall::open(4, false);
-    // A start reads the store anew.
+    // A restart reads the store again.
     go_on_after_a_clock_ahead(&hall.cast, &hall.options().store, &[hall.client()]);
     hall.start(|_| {});
     let report = verify(&hall.client().record().unwrap(), POLICY, Engine::best(), &|_| {}).unwrap();
@@ -92,7 +92,7 @@ fn heads_of_two_servers_over_one_file_do_not_go_back() {
     assert!(other.stop());
 }
 
-/// Breaks the heads of a store and repairs them again; none may be in use.
+/// Breaks the heads of a store and repairs them. The store must not be in use.
 pub fn break_and_repair(cast: &Cast, location: &Location) {
     let kept = Kept::open(location);
     let before = kept.heads();
@@ -104,7 +104,7 @@ pub fn break_and_repair(cast: &Cast, location: &Location) {
     let after = kept.heads();
     assert_eq!(in_order(&after).len(), before.len() - 1);
     assert_eq!(after.last().unwrap(), &last);
-    // The last one alone is wrong: another is signed.
+    // Only the last head is wrong, so another one is signed.
     kept.sign(cast, last.size, "2001-01-01T00:00:00Z");
     assert_eq!(kept.repair(cast.board()).unwrap(), 1);
     let last = kept.heads().pop().unwrap();

@@ -1,5 +1,5 @@
-//! Elections for tests: a key of 512 bits that one holder or trustees have, voters, and a server
-//! with a store of its own.
+//! Elections for tests: a 512-bit key held by one holder or by trustees, voters, and a server with
+//! its own store.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use hearith_election_server::clients::Proxies;
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{KeyShare, Verification, deal};
+use hearith_threshold::{KeyShare, VerificationKeys, deal};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -24,10 +24,10 @@ pub const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 pub static KEY: LazyLock<PrivateKey> =
     LazyLock::new(|| PrivateKey::generate(512, Variant::Djn, POLICY, Engine::best()).unwrap());
 
-/// A key that three trustees share, of whom two decrypt.
+/// A key shared by three trustees, two of whom can decrypt.
 pub struct Dealt {
     pub key: PrivateKey,
-    pub verification: Verification,
+    pub verification: VerificationKeys,
     pub shares: Vec<KeyShare>,
 }
 
@@ -37,11 +37,11 @@ pub static DEALT: LazyLock<Dealt> = LazyLock::new(|| {
     Dealt { key, verification, shares }
 });
 
-/// Who acts in an election.
+/// The participants of an election.
 pub struct Cast {
     pub organiser: Signer,
     pub board: [u8; 32],
-    /// What trustees sign with; none of them where one holds the key.
+    /// The trustees' signing keys. Empty if there is a single key holder.
     pub trustees: Vec<Signer>,
     pub voters: Vec<(String, Signer)>,
     pub election: Election,
@@ -49,17 +49,17 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// An election whose key one holds.
+    /// An election with a single key holder.
     pub fn new(voters: usize, revoting: bool) -> Self {
         Self::under(&KEY, None, voters, revoting)
     }
 
-    /// One whose key trustees share.
+    /// An election whose key is shared by trustees.
     pub fn shared(voters: usize) -> Self {
         Self::under(&DEALT.key, Some(&DEALT.verification), voters, false)
     }
 
-    /// One whose manifest says something besides.
+    /// An election with a changed manifest.
     pub fn changed(voters: usize, change: impl FnOnce(&mut Manifest)) -> Self {
         let mut cast = Self::new(voters, false);
         change(&mut cast.manifest);
@@ -67,8 +67,8 @@ impl Cast {
         cast
     }
 
-    fn under(key: &PrivateKey, shared: Option<&Verification>, voters: usize, revoting: bool) -> Self {
-        let trustees = shared.map_or(0, Verification::trustees);
+    fn under(key: &PrivateKey, shared: Option<&VerificationKeys>, voters: usize, revoting: bool) -> Self {
+        let trustees = shared.map_or(0, VerificationKeys::trustees);
         let trustees: Vec<Signer> = (0..trustees).map(|_| Signer::generate().unwrap()).collect();
         let signing = trustees.iter().map(Signer::public).collect();
         let [organiser, board] = [Signer::generate().unwrap(), Signer::generate().unwrap()];
@@ -105,7 +105,7 @@ impl Cast {
         ElectionRef { election: self.election.id() }
     }
 
-    /// The lists of voters, as many as it takes.
+    /// The lists of all voters.
     pub fn lists(&self) -> Vec<Notice> {
         let voter = |(id, signer): &(String, Signer)| Voter { id: id.clone(), key: signer.public(), weight: 1 };
         let list = |voters: &[(String, Signer)]| {
@@ -115,7 +115,7 @@ impl Cast {
         self.voters.chunks(1000).map(list).collect()
     }
 
-    /// All that comes before ballots.
+    /// All entries that precede ballots.
     pub fn beginning(&self) -> Vec<Notice> {
         let mut notices = vec![self.first()];
         notices.extend(self.lists());
@@ -135,12 +135,12 @@ impl Cast {
         self.cast(voter, self.prepare(voter, candidate).into_ballot())
     }
 
-    /// A trustee's share of a tally, counted from 1.
+    /// A share of a tally by a trustee, from 1.
     pub fn share(&self, trustee: u32, tally: &Tally) -> Body {
         Body::Share(self.election.share(&DEALT.shares[trustee as usize - 1], tally).unwrap())
     }
 
-    /// What a trustee signs, counted from 1.
+    /// A notice signed by a trustee, from 1.
     pub fn by_trustee(&self, trustee: u32, body: Body) -> Notice {
         Notice::signed(body, &self.trustees[trustee as usize - 1])
     }
@@ -151,12 +151,12 @@ impl Cast {
     }
 }
 
-/// Limits that no test runs into by chance.
+/// Limits that no test reaches by accident.
 pub fn wide() -> Limits {
     Limits { rate: 0, ballots: 0, ..Limits::default() }
 }
 
-/// An election and a server that holds it.
+/// An election and its server.
 pub struct Hall {
     pub cast: Cast,
     pub place: TempDir,
@@ -164,14 +164,14 @@ pub struct Hall {
 }
 
 impl Hall {
-    /// An election that is open.
+    /// An election during voting.
     pub fn open(voters: usize, revoting: bool) -> Self {
         let hall = Self::empty(voters, revoting, wide());
         hall.begin();
         hall
     }
 
-    /// A server with nothing on its board.
+    /// A server with an empty board.
     pub fn empty(voters: usize, revoting: bool, limits: Limits) -> Self {
         Self::of(Cast::new(voters, revoting), limits)
     }
@@ -212,7 +212,7 @@ impl Hall {
         }
     }
 
-    /// Ends the server, if there is one, and starts another over the same store.
+    /// Stops the server, if it runs, and starts another one with the same store.
     pub fn start(&mut self, change: impl FnOnce(&mut Options)) {
         if let Some(server) = self.server.take() {
             assert!(server.stop());
@@ -248,7 +248,7 @@ pub fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     }
 }
 
-/// An answer: its status, its head in lower case, its body.
+/// An answer: status, head in lower case, and body.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -275,7 +275,7 @@ impl Answer {
     }
 }
 
-/// One request on a connection of its own.
+/// Sends one request on its own connection.
 pub fn ask(address: SocketAddr, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}").unwrap();
@@ -283,7 +283,7 @@ pub fn ask(address: SocketAddr, method: &str, path: &str, headers: &str, body: &
         write!(stream, "Content-Length: {}\r\n", body.len()).unwrap();
     }
     stream.write_all(b"\r\n").unwrap();
-    // A server that refuses need not read all.
+    // A server that refuses a request need not read all of it.
     let _ = stream.write_all(body);
     Answer::read(&mut stream)
 }
@@ -292,7 +292,7 @@ pub fn get(address: SocketAddr, path: &str) -> Answer {
     ask(address, "GET", path, "", b"")
 }
 
-/// What addresses take: `{"body":...,"signature":...}`, and the kind where it must be said.
+/// The request body for a notice: `{"body":...,"kind":...,"signature":...}`.
 pub fn text(notice: &Notice) -> String {
     notice.to_json()
 }

@@ -1,4 +1,4 @@
-//! A server that is killed, or whose disk is full, has lost nothing that it acknowledged.
+//! A server that is killed or whose disk is full loses nothing that it acknowledged.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn kill_in_mid_load_loses_nothing() {
         let client = process.client();
         std::thread::scope(|scope| {
             let sending = scope.spawn(|| acknowledged.send(&[client], &ballots, 8));
-            // Some are acknowledged, some are being written, some wait.
+            // Some are acknowledged, some are being written, and some are queued.
             let until = Instant::now() + Duration::from_secs(60);
             while acknowledged.len() < round * 60 {
                 assert!(Instant::now() < until && !sending.is_finished(), "{} acknowledged", acknowledged.len());
@@ -38,7 +38,7 @@ fn kill_in_mid_load_loses_nothing() {
         process = Process::start(&cast, &store(&place), "");
         acknowledged.hold(&cast, &process.client(), &ballots);
     }
-    // What got no receipt is sent again, whether it was entered or not.
+    // Ballots without a receipt are sent again, whether they were entered or not.
     acknowledged.send(&[process.client()], &ballots, 8);
     assert_eq!(acknowledged.len(), ballots.len());
     assert_eq!(process.client().election().unwrap().voted, 400);
@@ -51,13 +51,13 @@ fn kill_in_mid_load_loses_nothing() {
 fn a_full_disk_refuses_and_loses_nothing() {
     let (cast, place) = (Cast::new(400, false), tempfile::tempdir().unwrap());
     let (ballots, acknowledged) = (ballots(&cast), Acknowledged::default());
-    // Files of at most half a mebibyte; a write beyond fails, as on a disk that is full.
+    // Limits files to half a mebibyte. A write beyond that fails, as on a full disk.
     let process = Process::start(&cast, &store(&place), "trap '' XFSZ; ulimit -f 1024;");
     begin(&cast, &process);
     acknowledged.send(&[process.client()], &ballots, 4);
     let before = acknowledged.len();
     assert!(0 < before && before < ballots.len(), "{before} acknowledged");
-    // It still shows what there is.
+    // It still serves the existing record.
     acknowledged.hold(&cast, &process.client(), &ballots);
     process.kill();
     let process = Process::start(&cast, &store(&place), "");

@@ -1,4 +1,4 @@
-//! Elections that the board opens and closes by itself, and lists that change meanwhile.
+//! Elections that the board begins and ends by itself, and lists that change during voting.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{Cast, Hall, POLICY, code, wide};
 
-/// Waits for a phase, however slow the machine is.
+/// Waits for a phase, for as long as a slow machine needs.
 fn wait_for(hall: &Hall, phase: &str) {
     let since = Instant::now();
     while hall.client().election().unwrap().phase != phase {
@@ -28,7 +28,7 @@ fn lists(hall: &Hall, from: u64) -> Value {
     serde_json::from_str(&ureq_get(&address)).unwrap()
 }
 
-/// What an address answers, by a connection of our own.
+/// The answer of a URL, fetched over a separate connection.
 fn ureq_get(address: &str) -> String {
     use std::io::{Read, Write};
     let (host, path) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();
@@ -57,7 +57,7 @@ fn the_board_opens_and_nobody_else_does() {
     client.send(&hall.cast.ballot(0, 1)).unwrap();
     let close = hall.cast.sign(Body::Close(hall.cast.of()));
     assert_eq!(code(client.send(&close)), "not_signed");
-    // Lists change while voting goes on, and readers who ask for them alone get them.
+    // Lists change during voting, and readers can request only them.
     let (late, new) = (Signer::generate().unwrap(), Signer::generate().unwrap());
     let voters = vec![Voter { id: "late".into(), key: late.public(), weight: 1 }];
     client.send(&hall.cast.sign(Body::Voters(Voters { election, voters }))).unwrap();
@@ -75,7 +75,7 @@ fn the_board_opens_and_nobody_else_does() {
     let report = verify(&client.record().unwrap(), POLICY, Engine::best(), &|_| {}).unwrap();
     assert!(report.is_good(), "{:?}", report.checks);
     assert_eq!(report.state.unwrap().changes().len(), 2);
-    // Another start reads all of it again.
+    // A restart reads everything again.
     hall.start(|_| {});
     hall.client().send(&hall.cast.ballot(2, 2)).unwrap();
     let entered = hall.audit().into_iter().filter(|line| line["kind"] == "open" && line["event"] == "entered");

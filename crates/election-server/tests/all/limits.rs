@@ -1,5 +1,4 @@
-//! Limits, headers and TLS: what the server does to whoever asks too much, or is not who is
-//! expected.
+//! Limits, headers and TLS: how the server treats excessive, foreign or unprotected requests.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -14,14 +13,14 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::common::{Answer, Hall, ask, code, get, text, wide};
 
-/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that
+/// Expected events take milliseconds unless the machine is busy. This timeout only ends a test that
 /// hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]
 fn whoever_asks_too_often_waits() {
     let hall = Hall::empty(1, false, Limits { rate: 1, ..wide() });
-    // As many as in ten seconds may come at once.
+    // A burst of ten seconds' worth is permitted.
     let first = (0..10).filter(|_| get(hall.address(), "/health").status == 200).count();
     assert_eq!(first, 10);
     let refused = (0..5).map(|_| get(hall.address(), "/health")).find(|answer| answer.status == 429).unwrap();
@@ -44,12 +43,12 @@ fn a_proxy_names_its_clients() {
     hall.start(|options| (options.limits.rate, options.proxies) = (1, behind("127.0.0.1", ProxyHeader::XForwardedFor)));
     assert!(many(&hall, "X-Forwarded-For: 192.0.2.1, 192.0.2.7\r\n") > 10);
     assert_eq!(get(hall.address(), "/health").status, 200);
-    // What the client says of itself comes before, and is not believed; nor is the other header.
+    // The client's own claims come first and are not trusted, and neither is the other header.
     assert!(many(&hall, "X-Forwarded-For: 192.0.2.8, 192.0.2.7\r\nForwarded: for=192.0.2.8\r\n") > 10);
     hall.start(|options| (options.limits.rate, options.proxies) = (1, behind("127.0.0.1", ProxyHeader::Forwarded)));
     assert!(many(&hall, "Forwarded: for=192.0.2.8\r\nForwarded: for=\"[2001:db8::7]:1\"\r\n") > 10);
     assert_eq!(get(hall.address(), "/health").status, 200);
-    // A proxy elsewhere is trusted, and this machine is none.
+    // No proxy is trusted, or only one at another address.
     for proxies in [Proxies::default(), behind("192.0.2.0/24", ProxyHeader::XForwardedFor)] {
         hall.start(|options| (options.limits.rate, options.proxies) = (1, proxies));
         assert!(many(&hall, "X-Forwarded-For: 192.0.2.9\r\n") > 10);
@@ -61,7 +60,7 @@ fn behind(network: &str, header: ProxyHeader) -> Proxies {
     Proxies { networks: [network.parse().unwrap()].into_iter().collect(), header }
 }
 
-/// A request that is in work until it is ended: its body is on the way.
+/// A request that stays in progress until it is ended, because its body is incomplete.
 fn begin(hall: &Hall, client: &str) -> TcpStream {
     let mut stream = TcpStream::connect(hall.address()).unwrap();
     let head = format!("X-Forwarded-For: {client}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{");
@@ -69,8 +68,8 @@ fn begin(hall: &Hall, client: &str) -> TcpStream {
     stream
 }
 
-/// One client behind a proxy shuts no other out: neither by connections, which are the proxy's, nor
-/// by requests.
+/// One client behind a proxy cannot block others, neither by connections, which belong to the
+/// proxy, nor by requests.
 #[test]
 fn requests_at_a_time_are_counted_for_each_named_client() {
     let limits = Limits { clients_an_address: 2, handshakes: 16, request_timeout: PATIENCE, ..wide() };
@@ -79,7 +78,7 @@ fn requests_at_a_time_are_counted_for_each_named_client() {
         (options.limits, options.proxies) = (limits, behind("127.0.0.1", ProxyHeader::XForwardedFor));
     });
     let held = [0; 8].map(|_| begin(&hall, "192.0.2.7"));
-    // Two are in work; the others are answered.
+    // Two are in progress. The others are answered.
     let (mut answered, mut waiting) = (Vec::new(), held.into_iter().collect::<VecDeque<_>>());
     while answered.len() < 6 {
         let mut stream = waiting.pop_front().unwrap();
@@ -95,7 +94,7 @@ fn requests_at_a_time_are_counted_for_each_named_client() {
     let other = |client: &str| ask(hall.address(), "GET", "/health", &format!("X-Forwarded-For: {client}\r\n"), b"");
     assert_eq!(other("192.0.2.7").status, 429);
     assert_eq!(other("192.0.2.8").status, 200);
-    // Those that are done make room.
+    // Completed requests free their places.
     for mut stream in waiting {
         write!(stream, "}}").unwrap();
         assert_eq!(Answer::read(&mut stream).status, 400);
@@ -112,7 +111,7 @@ fn bodies_end_and_come_in_time() {
     let hall = Hall::empty(1, false, limits);
     let long = ask(hall.address(), "POST", "/api/ballots", "", &[b' '; 4097]);
     assert_eq!((long.status, long.json()["error"].as_str()), (413, Some("too_large")));
-    // Chunks that never end are no way around it.
+    // Endless chunks do not bypass the limit.
     let mut stream = TcpStream::connect(hall.address()).unwrap();
     write!(stream, "POST /api/ballots HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
     let chunk = format!("1000\r\n{}\r\n", " ".repeat(4096));
@@ -124,7 +123,7 @@ fn bodies_end_and_come_in_time() {
     let mut status = [0; 12];
     stream.read_exact(&mut status).unwrap();
     assert_eq!(&status, b"HTTP/1.1 413");
-    // A body that does not come.
+    // A body that does not arrive.
     let mut stream = TcpStream::connect(hall.address()).unwrap();
     write!(stream, "POST /api/ballots HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n1")
         .unwrap();
@@ -132,7 +131,7 @@ fn bodies_end_and_come_in_time() {
     let slow = Answer::read(&mut stream);
     assert_eq!((slow.status, slow.json()["error"].as_str()), (408, Some("too_slow")));
     assert!(started.elapsed() < PATIENCE);
-    // A head that does not come: the connection ends.
+    // A head that does not arrive: the connection is closed.
     let mut stream = TcpStream::connect(hall.address()).unwrap();
     write!(stream, "GET /health HTT").unwrap();
     let _ = stream.read_to_end(&mut Vec::new());
@@ -169,8 +168,8 @@ fn connections_have_places() {
     assert!(hall.metrics().contains("hearith_election_turned_away_total"));
 }
 
-/// Silent connections, and those whose request has no end: none holds a place before it spoke, and
-/// none holds up the end.
+/// Silent connections and connections with incomplete requests. A silent one holds no place, and
+/// none delays the shutdown.
 #[test]
 fn whoever_asks_for_nothing_shuts_nobody_out_and_delays_no_end() {
     let hour = Duration::from_secs(3600);
@@ -216,7 +215,7 @@ fn voters_who_send_wrong_ballots_wait_and_others_do_not() {
         code(client.send(&hall.cast.cast(voter, ballot)))
     };
     assert_eq!([wrong(0), wrong(0), wrong(0)], ["unproven", "unproven", "too_many"]);
-    // Nobody else can use a voter's patience up.
+    // Nobody else can use up a voter's limit.
     let forged = hall.cast.cast(0, hall.cast.prepare(1, 0).into_ballot());
     for _ in 0..3 {
         assert_eq!(code(client.send(&forged)), "not_signed");
@@ -232,7 +231,7 @@ fn a_voter_sends_so_many_ballots_in_a_day() {
     let first = cast.ballot(0, 0);
     client.send(&first).unwrap();
     client.send(&cast.challenge(0, 1)).unwrap();
-    // The same again takes nothing, nor does what is not the voter's.
+    // A repeated submission does not count, and neither does one that the voter did not sign.
     for _ in 0..3 {
         client.send(&first).unwrap();
         assert_eq!(code(client.send(&cast.cast(0, cast.prepare(1, 0).into_ballot()))), "not_signed");
@@ -274,12 +273,12 @@ fn pages_are_this_servers_alone() {
     }
     assert_eq!(page.header("set-cookie"), None);
     assert_eq!(get(hall.address(), "/assets/app.js").header("content-type"), Some("text/javascript"));
-    // A page that carries its script says by its hash what may run.
+    // A page with an inline script permits it by its hash.
     let own = "default-src 'none'; script-src 'sha256-x'";
     std::fs::write(hall.file("pages/csp.txt"), format!("{own}\n")).unwrap();
     hall.start(|options| options.pages = Some(hall_pages.clone()));
     assert_eq!(get(hall.address(), "/").header("content-security-policy"), Some(own));
-    // Addresses within the pages are theirs to understand; those of the server are not.
+    // Paths within the pages belong to their script, but reserved paths do not.
     assert_eq!(get(hall.address(), "/board/find").body, page.body);
     let first = &page.body[..];
     for own in ["api", "record", "metrics", "health"] {
@@ -306,7 +305,7 @@ fn pages_are_this_servers_alone() {
     for path in ["/../secret", "/%2e%2e/secret", "/assets/..%2f..%2fsecret"] {
         assert!(!get(hall.address(), path).body.starts_with(b"secret"), "{path}");
     }
-    // Other sites' pages may read, and send nothing.
+    // Pages of other sites may read, but not send.
     let ballot = text(&hall.cast.ballot(0, 0));
     let foreign = "Sec-Fetch-Site: cross-site\r\nOrigin: https://elsewhere.example\r\n";
     let sent = ask(hall.address(), "POST", "/api/ballots", foreign, ballot.as_bytes());
@@ -325,7 +324,7 @@ fn pages_are_this_servers_alone() {
     assert!(matches!(Server::start(options), Err(Error::Pages(_))));
 }
 
-/// A root's certificate, and a server's certificate and key.
+/// A root certificate, and a server's certificate and key.
 fn certificates() -> (String, Tls) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec![]).unwrap();
@@ -369,7 +368,7 @@ fn tls_tells_the_server_from_others() {
     let wrong = |certificate: &str, key: &str| {
         Some(Tls { certificate: certificate.into(), key: key.into(), clients: None, revoked: None })
     };
-    assert!(start(&|options| options.tls = wrong("x", &tls.key)).contains("there is no certificate"));
-    assert!(start(&|options| options.tls = wrong(&tls.certificate, "x")).contains("there is no private key"));
+    assert!(start(&|options| options.tls = wrong("x", &tls.key)).contains("no PEM certificate found"));
+    assert!(start(&|options| options.tls = wrong(&tls.certificate, "x")).contains("no PEM private key found"));
     assert!(!format!("{tls:?}").contains("PRIVATE"));
 }

@@ -1,4 +1,4 @@
-//! Many ballots at once, and what must be true of them whatever happens to the server.
+//! Many concurrent ballots, and the invariants that must hold whatever happens to the server.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -25,7 +25,7 @@ pub fn ballots(cast: &Cast) -> Vec<Notice> {
     prepared.into_iter().enumerate().map(|(voter, one)| cast.cast(voter, one.into_ballot())).collect()
 }
 
-/// What was acknowledged.
+/// The acknowledged ballots with their receipts.
 #[derive(Default)]
 pub struct Acknowledged(Mutex<HashMap<usize, Receipt>>);
 
@@ -34,9 +34,9 @@ impl Acknowledged {
         self.0.lock().unwrap().len()
     }
 
-    /// Sends what has no receipt yet, from several threads over one or two servers, and says how
-    /// many got one. Those who send give up when the server does not answer or says that its store
-    /// does not.
+    /// Sends all ballots without a receipt, from several threads to one or two servers, and returns
+    /// how many got one. A thread gives up when the server does not answer or reports a store
+    /// failure.
     pub fn send(&self, clients: &[Client], ballots: &[Notice], threads: usize) -> usize {
         let (next, before) = (AtomicUsize::new(0), self.len());
         std::thread::scope(|scope| {
@@ -69,8 +69,8 @@ impl Acknowledged {
         self.len() - before
     }
 
-    /// Everything acknowledged is on the board where its receipt says, no voter counts twice, and
-    /// the record is right.
+    /// Checks that everything acknowledged is on the board at the index in its receipt, that no
+    /// voter counts twice, and that the record is valid.
     pub fn hold(&self, cast: &Cast, client: &Client, ballots: &[Notice]) {
         let mut lines = Vec::new();
         let record = client.record().unwrap();

@@ -1,4 +1,5 @@
-//! The same over PostgreSQL: a real one, restarted in between, and two servers over it.
+//! The same tests with a real PostgreSQL server, which restarts during a test and serves two
+//! election servers.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -13,14 +14,14 @@ use crate::common::{Cast, code};
 use crate::load::{Acknowledged, ballots};
 use crate::process::Process;
 
-/// A database of its own, in a directory of its own.
+/// A database server with its own directory.
 struct Postgres {
     programs: PathBuf,
     place: TempDir,
     port: u16,
 }
 
-/// Where PostgreSQL's programs are: Debian puts them beside no others.
+/// The directory of PostgreSQL's programs, which Debian keeps outside the path.
 fn programs() -> Option<PathBuf> {
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -57,7 +58,8 @@ impl Postgres {
         self.run("pg_ctl", &[command, &["--wait", "--silent", &options, &log]].concat());
     }
 
-    /// PostgreSQL does not run as root.
+    /// Runs a program as another user if the tests run as root, because PostgreSQL refuses to run
+    /// as root.
     fn run(&self, program: &str, arguments: &[&str]) {
         let program = self.programs.join(program);
         let mut command = match is_root() {
@@ -69,7 +71,7 @@ impl Postgres {
             }
         };
         let command = command.arg("-D").arg(self.data()).args(arguments).current_dir(self.place.path());
-        // Its server lives on with what it inherits.
+        // Its server would inherit open streams and outlive the command.
         let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(status.success(), "{command:?}");
     }
@@ -117,7 +119,7 @@ fn a_database_that_restarts_loses_nothing() {
             }
             postgres.control(&["restart", mode]);
         }
-        // Nobody who sends notices more than a wait.
+        // Senders only notice a delay.
         sending.join().unwrap();
     });
     assert_eq!(acknowledged.len(), ballots.len());
@@ -133,7 +135,7 @@ fn two_servers_are_one_board() {
     let processes = [0; 2].map(|_| Process::start(&cast, &postgres.url(), ""));
     begin(&cast, &processes[0]);
     let clients = processes.each_ref().map(Process::client);
-    // Both servers get a ballot of each voter at the same time: one of the two counts.
+    // Both servers get a ballot of each voter at the same time. One of the two counts.
     let counts: Vec<usize> = std::thread::scope(|scope| {
         let sending: Vec<_> = (0..4)
             .map(|thread| {
@@ -161,13 +163,13 @@ fn two_servers_are_one_board() {
     assert_eq!(counts, vec![1; 200]);
     let elections = clients.each_ref().map(|client| client.election().unwrap());
     assert!(elections.iter().all(|election| election.voted == 200));
-    // Both show the same board, which is right, and each has the other's ballots.
+    // Both show the same valid board, and each has the other's ballots.
     let acknowledged = Acknowledged::default();
     std::thread::sleep(Duration::from_millis(2500));
     clients.iter().for_each(|client| acknowledged.hold(&cast, client, &mine));
     let sizes = clients.each_ref().map(|client| client.election().unwrap().size);
     assert_eq!(sizes, [203, 203]);
-    // One goes on when the other is killed.
+    // One continues when the other is killed.
     let [first, second] = processes;
     first.kill();
     second.client().send(&cast.challenge(0, 1)).unwrap();

@@ -1,4 +1,4 @@
-//! Servers as processes of their own, which can be killed: the tests' program starts itself.
+//! Servers in separate processes that can be killed. The test program starts itself.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Cast, POLICY, wide};
 
-/// What the process that a test starts is told.
+/// The environment variable with the options of the child process.
 const CHILD: &str = "HEARITH_ELECTION_TEST_SERVER";
 
 /// A server in another process.
@@ -23,7 +23,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Over a store; `shell` comes before the program, to limit what it may do.
+    /// Starts a server with a store. `shell` runs before the program, to limit its resources.
     pub fn start(cast: &Cast, store: &str, shell: &str) -> Self {
         let told = json!({
             "board": cast.board,
@@ -42,7 +42,7 @@ impl Process {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = lines.find_map(|line| line.unwrap().split_once("url ").map(|(_, url)| url.to_owned()));
-        // Somebody must read what it says.
+        // Reads its output so that the pipe does not fill up.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url: url.expect("it says where it listens") }
     }
@@ -51,13 +51,13 @@ impl Process {
         Client::new(&self.url, None).unwrap()
     }
 
-    /// As the kernel or an operator would who has no patience.
+    /// Kills the process like the kernel or an impatient operator.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// In good order.
+    /// Shuts the process down in an orderly way.
     pub fn end(mut self) -> bool {
         drop(self.child.stdin.take());
         self.child.wait().unwrap().success()
@@ -71,7 +71,7 @@ impl Drop for Process {
     }
 }
 
-/// The other process: a server until its input ends. Without being told so, no test.
+/// The child process: a server until its input ends. Does nothing when run as a test.
 #[test]
 fn server() {
     let Ok(told) = std::env::var(CHILD) else { return };

@@ -1,4 +1,4 @@
-//! Several elections on one server, each below an address of its own.
+//! Several elections on one server, each below its own path.
 
 use hearith_election::verify;
 use hearith_election_server::client::Client;
@@ -28,7 +28,7 @@ fn elections_have_boards_of_their_own() {
     let below = |name: &str| Client::new(&format!("{url}/{name}/"), None).unwrap();
     let (first, second) = (hall.client(), below("spring-2026"));
     hall.begin();
-    // An election of the first one's organiser is none of the second's.
+    // The first election's organiser may not begin an election on the second board.
     assert_eq!(code(second.send(&hall.cast.first())), "not_signed");
     for notice in spring.beginning() {
         second.send(&notice).unwrap();

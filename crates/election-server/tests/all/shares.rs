@@ -1,5 +1,4 @@
-//! Trustees' shares: none is verified but those that their trustee signed, one of each trustee at a
-//! time.
+//! Trustees' shares: only those signed by their trustee are verified, one per trustee at a time.
 
 use std::sync::mpsc;
 
@@ -10,7 +9,7 @@ use hearith_paillier::Engine;
 
 use crate::common::{Cast, Hall, POLICY, code, wide};
 
-/// An election of trustees that is added up, with two votes for Bo.
+/// A tallied election with trustees, and two votes for Bo.
 fn tallied(limits: Limits) -> (Hall, Tally) {
     let hall = Hall::of(Cast::shared(2), limits);
     hall.begin();
@@ -40,7 +39,8 @@ fn shares_are_those_that_their_trustees_signed() {
     let (cast, client) = (&hall.cast, hall.client());
     let sent = |notice: &Notice| client.send(notice).map_or_else(|error| code::<()>(Err(error)), |_| "ok".to_owned());
     let first = cast.share(1, &tally);
-    // Right and wrong ones of others are not looked at: whether their proofs hold, nobody is told.
+    // Valid and invalid shares signed by others are not verified: nobody learns whether their
+    // proofs hold.
     let strangers = [&cast.organiser, &cast.trustees[1], &cast.voters[0].1, &Signer::generate().unwrap()];
     for by in strangers {
         assert_eq!(sent(&Notice::signed(first.clone(), by)), "not_signed");
@@ -48,7 +48,7 @@ fn shares_are_those_that_their_trustees_signed() {
     }
     let unsigned = Notice::new(first.kind(), &first.to_text(), Default::default()).unwrap();
     assert_eq!(sent(&unsigned), "not_signed");
-    // A trustee spends their own patience alone.
+    // A trustee only uses up its own limit.
     let bad = cast.by_trustee(2, wrong(&cast.share(2, &tally)));
     assert_eq!([sent(&bad), sent(&bad), sent(&bad)], ["unproven", "unproven", "too_many"]);
     assert_eq!(sent(&cast.by_trustee(2, cast.share(2, &tally))), "too_many");
@@ -65,7 +65,7 @@ fn shares_are_those_that_their_trustees_signed() {
     assert_eq!(sent(&cast.sign(Body::Result(outcome))), "ok");
 }
 
-/// While the store lets nobody write, what is verified waits: one share of each trustee.
+/// While the store blocks writes, verified shares wait: one for each trustee.
 #[test]
 fn one_share_of_each_trustee_waits() {
     let (hall, tally) = tallied(wide());
@@ -80,7 +80,7 @@ fn one_share_of_each_trustee_waits() {
             let (client, first, answers) = (&client, &first, answers.clone());
             scope.spawn(move || answers.send(client.send(first)).unwrap());
         }
-        // All but the one that waits are told so at once.
+        // All but the waiting one are refused at once.
         for _ in 0..3 {
             assert_eq!(code(answered.recv().unwrap()), "busy");
         }

@@ -1,10 +1,10 @@
-//! A store that has less than readers were shown is an older backup, and is neither served nor
-//! restored unseen.
+//! A store with fewer entries than readers have seen is an older backup. It is not served, and it
+//! is not restored unnoticed.
 
 use std::fs;
 use std::path::Path;
 
-use hearith_election::{Folder, Head};
+use hearith_election::{Folder, SignedTreeHead};
 use hearith_election_server::backup::{self, backup, restore};
 use hearith_election_server::server::Server;
 use hearith_election_server::store::{Location, Store};
@@ -12,7 +12,7 @@ use hearith_paillier::Engine;
 
 use crate::common::{Hall, POLICY};
 
-/// Why no server starts over the store.
+/// The error of starting a server with the store.
 fn refused(hall: &Hall) -> String {
     Server::start(hall.options()).map(drop).unwrap_err().to_string()
 }
@@ -21,7 +21,7 @@ fn stop(hall: &mut Hall) {
     assert!(hall.server.take().unwrap().stop());
 }
 
-/// The store as it is, or as it was.
+/// Copies the store with its auxiliary files.
 fn copy(from: &Path, to: &Path) {
     for part in ["", "-wal", "-shm"] {
         let [from, to] = [from, to].map(|path| format!("{}{part}", path.display()));
@@ -41,22 +41,23 @@ fn an_older_copy_of_a_store_is_not_served() {
     copy(&store, &old);
     hall.start(|_| ());
     hall.client().send(&hall.cast.ballot(1, 0)).unwrap();
-    // What a receipt was given for is in the file before the receipt is.
+    // An entry with a receipt is covered by the file before the receipt is sent.
     let kept = fs::read_to_string(&head).unwrap();
-    assert_eq!(Head::from_line(kept.trim_end()).unwrap().size, 5);
+    assert_eq!(SignedTreeHead::from_line(kept.trim_end()).unwrap().size, 5);
     stop(&mut hall);
     copy(&old, &store);
     let error = refused(&hall);
     assert!(error.contains("has 4 entries, and the board signed a head of 5"), "{error}");
     assert!(error.contains("board.db.head") && error.contains("older backup"), "{error}");
-    // Whoever removes the file takes the loss; other ballots then make another board.
+    // An operator who removes the file accepts the loss. Other ballots then make a different board.
     fs::remove_file(&head).unwrap();
     hall.start(|_| ());
     hall.client().send(&hall.cast.ballot(2, 0)).unwrap();
     stop(&mut hall);
     fs::write(&head, &kept).unwrap();
-    assert!(refused(&hall).contains("other entries than the head"), "{}", refused(&hall));
-    // A file that power failed on says nothing, one of somebody else is none.
+    assert!(refused(&hall).contains("differ from the head"), "{}", refused(&hall));
+    // An invalid, altered or truncated file is rejected. An empty file, as after a power failure,
+    // is accepted.
     for wrong in ["no head", &kept.replacen("\"size\":5", "\"size\":3", 1), &kept[..40]] {
         fs::write(&head, wrong).unwrap();
         assert!(refused(&hall).contains("not the last head that this board signed"), "{wrong}: {}", refused(&hall));
@@ -65,7 +66,7 @@ fn an_older_copy_of_a_store_is_not_served() {
     hall.start(|_| ());
     hall.client().send(&hall.cast.ballot(3, 0)).unwrap();
     stop(&mut hall);
-    // An empty store has less than any.
+    // An empty store has fewer entries than any head.
     for part in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{part}", store.display()));
     }
@@ -80,7 +81,7 @@ fn the_file_is_where_it_is_said_to_be() {
     hall.start(|options| options.last_head = Some(named));
     hall.client().send(&hall.cast.ballot(0, 0)).unwrap();
     stop(&mut hall);
-    let head = Head::from_line(fs::read_to_string(&elsewhere).unwrap().trim_end()).unwrap();
+    let head = SignedTreeHead::from_line(fs::read_to_string(&elsewhere).unwrap().trim_end()).unwrap();
     assert_eq!(head.size, 4);
     let postgres: Location = "postgres://db/election".parse().unwrap();
     assert_eq!(postgres.last_head(), None);

@@ -1,12 +1,12 @@
-//! Entries taken and refused, and what can be read afterwards.
+//! Accepted and refused entries, and what can be read afterwards.
 
 use std::collections::HashSet;
 use std::sync::Barrier;
 
 use hearith_election::signature::PublicKey;
 use hearith_election::{
-    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, Source, State, read_tracker,
-    shown_tracker, tracker,
+    Ballot, Board, Body, Entry, Folder, Lines, Notice, Outcome, Products, Receipt, SignedTreeHead, Source, State,
+    read_tracker, shown_tracker, tracker,
 };
 use hearith_election_server::backup::{self, backup, restore};
 use hearith_election_server::store::Store;
@@ -63,7 +63,7 @@ fn the_record_is_the_board() {
     }
     client.send(&hall.cast.challenge(0, 1)).unwrap();
     client.send(&hall.cast.ballot(0, 0)).unwrap();
-    // The end signs a head for all.
+    // The shutdown signs a head for all entries.
     hall.start(|_| ());
     let answer = get(hall.address(), "/record/board/00000000.jsonl");
     let lines = String::from_utf8(answer.body.clone()).unwrap();
@@ -79,14 +79,14 @@ fn the_record_is_the_board() {
     let state = state.unwrap();
     assert_eq!((state.counted(), state.challenges(), board.size()), ((4, 4), 1, 10));
     let heads = String::from_utf8(get(hall.address(), "/record/heads.jsonl").body).unwrap();
-    let heads: Vec<Head> = heads.lines().map(|line| Head::from_line(line).unwrap()).collect();
+    let heads: Vec<SignedTreeHead> = heads.lines().map(|line| SignedTreeHead::from_line(line).unwrap()).collect();
     let key = PublicKey::new("the board's", &hall.cast.board().public()).unwrap();
     heads.iter().for_each(|head| head.check_signature(&key).unwrap());
     let last = heads.last().unwrap();
     assert_eq!((last.size, last.root), (10, board.root()));
     assert_eq!(get(hall.address(), "/api/election").json()["head"]["size"], 10);
 
-    // Readers who have a part ask for the rest, those who have all for nothing.
+    // Readers with a part request the rest. Readers with everything get nothing.
     let path = "/record/board/00000000.jsonl";
     let rest = ask(hall.address(), "GET", path, "Range: bytes=100-\r\n", b"");
     assert_eq!((rest.status, &rest.body[..]), (206, &answer.body[100..]));
@@ -97,13 +97,13 @@ fn the_record_is_the_board() {
     for path in ["00001000.jsonl", "00000001.jsonl", "0.jsonl", "00000000", "x.jsonl", "..%2fheads.jsonl"] {
         assert_eq!(get(hall.address(), &format!("/record/board/{path}")).status, 404, "{path}");
     }
-    // A verifier reads it by URL.
+    // A verifier reads the record by URL.
     let report = hearith_election::verify(&hall.client().record().unwrap(), POLICY, Engine::best(), &|_| ()).unwrap();
     assert!(report.is_good(), "{:?}", report.checks);
     assert_eq!((report.size, report.root), (10, board.root()));
 }
 
-/// Readers who come between two ballots find all that the heads which they were shown are about.
+/// Readers between two ballots find all entries that the heads they saw cover.
 #[test]
 fn heads_promise_no_more_than_the_board_shows() {
     let hall = Hall::open(30, false);
@@ -115,7 +115,7 @@ fn heads_promise_no_more_than_the_board_shows() {
             count += 1;
         }
         let heads = std::io::read_to_string(record.open("heads.jsonl").unwrap().unwrap()).unwrap();
-        assert_eq!(Head::from_line(heads.lines().last().unwrap()).unwrap().size, count);
+        assert_eq!(SignedTreeHead::from_line(heads.lines().last().unwrap()).unwrap().size, count);
     }
 }
 
@@ -132,7 +132,7 @@ fn what_is_sent_again_gets_its_receipt_again() {
     assert_eq!(again.status, 200, "201 is for what is new");
     client.send(&hall.cast.sign(Body::Close(hall.cast.of()))).unwrap();
     client.send(&ballot).unwrap();
-    // A stranger who sends it gets none.
+    // A stranger who sends it gets no receipt.
     let forged = Notice::new(ballot.kind(), ballot.text(), hall.cast.ballot(1, 0).signature().clone()).unwrap();
     assert_eq!(code(client.send(&forged)), "phase");
 }
@@ -151,12 +151,13 @@ fn everything_wrong_is_refused_for_its_reason() {
     assert_eq!(refused(&cast.cast(1, shown.clone())), "doubled");
     let copied = hearith_election::Ballot { voter: "voter 2".into(), ..shown };
     assert_eq!(refused(&cast.cast(2, copied)), "doubled");
-    // Signed by another voter, by nobody who may, for nobody.
+    // Signed by another voter, and cast for a stranger.
     let ballot = cast.prepare(2, 0).into_ballot();
     assert_eq!(refused(&cast.cast(3, ballot.clone())), "not_signed");
     let stranger = hearith_election::Ballot { voter: "stranger".into(), ..ballot.clone() };
     assert_eq!(refused(&cast.cast(2, stranger)), "not_signed");
-    // A proof made for another voter, a changed one, a ciphertext that is no number of this key.
+    // A proof made for another voter, a changed proof, and a ciphertext that is not valid under
+    // this key.
     let other = hearith_election::Ballot { voter: "voter 3".into(), ..ballot.clone() };
     assert_eq!(refused(&cast.cast(3, other)), "unproven");
     let mut changed = ballot.clone();
@@ -171,11 +172,11 @@ fn everything_wrong_is_refused_for_its_reason() {
     let mut elsewhere = ballot.clone();
     elsewhere.election.0[0] ^= 1;
     assert_eq!(refused(&cast.cast(2, elsewhere)), "bad_request");
-    // A challenge that shows something else.
+    // A challenge with a wrong opening.
     let mut challenge = cast.prepare(4, 1).into_challenge();
     challenge.openings[0][0].exponent.0[10] ^= 1;
     assert_eq!(refused(&Notice::signed(Body::Challenge(challenge), &cast.voters[4].1)), "unproven");
-    // Entries that may not come now, or not from this hand.
+    // Entries that are not permitted now, or not from this author.
     assert_eq!(refused(&cast.first()), "phase");
     assert_eq!(refused(&cast.lists()[0]), "phase");
     assert_eq!(refused(&Notice::signed(Body::Close(cast.of()), &cast.voters[0].1)), "not_signed");
@@ -190,8 +191,8 @@ fn everything_wrong_is_refused_for_its_reason() {
     assert!(metrics.contains("hearith_election_entries_total{kind=\"ballot\",outcome=\"ok\"} 2"), "{metrics}");
     assert!(metrics.contains("hearith_election_entries_total{kind=\"ballot\",outcome=\"unproven\"} 3"), "{metrics}");
     assert!(metrics.contains("hearith_election_waiting_entries 0"), "{metrics}");
-    // The log names what was entered and refused, and those who signed it; nothing of what they
-    // chose.
+    // The log names what was entered and refused, and who signed it, but nothing about their
+    // choices.
     let audit = hall.audit();
     let count = |event: &str| audit.iter().filter(|line| line["event"] == event).count();
     assert_eq!((count("started"), count("entered"), count("refused")), (1, 7, 16));
@@ -234,7 +235,7 @@ fn what_is_no_entry_is_refused() {
     assert_eq!(post("/api/nothing", "{}"), (404, "not_found".to_owned()));
     assert_eq!(post("/api/election", "{}"), (405, "method".to_owned()));
     assert_eq!(ask(hall.address(), "DELETE", "/record/heads.jsonl", "", b"").status, 405);
-    // The kind may be left out where the address says it.
+    // The kind may be omitted where the path implies it.
     let without = good.replace("\"kind\":\"ballot\",", "");
     assert_ne!(without, good);
     assert_eq!(ask(hall.address(), "POST", "/api/ballots", "", without.as_bytes()).status, 201);
@@ -248,7 +249,7 @@ fn only_the_organiser_begins_an_election() {
     assert_eq!((&election["phase"], &election["manifest"]), (&json!("empty"), &Value::Null));
     assert_eq!(get(hall.address(), "/record/board/00000000.jsonl").status, 404);
     assert_eq!(code(client.send(&cast.ballot(0, 0))), "phase");
-    // By a stranger, with a stranger's signature, for another board.
+    // By a stranger, with a stranger's signature, and for another board.
     let stranger = hearith_election::Signer::generate().unwrap();
     let theirs = hearith_election::Manifest { organiser: stranger.public(), ..cast.manifest.clone() };
     assert_eq!(code(client.send(&Notice::signed(Body::Election(Box::new(theirs)), &stranger))), "not_signed");
@@ -261,7 +262,7 @@ fn only_the_organiser_begins_an_election() {
     assert_eq!(client.election().unwrap().phase, "open");
 }
 
-/// Two ballots of one voter, sent at the same moment.
+/// Two ballots of one voter, sent simultaneously.
 #[test]
 fn one_credential_counts_once() {
     for revoting in [false, true] {
@@ -293,7 +294,7 @@ fn one_credential_counts_once() {
         assert!(taken.iter().all(|&taken| taken == if revoting { 4 } else { 1 }), "{taken:?}");
         let election = client.election().unwrap();
         assert_eq!((election.voted, election.size as usize), (VOTERS as u64, 3 + taken.iter().sum::<usize>()));
-        // Of each voter's ballots one counts.
+        // One of each voter's ballots counts.
         let counts = |ballot: &Notice| {
             let tracker = tracker(&ballot.hash());
             client.tracked(&tracker).is_ok_and(|tracked| tracked.counts)
@@ -304,8 +305,8 @@ fn one_credential_counts_once() {
     }
 }
 
-/// From the first entry to the result, by one who holds the key; what is wrong on the way is
-/// refused.
+/// From the first entry to the result, with a single key holder. Invalid entries are refused on the
+/// way.
 #[test]
 fn an_election_comes_to_its_result() {
     let hall = Hall::open(5, true);
@@ -352,7 +353,7 @@ fn an_election_comes_to_its_result() {
     assert_eq!(code(client.send(&cast.sign(Body::Result(forged)))), "unproven");
     client.send(&cast.sign(Body::Result(result))).unwrap();
     assert_eq!(client.election().unwrap().phase, "finished");
-    // The end signs the last head; the backup goes on where it was, and verifies.
+    // The shutdown signs the last head. The backup continues and verifies.
     let mut hall = hall;
     hall.start(|_| ());
     assert_eq!(backup(&hall), 12);
@@ -362,8 +363,8 @@ fn an_election_comes_to_its_result() {
     restores(&hall, &record);
 }
 
-/// What comes back out of a store into which a backup was put is the backup; a store with a board
-/// takes none, and none takes a false one.
+/// A restored backup can be exported again unchanged. A store with a board rejects a backup, and no
+/// store accepts an invalid one.
 fn restores(hall: &Hall, record: &std::path::Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let open = |name: &str| {
@@ -381,7 +382,7 @@ fn restores(hall: &Hall, record: &std::path::Path) {
     }
     assert_eq!(runtime.block_on(kept.turnout()).unwrap(), (5, 4));
     runtime.block_on(kept.close());
-    // A changed vote is no record, and leaves the store empty.
+    // A record with a changed vote is rejected and leaves the store empty.
     let file = again.join("board/00000000.jsonl");
     let changed = std::fs::read_to_string(&file).unwrap().replacen("voter 2", "voter 4", 1);
     std::fs::write(&file, changed).unwrap();
@@ -389,11 +390,11 @@ fn restores(hall: &Hall, record: &std::path::Path) {
     assert!(matches!(put(&empty, &again), Err(backup::Error::Wrong(_))));
     assert_eq!(runtime.block_on(empty.size()).unwrap(), 0);
     assert!(matches!(runtime.block_on(backup(&empty, &again)), Err(backup::Error::Empty(_))));
-    // Nor is another board's backup gone on with.
+    // A backup of another board is not continued either.
     let other = Hall::open(2, false);
     let store = runtime.block_on(Store::open_existing(&other.options().store)).unwrap();
     assert!(matches!(runtime.block_on(backup(&store, record)), Err(backup::Error::Other(_))));
-    // A store that is asked for must be there.
+    // An existing store is required.
     let missing = "sqlite:/nonexistent/board.db".parse().unwrap();
     assert!(runtime.block_on(Store::open_existing(&missing)).is_err());
 }

@@ -1,4 +1,4 @@
-//! Ballots: what holds, and all that must not.
+//! Ballots: which ones hold, and which must not.
 
 use crate::common::{self, Running, choices};
 use hearith_election::{Ballot, Body, ErrorKind, Notice, Place, verify_ballots, verify_challenges};
@@ -87,7 +87,7 @@ fn a_ciphertext_that_shares_a_factor_is_named_and_nothing_else() {
     assert!(matches!(verdicts[2], Err(ErrorKind::OutOfRange { place: at }) if at == place(0, 3)));
 }
 
-/// 2 in a mark, and marks that are right one by one but add up to the wrong number.
+/// A mark of 2, and valid marks with a wrong sum.
 #[test]
 fn marks_and_sums_that_are_not_allowed_have_no_proof() {
     let running = Running::usual(1);
@@ -108,8 +108,7 @@ fn marks_and_sums_that_are_not_allowed_have_no_proof() {
     }
 }
 
-/// A voter who adds 1 to a ciphertext, so that it holds 2, or who takes it from another voter or
-/// another place.
+/// A voter adds 1 to a ciphertext so that it holds 2, or copies one from another voter or place.
 #[test]
 fn changed_and_copied_ballots_are_refused() {
     let running = Running::usual(2);
@@ -153,7 +152,7 @@ fn challenges_show_what_was_in_a_ballot_and_nothing_else() {
     let notice = Notice::signed(Body::Challenge(challenge.clone()), &running.cast.voters[1].1);
     running.state.check(&notice).unwrap();
 
-    // A device that says that it encrypted another choice.
+    // A device that claims to have encrypted another choice.
     let mut lie = challenge.clone();
     lie.openings[3][0].value ^= 1;
     assert!(matches!(verdict(&lie), Err(ErrorKind::WrongOpening { place: at }) if at == place(3, 0)));

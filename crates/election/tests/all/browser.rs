@@ -1,5 +1,5 @@
-//! A record that another implementation made, the pages' in TypeScript, under the election of the
-//! test vectors.
+//! A record made by another implementation, that of the web pages in TypeScript, for the election
+//! of the test vectors.
 
 use hearith_election::{Entry, Folder, canonical, verify};
 use hearith_paillier::{Engine, KeyPolicy};

@@ -1,6 +1,6 @@
-//! The corpus of manipulated records (`verifier/tests/corpus`): each fails at the check that it
-//! must, or is good. The Python verifier and the pages have the same test, so all three agree, and
-//! so does the verifier in parts.
+//! The corpus of manipulated records (`verifier/tests/corpus`). Each record must fail at a given
+//! check or be valid. The Python verifier and the web pages run the same test, so all three agree,
+//! as does the distributed verifier.
 
 use crate::records::report;
 use hearith_election::{Folder, Report};
@@ -19,7 +19,7 @@ struct Case {
     name: String,
 }
 
-/// What the generator writes for these arguments, with the folder that it is in.
+/// Runs the generator with these arguments and returns its folder and cases.
 fn corpus(arguments: &[&str]) -> (tempfile::TempDir, Vec<Case>) {
     let folder = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verifier/tests/corpus");
@@ -30,7 +30,7 @@ fn corpus(arguments: &[&str]) -> (tempfile::TempDir, Vec<Case>) {
     (folder, cases)
 }
 
-/// The check that fails first.
+/// The first check that fails.
 fn failing(report: &Report) -> Option<&'static str> {
     report.checks.iter().find(|(_, check)| check.wrong > 0).map(|(step, _)| step.name())
 }

@@ -1,10 +1,10 @@
-//! Orders of candidates: random ones beside a plain count, and all that is no order.
+//! Ranked candidates: random orders compared with plaintext counts, and marks that form no order.
 
 use crate::common::{self, POLICY, Running, contest};
 use hearith_election::{Ballot, Body, Contest, ErrorKind, Method, Place, canonical, verify, verify_ballots};
 use hearith_paillier::Engine;
 
-/// All candidates in order, two of four, and one of two.
+/// All candidates ranked, two of four, and one of two.
 fn contests() -> Vec<Contest> {
     let rank = |points: &[u64]| Method::Rank { points: points.to_vec() };
     vec![
@@ -14,7 +14,7 @@ fn contests() -> Vec<Contest> {
     ]
 }
 
-/// Orders by chance, from a generator of its own (Lehmer's, modulo 2^31 - 1).
+/// Pseudo-random orders from Lehmer's generator modulo 2^31 - 1.
 struct Orders(u64);
 
 impl Orders {
@@ -37,7 +37,7 @@ impl Orders {
 fn random_orders_come_to_what_plain_counting_gives() {
     let mut orders = Orders(20261127);
     let mut running = Running::new(12, true, false, contests());
-    // Points of each candidate, and then how often each stands at each rank.
+    // Points of each candidate, followed by the number of times each holds each rank.
     let mut chair = [0_u64; 3 + 9];
     let mut day = [0_u64; 4 + 8];
     let mut colour = [0_u64; 2 + 2];
@@ -75,11 +75,11 @@ fn every_proof_of_a_sum_counts() {
     let running = Running::new(4, false, false, contests());
     let good: Vec<Ballot> = (0..4).map(|voter| running.make(voter, &orders.all())).collect();
     assert!(verdicts(&running, &good).iter().all(Result::is_ok));
-    // Ranks, and then candidates: of one rank its marks say the latter.
+    // The sums of ranks and then of candidates. With one rank, there are no sums of candidates.
     for (contest, proofs) in [(0, 3 + 3), (1, 2 + 4), (2, 1)] {
         let bytes = good[0].contests[contest].sum.as_ref().unwrap().0.len();
         for proof in 0..proofs {
-            // Some byte of each proof, wherever the proofs begin: they are of two lengths at most.
+            // A byte of each proof, wherever it starts: there are at most two lengths.
             let mut ballots = good.clone();
             ballots[2].contests[contest].sum.as_mut().unwrap().0[bytes * proof / proofs + bytes / proofs / 2] ^= 1;
             let found = verdicts(&running, &ballots);
@@ -97,7 +97,7 @@ fn every_proof_of_a_sum_counts() {
             assert!(matches!(verdicts(&running, &ballots)[1], Err(ErrorKind::Ballot { .. })));
         }
     }
-    // Two ballots at fault in different sums are both named.
+    // Two ballots with faults in different sums are both named.
     let mut ballots = good.clone();
     ballots[0].contests[1].sum.as_mut().unwrap().0[20] ^= 1;
     *ballots[3].contests[1].sum.as_mut().unwrap().0.last_mut().unwrap() ^= 1;
@@ -129,7 +129,7 @@ fn marks_that_are_no_order_have_no_proof() {
         let here = Place { contest, mark: None };
         assert!(matches!(found, Err(ErrorKind::DoesNotHold { place }) if place == here), "{marks:?}: {found:?}");
     }
-    // A candidate at both of two ranks: a prover has no proof of at most one for 2.
+    // A candidate at both of two ranks: there is no proof of at most one for 2.
     assert!(matches!(made(1, &[1, 0, 0, 0, 1, 0, 0, 0]), Err(ErrorKind::Proof(_))));
     assert!(matches!(made(0, &[2, 0, 0, 0, 1, 0, 0, 0, 1]), Err(ErrorKind::Proof(_))));
     made(1, &[0, 0, 0, 1, 1, 0, 0, 0]).unwrap();
@@ -152,7 +152,7 @@ fn a_challenge_shows_the_order() {
         let found = running.election.prepare("voter 0", &chosen);
         assert!(matches!(found, Err(ErrorKind::Choice { contest: at, .. }) if at == contest));
     }
-    // The usual methods have one sum, or none, as before.
+    // The other methods have one sum or none.
     let usual = Running::usual(1).make(0, &common::choices(0));
     let sums: Vec<bool> = usual.contests.iter().map(|one| one.sum.is_some()).collect();
     assert_eq!(sums, [true, true, false, false, false]);

@@ -1,26 +1,25 @@
-//! Whole records: a good one is verified, and every way to spoil one is found by the check that it
-//! concerns.
+//! Whole records: a valid one is accepted, and every manipulation is found by the right check.
 
 use crate::common::{
     self, Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result,
 };
 use hearith_election::cluster::{Coordinator, Worker};
 use hearith_election::{
-    Board, Body, Bytes, ElectionRef, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Head, Kind, Notice, Opening,
-    Outcome, Phase, Record, Report, Share, Signer, Source, Step, board_file, in_order, verify,
+    Board, Body, Bytes, ElectionRef, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Opening, Outcome,
+    Phase, Record, Report, Share, SignedTreeHead, Signer, Source, Step, board_file, in_order, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// One good election for all tests that spoil its record.
+/// One valid election for all tests that manipulate its record.
 fn good() -> &'static Running {
     static GOOD: OnceLock<Running> = OnceLock::new();
     GOOD.get_or_init(whole)
 }
 
-/// The verifier's report; that of the verifier in parts must be the same.
+/// The verifier's report, which must equal that of the distributed verifier.
 pub fn report(source: &dyn Source, policy: KeyPolicy) -> Report {
     let report = verify(source, policy, Engine::best(), &|_| {}).unwrap();
     let parts = in_parts(source, policy);
@@ -29,7 +28,7 @@ pub fn report(source: &dyn Source, policy: KeyPolicy) -> Report {
     report
 }
 
-/// The report of a coordinator and a worker for each file.
+/// The report of a coordinator with one worker per file.
 fn in_parts(source: &dyn Source, policy: KeyPolicy) -> Report {
     let read = |name: &str| {
         let mut bytes = Vec::new();
@@ -69,13 +68,13 @@ fn a_part_that_changes_between_its_two_readings_is_refused() {
     let task = coordinator.task(0).unwrap();
     let shorter = file.iter().rposition(|&byte| byte == b'{').unwrap();
     for other in [&file[..shorter], &file[..file.len() - 1], b""] {
-        assert!(worker.check(&[(&task, other)]).unwrap_err().to_string().contains("changes"));
+        assert!(worker.check(&[(&task, other)]).unwrap_err().to_string().contains("record changed"));
     }
-    // Nor is anything else taken for what passes between them.
+    // Other messages of the wrong form are rejected too.
     assert!(worker.check(&[("{}", &file)]).is_err());
     assert!(coordinator.take("{}", true).is_err() && coordinator.note("[]").is_err());
     assert!(Worker::new("{}", POLICY, Engine::best()).is_err());
-    // Without the verdicts of workers there is no product, so the tally is wrong.
+    // Without the workers' verdicts there is no product, so the tally is wrong.
     assert!(failures(&coordinator.finish().unwrap()).iter().any(|(step, _)| *step == Step::Tally));
 }
 
@@ -85,7 +84,7 @@ fn failures(report: &Report) -> Vec<(Step, String)> {
     failed.map(|(step, check)| (*step, check.faults[0].to_string())).collect()
 }
 
-/// Fails unless a record fails at this step alone, with this text.
+/// Fails unless the record fails at this step only, with this text.
 fn expect(source: &dyn Source, step: Step, text: &str) {
     let found = failures(&report(source, POLICY));
     assert_eq!(found.len(), 1, "{found:?}");
@@ -93,18 +92,17 @@ fn expect(source: &dyn Source, step: Step, text: &str) {
     assert!(found[0].1.contains(text), "{found:?}");
 }
 
-/// Where the first entry of a kind is.
+/// The index of the first entry of a kind.
 fn first(kind: Kind) -> usize {
     good().lines.iter().position(|line| Entry::from_line(line).unwrap().notice.kind() == kind).unwrap()
 }
 
-/// The record with notices in place of the good one's, chained and signed anew by a board that goes
-/// along with it.
+/// The valid record with changed notices, chained and signed again by a colluding board.
 fn forged(change: impl FnOnce(&mut Vec<Notice>)) -> Memory {
     forged_of(good(), change)
 }
 
-/// The same of another election.
+/// A forged record of another election.
 fn forged_of(running: &Running, change: impl FnOnce(&mut Vec<Notice>)) -> Memory {
     let mut notices: Vec<Notice> = running.lines.iter().map(|line| Entry::from_line(line).unwrap().notice).collect();
     change(&mut notices);
@@ -113,7 +111,7 @@ fn forged_of(running: &Running, change: impl FnOnce(&mut Vec<Notice>)) -> Memory
     Memory::new(&lines, &[board.head("2026-11-22T20:30:00Z", &running.cast.board).to_line()])
 }
 
-/// The same with one body changed and signed anew.
+/// A forged record with one body changed and signed again.
 fn altered(entry: usize, author: &Signer, change: impl FnOnce(&mut Body)) -> Memory {
     forged(|notices| {
         let mut body = notices[entry].body().clone();
@@ -172,8 +170,8 @@ fn openings_are_those_of_the_tally() {
     let running = opened();
     let good = report(&running.record(), POLICY);
     assert_eq!((failures(&good), good.result().unwrap().contests.clone()), (vec![], opened_result()));
-    // Entries are the election, voters, the vote's opening, three ballots, its end, the tally, the
-    // opening, the result.
+    // The entries are the election, voters, the start of voting, three ballots, its end, the tally,
+    // the opening and the result.
     let at = 8;
     let changed = |change: &dyn Fn(&mut Opening)| {
         let record = forged_of(&running, |notices| {
@@ -188,12 +186,12 @@ fn openings_are_those_of_the_tally() {
         assert_eq!(found[0], (Step::Decryption, format!("entry {at}: {text}")), "{found:?}");
         assert!(found.iter().any(|(step, _)| *step == Step::Result), "{found:?}");
     };
-    let not_its_own = "contest 0, mark 0: the opening is not that of the ciphertext";
+    let not_its_own = "contest 0, mark 0: the opening does not match the ciphertext";
     wrong(&|opening| opening.contests[0].swap(0, 1), not_its_own);
     wrong(&|opening| opening.contests[0][0].opening.0[40] ^= 1, not_its_own);
     wrong(&|opening| opening.contests[0][0].plaintext.0[63] ^= 1, not_its_own);
-    wrong(&|opening| opening.contests[0][0].opening.0.fill(0), "contest 0, mark 0: a number out of range");
-    wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number out of range");
+    wrong(&|opening| opening.contests[0][0].opening.0.fill(0), "contest 0, mark 0: a number is out of range");
+    wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number is out of range");
     let found = changed(&|opening| _ = opening.contests[0].pop());
     assert!(
         found[0].0 == Step::Rules
@@ -267,7 +265,7 @@ fn altered_lines_break_the_chain() {
         let found = record(change);
         assert!(found[0].0 == Step::Chain && found[0].1.contains(text), "{found:?}");
     };
-    chain(&|lines| _ = lines.remove(5), "entry 5: the line says that it is entry 6");
+    chain(&|lines| _ = lines.remove(5), "entry 5: the line states the index 6");
     chain(&|lines| lines.swap(5, 6), "entry 5: ");
     chain(&|lines| lines[5] = lines[4].replace("\"index\":4", "\"index\":5"), "entry 5: the chain is broken");
     chain(
@@ -275,11 +273,12 @@ fn altered_lines_break_the_chain() {
         "entry 3: an entry is not in its canonical form",
     );
     chain(&|lines| lines[3] = "{}".into(), "entry 3: not the JSON of an entry");
-    // The line after an altered one does not fit it; the last one is caught by the head.
+    // The line after an altered one breaks the chain. If the last line is altered, the head detects
+    // it.
     chain(&|lines| lines[4] = lines[4].replace("voter 1", "voter 3"), "entry 5: the chain is broken");
     let last = record(&|lines| _ = lines.pop());
     assert_eq!(last[0].0, Step::Heads);
-    // Base64 with bits to spare.
+    // Base64 with nonzero padding bits.
     let at = good().lines[4].find("\"proof\":\"").unwrap() + 9;
     let end = at + good().lines[4][at..].find('"').unwrap() - 1;
     chain(&|lines| lines[4].replace_range(end..end + 1, "_"), "entry 4: ");
@@ -289,16 +288,20 @@ fn altered_lines_break_the_chain() {
 fn heads_are_those_of_this_board() {
     let (lines, board) = (&good().lines, &good().board);
     let head = board.head("2026-11-22T20:30:00Z", &good().cast.board);
-    let with = |heads: &[&hearith_election::Head]| {
+    let with = |heads: &[&hearith_election::SignedTreeHead]| {
         Memory::new(lines, &heads.iter().map(|head| head.to_line()).collect::<Vec<_>>())
     };
     let mut early = Board::default();
     lines[..7].iter().for_each(|line| early.push(line));
     let early = early.head("2026-11-22T20:29:00Z", &good().cast.board);
     assert!(report(&with(&[&early, &head]), POLICY).is_good());
-    expect(&with(&[&early]), Step::Heads, "entries are after the last head");
-    expect(&with(&[]), Step::Heads, "entries are after the last head");
-    expect(&with(&[&head, &early]), Step::Heads, "a head of 7 entries cannot come here");
+    expect(&with(&[&early]), Step::Heads, "entries follow the last head");
+    expect(&with(&[]), Step::Heads, "entries follow the last head");
+    expect(
+        &with(&[&head, &early]),
+        Step::Heads,
+        "the head of 7 entries is smaller than the head before it or larger than the board",
+    );
     let stranger = board.head("2026-11-22T20:30:00Z", &good().cast.organiser);
     expect(&with(&[&stranger]), Step::Heads, "the signature does not hold");
     let mut other = Board::default();
@@ -306,7 +309,11 @@ fn heads_are_those_of_this_board() {
     expect(&with(&[&other.head("2026-11-22T20:30:00Z", &good().cast.board)]), Step::Heads, "does not have the root");
     let mut longer = board.clone();
     longer.push("{}");
-    expect(&with(&[&head, &longer.head("2026-11-22T20:31:00Z", &good().cast.board)]), Step::Heads, "cannot come here");
+    expect(
+        &with(&[&head, &longer.head("2026-11-22T20:31:00Z", &good().cast.board)]),
+        Step::Heads,
+        "smaller than the head before it or larger than the board",
+    );
     let mut broken = with(&[&head]);
     broken.0.insert("heads.jsonl".into(), b"{}\n".to_vec());
     assert_eq!(failures(&report(&broken, POLICY))[0].0, Step::Heads);
@@ -317,7 +324,7 @@ fn entries_come_from_those_who_may_make_them() {
     let ballot = first(Kind::Ballot);
     let mallory = Signer::generate().unwrap();
     expect(&altered(ballot, &mallory, |_| {}), Step::Signatures, "entry 3: the signature does not hold");
-    // Another voter's signature under a ballot of this one.
+    // Another voter's signature on this ballot.
     expect(&altered(ballot, &good().cast.voters[1].1, |_| {}), Step::Signatures, "entry 3: ");
     for kind in [Kind::Voters, Kind::Open, Kind::Close, Kind::Tally, Kind::Result] {
         let found = failures(&report(&altered(first(kind), &mallory, |_| {}), POLICY));
@@ -339,17 +346,20 @@ fn entries_come_in_their_order() {
         assert!(found.iter().any(|(step, fault)| *step == Step::Rules && fault.contains(text)), "{found:?}");
     };
     let close = first(Kind::Close);
-    rules(&|notices| notices.swap(2, 3), "entry 2: an entry 'ballot' cannot come now: voting has not begun");
-    rules(&|notices| notices.swap(close, close - 1), "an entry 'ballot' cannot come now: voting has ended");
-    rules(&|notices| _ = notices.remove(close), "an entry 'tally' cannot come now: voting is going on");
-    rules(&|notices| notices.push(notices[1].clone()), "an entry 'voters' cannot come now: the election is over");
+    rules(&|notices| notices.swap(2, 3), "entry 2: an entry of kind 'ballot' is not allowed now: voting has not begun");
+    rules(&|notices| notices.swap(close, close - 1), "an entry of kind 'ballot' is not allowed now: voting has ended");
+    rules(&|notices| _ = notices.remove(close), "an entry of kind 'tally' is not allowed now: voting is in progress");
+    rules(
+        &|notices| notices.push(notices[1].clone()),
+        "an entry of kind 'voters' is not allowed now: the election is over",
+    );
     rules(
         &|notices| notices.insert(2, notices[1].clone()),
-        "entry 2: voter 0 of the entry: there is a voter of this id already",
+        "entry 2: voter 0 of the entry: a voter with this ID already exists",
     );
-    rules(&|notices| notices.insert(1, notices[0].clone()), "entry 1: an entry 'election' cannot come now");
+    rules(&|notices| notices.insert(1, notices[0].clone()), "entry 1: an entry of kind 'election' is not allowed now");
     let share = first(Kind::Share);
-    rules(&|notices| notices.insert(share, notices[share].clone()), "trustee 1 has given a share already");
+    rules(&|notices| notices.insert(share, notices[share].clone()), "trustee 1 has already given a share");
     rules(&|notices| _ = notices.remove(share), "2 shares, but 3 are needed");
 }
 
@@ -360,10 +370,10 @@ fn no_ballot_counts_twice() {
         let found = failures(&report(&forged(change), POLICY));
         assert!(found.iter().any(|(step, fault)| *step == Step::Rules && fault.contains(text)), "{found:?}");
     };
-    let twice = "contest 0, mark 0: the ciphertext is on the board already";
-    // An earlier ballot played again, so that it replaces the later one.
+    let twice = "contest 0, mark 0: the ciphertext is already on the board";
+    // An earlier ballot is replayed and would replace the later one.
     rules(&|notices| notices.insert(first(Kind::Close), notices[ballot].clone()), twice);
-    // A challenged ballot cast.
+    // A challenged ballot is cast.
     rules(
         &|notices| {
             let challenge = first(Kind::Challenge);
@@ -388,9 +398,9 @@ fn no_ballot_counts_twice() {
     let notice = good().cast.ballot(9, double);
     rules(
         &|notices| notices.insert(ballot, notice.clone()),
-        "contest 2, mark 1: the ciphertext is on the board already",
+        "contest 2, mark 1: the ciphertext is already on the board",
     );
-    // A second ballot where the first is final.
+    // A second ballot where the first one is final.
     let mut once = Running::new(1, true, false, contests());
     let notice = once.cast.ballot(0, once.make(0, &choices(0)));
     once.enter(notice);
@@ -436,13 +446,13 @@ fn proofs_of_ballots_are_checked() {
         ballot.contests[0].marks[1].ciphertext.0.fill(255);
     });
     let found = failures(&report(&record, POLICY));
-    assert_eq!(found[0], (Step::Ballots, "entry 3: contest 0, mark 1: a number out of range".into()));
+    assert_eq!(found[0], (Step::Ballots, "entry 3: contest 0, mark 1: a number is out of range".into()));
     let record = altered(first(Kind::Challenge), &good().cast.voters[5].1, |body| {
         let Body::Challenge(challenge) = body else { panic!("a challenge") };
         challenge.openings[4][0].value ^= 1;
     });
     let text =
-        format!("entry {}: contest 4, mark 0: the opening is not that of the ciphertext", first(Kind::Challenge));
+        format!("entry {}: contest 4, mark 0: the opening does not match the ciphertext", first(Kind::Challenge));
     expect(&record, Step::Challenges, &text);
 }
 
@@ -468,9 +478,9 @@ fn tallies_are_of_the_ballots_on_the_board() {
             change(tally);
         });
         let found = failures(&report(&record, POLICY));
-        assert!(found[0].1.contains("the board has 9 ballots that count, of weight 15"), "{found:?}");
+        assert!(found[0].1.contains("the board has 9 ballots that count, of total weight 15"), "{found:?}");
     }
-    // A ballot left out of the board, by a board that signs it.
+    // A ballot is missing from the board, which signs it that way.
     let record = forged(|notices| _ = notices.remove(first(Kind::Ballot) + 1));
     assert!(!report(&record, POLICY).is_good());
 }
@@ -493,9 +503,11 @@ fn shares_and_results_are_checked() {
         share.trustee = 2;
     });
     assert_eq!(failures(&report(&other, POLICY))[0].0, Step::Decryption);
-    for (trustee, text) in
-        [(0, "the key has 5 trustees, none with this number"), (6, "none with this number"), (3, "trustee 3 has given")]
-    {
+    for (trustee, text) in [
+        (0, "there is no trustee with this number: the key has 5 trustees"),
+        (6, "no trustee with this number"),
+        (3, "trustee 3 has already given"),
+    ] {
         let record = altered(share, organiser(), |body| {
             let Body::Share(share) = body else { panic!("a share") };
             share.trustee = trustee;
@@ -543,15 +555,16 @@ fn manifests_that_cannot_be_are_refused() {
         at,
         "the proof does not hold",
     );
-    wrong(&|manifest| manifest.key.modulus.0.insert(0, 0), at, "has not the length that it must have");
-    // 256 is 1 modulo 3: as their sum, the number is divisible by 3.
+    wrong(&|manifest| manifest.key.modulus.0.insert(0, 0), at, "has the wrong length");
+    // 256 is 1 modulo 3, so a number has the same remainder modulo 3 as the sum of its bytes. This
+    // makes it divisible by 3.
     let divisible_by_3 = |bytes: &mut [u8]| {
         let rest = bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>() % 3;
         *bytes[1..63].iter_mut().find(|byte| **byte >= 2).unwrap() -= rest as u8;
     };
     wrong(&|manifest| divisible_by_3(&mut manifest.key.modulus.0), at, "divisible by 3");
-    wrong(&|manifest| manifest.trustees.as_mut().unwrap().needed = 6, at, "a key is shared by");
-    wrong(&|manifest| manifest.trustees.as_mut().unwrap().keys.clear(), at, "a key is shared by");
+    wrong(&|manifest| manifest.trustees.as_mut().unwrap().needed = 6, at, "a key can be shared by");
+    wrong(&|manifest| manifest.trustees.as_mut().unwrap().keys.clear(), at, "a key can be shared by");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().base.0.fill(0), at, "is not a unit modulo n^2");
 }
 
@@ -594,7 +607,7 @@ fn records_in_folders_survive_a_crash_and_take_one_writer() {
     assert!(failures(&report(&Folder(empty.path().to_owned()), POLICY))[0].1.contains("there is no record here"));
 }
 
-/// Heads as a clock leaves them that was set forward and back: sizes and times.
+/// Writes heads from a clock that was set forward and back, and returns their number.
 fn heads_of_a_bad_clock(folder: &Path) -> usize {
     let heads = [(2, "2026-11-22T20:10:00Z"), (4, "2099-01-01T00:00:00Z"), (5, "2026-11-22T20:12:00Z")];
     let lines = heads.map(|(size, time)| {
@@ -622,7 +635,7 @@ fn a_clock_that_is_set_back_leaves_a_record_that_verifies() {
     record.append(Entry::from_line(&good().lines[5]).unwrap().notice).unwrap();
     record.sign_head(&good().cast.board).unwrap();
     let heads = std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap();
-    let last = Head::from_line(heads.lines().last().unwrap()).unwrap();
+    let last = SignedTreeHead::from_line(heads.lines().last().unwrap()).unwrap();
     assert_eq!((last.size, last.time.as_str()), (6, "2099-01-01T00:00:00Z"));
     assert_eq!(failures(&report(&record.source(), POLICY)), []);
 }
@@ -644,7 +657,7 @@ fn heads_that_go_back_are_repaired_with_the_boards_key_alone() {
     std::fs::write(place.path().join("heads.jsonl"), reversed.concat()).unwrap();
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
     assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
-    // What is right stays as it is; where the last is missing, one is signed.
+    // Valid heads stay unchanged. If the last one is missing, a new one is signed.
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
     assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
     std::fs::remove_file(place.path().join("heads.jsonl")).unwrap();
@@ -655,15 +668,15 @@ fn heads_that_go_back_are_repaired_with_the_boards_key_alone() {
 #[test]
 fn as_many_heads_are_kept_as_can_be() {
     let key = Signer::generate().unwrap();
-    let head = |(size, second): (u64, u32)| Head {
+    let head = |(size, second): (u64, u32)| SignedTreeHead {
         size,
         time: format!("2026-11-22T20:15:{second:02}Z"),
         ..Board::default().head("2026-11-22T20:15:00Z", &key)
     };
-    // Every order of five seconds, with doubles, against all parts of it.
+    // Every order of five times with duplicates, compared with all subsequences.
     for code in 0..4_u32.pow(5) {
         let seconds: Vec<u32> = (0..5).map(|digit| code / 4_u32.pow(digit) % 4).collect();
-        let heads: Vec<Head> = (1..).zip(&seconds).map(|(size, &second)| head((size, second))).collect();
+        let heads: Vec<SignedTreeHead> = (1..).zip(&seconds).map(|(size, &second)| head((size, second))).collect();
         let kept = in_order(&heads);
         assert!(kept.windows(2).all(|two| two[0].time <= two[1].time && two[0].size < two[1].size));
         let longest = (0_u32..32)

@@ -1,5 +1,5 @@
-//! What a manifest can say besides: dates, late lists, blank votes. What verifiers make of it the
-//! corpus tests.
+//! Optional parts of a manifest: dates, late lists, blank votes. The corpus tests how verifiers
+//! treat them.
 
 use crate::common::{self, Running, contest};
 use hearith_election::{
@@ -49,7 +49,7 @@ fn a_blank_vote_stands_alone_and_is_counted() {
     running.share(2);
     running.share(3);
     running.finish();
-    // The third of them weighs 3.
+    // The third of them has weight 3.
     let votes = &running.state.result().unwrap().contests;
     assert_eq!(*votes, [vec![1, 4, 3, 2], vec![4, 3, 1], vec![4, 2]]);
 }
@@ -77,7 +77,7 @@ fn dates_bind_what_comes_when() {
     ] {
         assert_eq!(allowed(&state, kind, time), expected, "{kind} at {time}");
     }
-    // The board itself opens, as soon as there are voters, and closes.
+    // The board itself begins the vote as soon as there are voters, and ends it.
     assert!(state.due("2026-11-21T00:00:00Z").is_none());
     let voters = vec![Voter { id: "voter 0".into(), key: running.cast.voters[0].1.public(), weight: 1 }];
     let list = Body::Voters(Voters { election: state.election().id(), voters });
@@ -121,7 +121,7 @@ fn a_lost_credential_is_worth_nothing_once_it_is_replaced() {
     let ballot = running.make(1, &common::choices(1));
     assert!(matches!(state.check(&running.cast.ballot(1, ballot.clone())), Err(ErrorKind::BadSignature)));
     state.admit(&Notice::signed(Body::Ballot(ballot), &new)).unwrap();
-    // Nobody else's new credential can take the place of a ballot.
+    // No new credential can replace a ballot that was cast.
     let again = Signer::generate().unwrap();
     assert!(matches!(state.admit(&replace("voter 1", &again)), Err(ErrorKind::Voter { .. })));
     state.admit(&replace("voter 0", &again)).unwrap();

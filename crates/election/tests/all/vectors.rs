@@ -1,4 +1,4 @@
-//! The test vectors that other implementations are held to, held to this one.
+//! The test vectors of other implementations, applied to this one.
 
 use hearith_election::{
     Body, Bytes, Entry, Folder, Hash, Receipt, Signer, State, canonical, shown_tracker, verify, verify_ballots,
@@ -48,7 +48,7 @@ struct Known {
     secret: Bytes,
 }
 
-/// An election whose key one holder has.
+/// An election with a single key holder.
 #[derive(Deserialize)]
 struct Opened {
     heads: Vec<String>,
@@ -89,8 +89,8 @@ fn the_record_of_one_holder_is_good() {
     assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
-/// Elections of before: one whose dealer chose `v` and whose key carries no proof of its factors,
-/// and one whose trustees signed no shares.
+/// Elections of earlier versions: one whose dealer chose `v` and whose key has no proof of its
+/// factors, and one whose trustees did not sign shares.
 #[test]
 fn records_of_earlier_versions_are_refused_by_name() {
     #[derive(Deserialize)]
@@ -100,7 +100,7 @@ fn records_of_earlier_versions_are_refused_by_name() {
     }
     for (text, lacks) in [
         (include_str!("../vectors/chosen_base.json"), "no proof that it has two prime factors"),
-        (include_str!("../vectors/unsigned_shares.json"), "no keys to sign with"),
+        (include_str!("../vectors/unsigned_shares.json"), "no signing keys"),
     ] {
         let old: Old = canonical::parse("test vectors", text).unwrap();
         let folder = folder(&old.record, &old.heads);
@@ -143,7 +143,7 @@ fn keys_trackers_and_receipts_belong_to_it() {
         let values: Vec<usize> = openings.iter().map(|one| one.value).collect();
         assert_eq!(contest.chosen(&values), *chosen);
     }
-    // Any three of the trustees' shares give the result, those that were not used too.
+    // Any three of the trustees' shares give the result, including shares that were not used.
     let tally = entries.iter().find_map(|entry| match entry.notice.body() {
         Body::Tally(tally) => Some(tally.clone()),
         _ => None,

@@ -1,8 +1,8 @@
-//! Decryption as algorithm 3 of the MESA paper \[HDSST25\] has it ("CRT-base Paillier").
+//! Decryption by algorithm 3 of the MESA paper \[HDSST25\] ("CRT-base Paillier").
 //!
-//! The steps are numbered as there. The exponentiations run by windows instead of the paper's
-//! ladder. A power may come out one modulus too large, which step 3 mends. Where the paper prints
-//! the modulus `p` for the `q` branch, it is `q`.
+//! The steps are numbered as in the paper. The exponentiations use windows instead of the paper's
+//! ladder. A power may be one modulus too large, which step 3 corrects. Where the paper prints the
+//! modulus `p` for the `q` branch, this code uses `q`.
 
 use super::factors::Factors;
 use super::lazy::{LazyModulus, quotient};
@@ -10,15 +10,15 @@ use hearith_arith::natural::Secret;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus};
 use hearith_paillier::{Error, ErrorKind};
 
-/// Quarters of `2 N` bits of the moduli `p^2`, `q^2` and `n`, and of `p` and `q`.
+/// Quarters of `2 N` bits: `WHOLE` for the moduli `p^2`, `q^2` and `n`, `HALF` for `p` and `q`.
 const WHOLE: u32 = 2;
 const HALF: u32 = 1;
 
-/// Powers modulo `p^2` and `q^2`, which both algorithms of the paper start with.
+/// Powers modulo `p^2` and `q^2`, the first step of both algorithms in the paper.
 pub(super) struct Powers {
     squared: [Modulus; 2],
     exponents: [Secret; 2],
-    /// Bits of the primes, and limbs of `n`.
+    /// Length of the primes in bits, and number of limbs of `n`.
     bits: u32,
     limbs: usize,
 }
@@ -36,8 +36,8 @@ impl Powers {
         [0, 1].map(|i| self.squared[i].pow(c, Exponents::Shared(&self.exponents[i], self.bits)))
     }
 
-    /// Applies the post-processing to the powers of every row; fails for the first row that is no
-    /// unit.
+    /// Applies the post-processing to the powers of every row. Fails with the first row that is not
+    /// a unit.
     pub(super) fn post_process(
         &self,
         c: &Batch,
@@ -58,7 +58,7 @@ impl Powers {
 
 /// The constants of one prime's branch.
 struct Branch {
-    /// `p^2`, which is only compared with.
+    /// `p^2`, used only for comparison.
     squared: LazyModulus,
     prime: LazyModulus,
     divisor: Secret,
@@ -90,13 +90,13 @@ impl Crt {
         Ok(Crt { powers: Powers::new(factors)?, branches, n })
     }
 
-    /// The plaintexts of ciphertexts below `n^2`.
+    /// Decrypts ciphertexts below `n^2`.
     pub(super) fn decrypt(&self, c: &Batch) -> Result<Batch, Error> {
         self.powers.post_process(c, |at_p, at_q| self.plaintext(at_p, at_q))
     }
 
-    /// Steps 3 to 9 for powers below `2 p^2` and `2 q^2`; with 1 if both are 1 modulo `p` and `q`,
-    /// else 0.
+    /// Steps 3 to 9 for powers below `2 p^2` and `2 q^2`. Also returns 1 if the powers are 1 modulo
+    /// `p` and `q` respectively, otherwise 0.
     fn plaintext(&self, at_p: &[u64], at_q: &[u64]) -> (Secret, u64) {
         let (m_p, unit_p) = self.branch(&self.branches[0], at_p);
         let (m_q, unit_q) = self.branch(&self.branches[1], at_q);
@@ -123,15 +123,15 @@ mod tests {
     use hearith_arith::natural::add_assign;
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 
-    /// Both algorithms must take powers that are one modulus too large, which a lazy exponentiation
-    /// may leave.
+    /// Both algorithms must accept powers that are one modulus too large, as a lazy exponentiation
+    /// may return them.
     #[test]
     fn powers_may_be_unreduced() {
         for bits in [64, 126, 128, 130, 512] {
             let key = PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
             let (public, factors) = (key.public(), Factors::new(&key).unwrap());
             let (crt, ecrt) = (Crt::new(&factors).unwrap(), Ecrt::new(&factors).unwrap());
-            // Below n, as its highest byte is not 0 but this one is.
+            // Below n, since the highest byte of n is not 0 and this one is.
             let width = public.plaintext_bytes();
             let bytes: Vec<u8> =
                 (0..5 * width).map(|at| if at % width == 0 { 0 } else { (at * 89 + 7) as u8 }).collect();

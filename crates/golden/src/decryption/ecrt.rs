@@ -1,9 +1,9 @@
-//! Decryption as algorithm 4 of the MESA paper \[HDSST25\] has it ("eCRT-Paillier").
+//! Decryption by algorithm 4 of the MESA paper \[HDSST25\] ("eCRT-Paillier").
 //!
-//! Merging `e_p` and `l_3` into `t_p = e_p l_3 mod n` saves a multiplication a branch (equation 8).
-//! Because `t_p` is a multiple of `q`, a power that is one `p^2` too large changes the result by a
-//! multiple of `n` (equation 10), so nothing is judged before the last step. The steps are numbered
-//! as in the paper, whose `t_{q,R} = e_q R_0` is `t_q R_0`.
+//! Merging `e_p` and `l_3` into `t_p = e_p l_3 mod n` saves one multiplication per branch (equation
+//! 8). Because `t_p` is a multiple of `q`, a power that is one `p^2` too large changes the result
+//! by a multiple of `n` (equation 10). So no comparison is needed before the last step. The steps
+//! are numbered as in the paper, whose `t_{q,R} = e_q R_0` is `t_q R_0`.
 
 use super::crt::Powers;
 use super::factors::{Factors, one_row};
@@ -15,7 +15,7 @@ use hearith_paillier::Error;
 pub(super) struct Ecrt {
     powers: Powers,
     n: LazyModulus,
-    /// Of each branch the prime, and `t_p` in Montgomery form modulo `n`.
+    /// For each branch, the prime and `t_p` in Montgomery form modulo `n`.
     branches: [(Secret, Secret); 2],
 }
 
@@ -31,13 +31,13 @@ impl Ecrt {
         Ok(Ecrt { powers: Powers::new(factors)?, branches, n })
     }
 
-    /// The plaintexts of ciphertexts below `n^2`.
+    /// Decrypts ciphertexts below `n^2`.
     pub(super) fn decrypt(&self, c: &Batch) -> Result<Batch, Error> {
         self.powers.post_process(c, |at_p, at_q| self.plaintext(at_p, at_q))
     }
 
-    /// Steps 3 to 6 for powers below `2 p^2` and `2 q^2`; with 1 if both are 1 modulo `p` and `q`,
-    /// else 0.
+    /// Steps 3 to 6 for powers below `2 p^2` and `2 q^2`. Also returns 1 if the powers are 1 modulo
+    /// `p` and `q` respectively, otherwise 0.
     pub(super) fn plaintext(&self, at_p: &[u64], at_q: &[u64]) -> (Secret, u64) {
         let (m_p, unit_p) = self.branch(&self.branches[0], at_p);
         let (m_q, unit_q) = self.branch(&self.branches[1], at_q);

@@ -1,10 +1,10 @@
-//! The factors of `n`, and the constants that more than one way takes from them.
+//! The factors of `n`, and the constants that several methods derive from them.
 
 use hearith_arith::natural::{Secret, difference, product_in};
 use hearith_arith::{ArithError, Batch, Exponents, Modulus};
 use hearith_paillier::PrivateKey;
 
-/// `p < q`, the prime factors of `n`, and `n`; wiped when dropped.
+/// `n` and its prime factors `p < q`. Wiped when dropped.
 pub(super) struct Factors {
     pub(super) p: Modulus,
     pub(super) q: Modulus,
@@ -18,7 +18,7 @@ impl Factors {
         Ok(Factors { p: Modulus::new(engine, p)?, q: Modulus::new(engine, q)?, n: Modulus::new(engine, &n)? })
     }
 
-    /// 64-bit limbs of `n`, and of `p^2` and `q^2`.
+    /// Number of 64-bit limbs of `n`, and of `p^2` and `q^2`.
     pub(super) fn limbs(&self) -> usize {
         self.n.limbs()
     }
@@ -33,8 +33,8 @@ impl Factors {
         [&self.p, &self.q].map(|prime| difference(prime.as_limbs(), &[1]))
     }
 
-    /// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext:
-    /// `e_p = (-q)^-1 mod p` and `e_q = (-p)^-1 mod q`.
+    /// The factors that convert `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the
+    /// plaintext: `e_p = (-q)^-1 mod p` and `e_q = (-p)^-1 mod q`.
     pub(super) fn plaintext_factors(&self) -> [Secret; 2] {
         [(&self.p, &self.q), (&self.q, &self.p)].map(|(prime, other)| {
             let inverse = inverse(prime, other.as_limbs());
@@ -42,15 +42,15 @@ impl Factors {
         })
     }
 
-    /// `l_3 = q (q^-1 mod p)` and `l_4 = p (p^-1 mod q)`: 1 modulo one prime and 0 modulo the
-    /// other.
+    /// `l_3 = q (q^-1 mod p)` and `l_4 = p (p^-1 mod q)`, which are 1 modulo one prime and 0 modulo
+    /// the other.
     pub(super) fn idempotents(&self) -> [Secret; 2] {
         [(&self.p, &self.q), (&self.q, &self.p)]
             .map(|(prime, other)| product_in(other.as_limbs(), &inverse(prime, other.as_limbs()), self.limbs()))
     }
 }
 
-/// `x^-1` modulo a prime, by Fermat's little theorem; `x` of any width.
+/// `x^-1` modulo a prime, by Fermat's little theorem. `x` may have any width.
 pub(super) fn inverse(prime: &Modulus, x: &[u64]) -> Secret {
     let exponent = difference(prime.as_limbs(), &[2]);
     first_row(&prime.pow(&one_row(x), Exponents::Shared(&exponent, prime.bits())))

@@ -1,5 +1,5 @@
-//! Montgomery multiplication without the final comparison and subtraction, and comparisons on their
-//! own: what the algorithms of \[HDSST25\] count.
+//! Montgomery multiplication without the final comparison and subtraction, and separate
+//! comparisons: the operations counted for the algorithms of \[HDSST25\].
 
 use crate::count;
 use hearith_arith::natural::{self, Secret, product_in, resized};
@@ -12,12 +12,12 @@ pub(super) struct LazyModulus {
     /// `-m^-1 mod 2^64`.
     neg_inverse: Zeroizing<u64>,
     modulus: Modulus,
-    /// Quarters of `2 N` bits that a comparison counts for.
+    /// Quarters of `2 N` bits that a comparison counts as.
     quarters: u32,
 }
 
 impl LazyModulus {
-    /// A modulus that counts for `quarters` quarters of `2 N` bits.
+    /// Prepares a modulus whose comparisons count as `quarters` quarters of `2 N` bits.
     pub(super) fn new(engine: Engine, m: &[u64], quarters: u32) -> Result<Self, ArithError> {
         let modulus = Modulus::new(engine, m)?;
         let k = (modulus.bits() + 2).div_ceil(64) as usize;
@@ -29,7 +29,7 @@ impl LazyModulus {
         })
     }
 
-    /// `a R mod m`, the form of a constant factor.
+    /// Converts a constant factor to `a R mod m`.
     pub(super) fn enter(&self, a: &[u64]) -> Secret {
         let mut r = vec![0; self.m.len() + 1];
         r[self.m.len()] = 1;
@@ -37,8 +37,8 @@ impl LazyModulus {
         resized(product.row(0), self.m.len())
     }
 
-    /// `a b / R mod m`, below `2 m` if `a b < R m`: the paper's MM, whose multiplier is `N` bits
-    /// wide whatever the modulus.
+    /// `a b / R mod m`, below `2 m` if `a b < R m`: the paper's MM. Its multiplier is `N` bits wide
+    /// whatever the modulus.
     pub(super) fn multiply(&self, a: &[u64], b: &[u64]) -> Secret {
         count::multiplication(2);
         let k = self.m.len();
@@ -50,13 +50,13 @@ impl LazyModulus {
         resized(&sum[k..], k)
     }
 
-    /// Takes `m` off a value below `2 m` that is not below `m`.
+    /// Reduces a value below `2 m` to below `m`.
     pub(super) fn final_subtraction(&self, value: &mut [u64]) {
         count::comparison(self.quarters);
         natural::reduce_once(value, 0, &self.m);
     }
 
-    /// `a + b mod m` for residues: the paper's ModAdd, not counted there.
+    /// `a + b mod m` for residues: the paper's ModAdd, which the paper does not count.
     pub(super) fn add(&self, a: &[u64], b: &[u64]) -> Secret {
         let mut sum = resized(a, self.m.len());
         natural::add_assign(&mut sum, b);
@@ -64,13 +64,14 @@ impl LazyModulus {
         sum
     }
 
-    /// A number below `2 m` in the limbs of this modulus.
+    /// A number below `2 m`, in as many limbs as this modulus.
     pub(super) fn load(&self, number: &[u64]) -> Secret {
         resized(number, self.m.len())
     }
 }
 
-/// `L(u) = (u - 1) / p` for `u < 2 p^2`, by exact division, with 1 if `u` is 1 modulo `p`, else 0.
+/// `L(u) = (u - 1) / p` for `u < 2 p^2`, by exact division. Also returns 1 if `u` is 1 modulo `p`,
+/// otherwise 0.
 pub(super) fn quotient(u: &[u64], p: &[u64]) -> (Secret, u64) {
     let whole = u.len().max(2 * p.len() + 1);
     let mut rest = resized(u, whole);
@@ -80,7 +81,7 @@ pub(super) fn quotient(u: &[u64], p: &[u64]) -> (Secret, u64) {
     (quotient, natural::is_zero(&rest) & (1 ^ borrow))
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library and does not run in Miri.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;

@@ -1,66 +1,67 @@
-//! What an encryption over the integers takes: cycles of the encryptor in `rtl/dghv`, step by step,
-//! and of the paper's, by its equation 12 corrected.
+//! The cost of an encryption over the integers: cycles of the encryptor in `rtl/dghv` step by step,
+//! and cycles of the paper's by its corrected equation 12.
 
 use super::Parameters;
 use super::cost::Blocks;
 use super::four_step::{FourStep, Shape};
 
-/// Segments of an element that come out of the seed side by side.
+/// Number of segments of an element generated from the seed side by side.
 const LANES: u64 = 8;
 
-/// Lengths of a key, in bits but for the elements.
+/// Lengths of a key, in bits except for the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     /// The modulus, `phi`.
     pub modulus: u64,
-    /// `tau`, or the elements of each kind.
+    /// The number of elements, `tau`, or of elements of each kind.
     pub elements: u64,
-    /// Coefficients.
+    /// A coefficient.
     pub coefficient: u64,
-    /// Corrections of a compressed key.
+    /// A correction of a compressed key.
     pub correction: u64,
-    /// What the sum before its reduction has more than the modulus, `gamma`.
+    /// The bits by which the sum before its reduction exceeds the modulus, `gamma`.
     pub excess: u64,
 }
 
-/// How the encryptor is built.
+/// The configuration of the encryptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encryptor {
-    /// Cycles of a product of blocks: the length of its transforms.
+    /// Cycles of a product of blocks, which equal the length of its transforms.
     pub points: u64,
-    /// Words of a block.
+    /// Number of words of a block.
     pub block: u64,
-    /// Bits of a word.
+    /// Length of a word in bits.
     pub word: u64,
-    /// Words of a piece of the adder.
+    /// Number of words in a piece of the adder.
     pub chunk: u64,
-    /// Cycles from the start of a product to its end besides those of its products of blocks.
+    /// Cycles from the start of a product to its end, excluding its products of blocks.
     pub way: u64,
-    /// Cycles between steps: what was written is in memory, the next one is there.
+    /// Cycles between steps, until written words are in memory and the next step is available.
     pub between: u64,
-    /// Cycles after the last one, in which all inside becomes zero.
+    /// Cycles after the last step for clearing all internal state.
     pub clear: u64,
-    /// What makes long products of a reduction by transforms, if there is such a unit.
+    /// The unit that computes long products of a reduction by transforms, if there is one.
     pub transforms: Option<Transforms>,
 }
 
-/// `transform_product`.
+/// The configuration of `transform_product`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transforms {
-    /// Words that both factors have at least.
+    /// Minimum number of words of both factors.
     pub least: u64,
     /// Logarithm of the shortest transform of a row or column.
     pub shortest: u64,
-    /// How it multiplies.
+    /// The configuration of its transforms.
     pub by: FourStep,
 }
 
 impl Transforms {
-    /// That of [`FourStep::LONG`], from where on both products of a reduction of twice the bits
-    /// take fewer cycles with it than with [`Encryptor::HALVES`].
+    /// The unit with [`FourStep::LONG`]. From `least` words on, both products of a reduction of
+    /// twice the bits take fewer cycles with it than with [`Encryptor::HALVES`].
     pub const LONG: Transforms = Transforms { least: 1288, shortest: 6, by: FourStep::LONG };
 
-    /// The shape of a product that this makes.
+    /// The shape of a product, if the factors are long enough for this unit and a shape holds the
+    /// product.
     fn shape(&self, x: u64, y: u64, z: u64) -> Option<Shape> {
         let long = x.min(y) >= self.least;
         long.then(|| self.by.shape(self.shortest, (x + y).max(z) * self.by.word)).flatten()
@@ -70,39 +71,40 @@ impl Transforms {
 /// A pass over memory; lengths in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `terms` products of `x` by `y` words, the lowest `z` of their sum.
+    /// The lowest `z` words of the sum of `terms` products of `x` by `y` words.
     Product {
-        /// Of the one factor.
+        /// Words of the first factor.
         x: u64,
-        /// Of the other.
+        /// Words of the second factor.
         y: u64,
-        /// Of the result.
+        /// Words of the result.
         z: u64,
-        /// Pairs of factors.
+        /// Number of pairs of factors.
         terms: u64,
-        /// Sums side by side, with the same `x`.
+        /// Number of sums side by side, with the same `x`.
         lanes: u64,
     },
     /// A product by transforms.
     Transforms {
-        /// How it is made.
+        /// The configuration of the transforms.
         by: FourStep,
-        /// Of its matrices.
+        /// The shape of the matrices.
         shape: Shape,
         /// Words of the result.
         z: u64,
     },
-    /// A sum or difference of `z` words, the first operand of `x`.
+    /// A sum or difference of `z` words whose first operand has `x` words.
     Sum {
-        /// Of the first operand.
+        /// Words of the first operand.
         x: u64,
-        /// Of the result.
+        /// Words of the result.
         z: u64,
     },
 }
 
 impl Step {
-    /// Products of blocks: those of every column, and one of zeros for a column that has none.
+    /// The number of block products: those of every column, and one product of zeros for an empty
+    /// column.
     pub fn products(&self, block: u64) -> u64 {
         let Step::Product { x, y, z, terms, lanes } = *self else { return 0 };
         let [i, j, columns] = [x, y, z].map(|words| words.div_ceil(block));
@@ -110,12 +112,12 @@ impl Step {
         lanes * (0..columns).map(|c| (pairs(c) * terms).max(1)).sum::<u64>()
     }
 
-    /// Cycles, for a memory that answers at once.
+    /// Cycles with a memory that responds immediately.
     pub fn cycles(&self, design: &Encryptor) -> u64 {
         match *self {
             Step::Product { .. } => self.products(design.block) * design.points + design.way,
-            // One to choose the shape; the carry of a result that ends before its shape does is not
-            // waited for.
+            // One cycle to choose the shape. If the result ends before its shape does, the unit
+            // does not wait for its carry.
             Step::Transforms { by, shape, z } => {
                 let whole = z * by.word == by.base * shape.points();
                 1 + by.cycles(shape) - if whole { 0 } else { 2 }
@@ -126,18 +128,18 @@ impl Step {
 }
 
 impl Encryptor {
-    /// That of 128 points modulo `2^64 - 2^32 + 1`, words of 64 bits.
+    /// The encryptor with 128 points modulo `2^64 - 2^32 + 1` and words of 64 bits.
     pub const HALVES: Encryptor =
         Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 352, between: 5, clear: 1000, transforms: None };
 
-    /// That of 4096 points.
+    /// The encryptor with 4096 points.
     pub const LONG: Encryptor = Encryptor { points: 4096, block: 832, way: 16 * 1024, ..Encryptor::HALVES };
 
     fn words(&self, bits: u64) -> u64 {
         bits.div_ceil(self.word)
     }
 
-    /// `sum of b_i A_i` of coefficients of so many words, into `z` words.
+    /// Computes `sum of b_i A_i` for coefficients of `coefficient` words, into `z` words.
     fn elements(&self, lengths: &Lengths, coefficient: u64, terms: u64, z: u64) -> [Step; 4] {
         let segment = self.words(lengths.modulus).div_ceil(LANES);
         let short = coefficient + self.words(lengths.correction) + 1;
@@ -155,13 +157,13 @@ impl Encryptor {
         long.map_or(Step::Product { x, y, z, terms: 1, lanes: 1 }, |(by, shape)| Step::Transforms { by, shape, z })
     }
 
-    /// Words of scratch that the longest transforms of some steps take.
+    /// Words of scratch memory for the longest transforms in these steps.
     pub fn matrices(steps: &[Step]) -> u64 {
         let words = |step: &Step| if let Step::Transforms { by, shape, .. } = step { by.scratch(*shape) } else { 0 };
         steps.iter().map(words).max().unwrap_or(0)
     }
 
-    /// Steps of a reduction, the last ones of an encryption.
+    /// Number of steps of a reduction. They are the last steps of an encryption.
     pub const REDUCTION: usize = 11;
 
     /// Barrett's reduction of a number of `x` words.
@@ -186,7 +188,7 @@ impl Encryptor {
         ]
     }
 
-    /// Doubling, the noise, and the modulus if that is below zero.
+    /// Doubling, adding the noise, and adding the modulus if the result is negative.
     fn noise(&self, x: u64) -> [Step; 4] {
         [Step::Sum { x, z: x }; 4]
     }
@@ -211,19 +213,21 @@ impl Encryptor {
         begin.chain(self.noise(sum)).chain(self.reduction(lengths, sum)).collect()
     }
 
-    /// Cycles of steps one after another, and of wiping, a scratch of so many words included.
+    /// Cycles of consecutive steps and of wiping, including `scratch` words of scratch memory.
     pub fn cycles(&self, steps: &[Step], scratch: u64) -> u64 {
         let wipe = [Step::Sum { x: 0, z: scratch }];
-        // Memories become zero side by side, a word a cycle; the longest are those of tiles.
+        // Memories are cleared in parallel, one word per cycle. The longest ones are those of
+        // tiles.
         let tile = self.transforms.map_or(0, |transforms| transforms.by.columns << transforms.by.log);
         self.clear.max(tile) + steps.iter().chain(&wipe).map(|step| step.cycles(self) + self.between).sum::<u64>()
     }
 }
 
-/// The paper's encryption: so many products of a coefficient by an element, and the two products of
-/// a reduction, each by equation 12 with its number of blocks put right. For CMNT the products
-/// `A_i0 A_j1` modulo `A_0` are taken as given, `elements^2` of them, which is what its Table 6
-/// counts.
+/// Cycles of the paper's encryption: `products` products of a coefficient by an element, and the
+/// two products of a reduction.
+///
+/// Each follows equation 12 with the corrected number of blocks. For CMNT the `elements^2` products
+/// `A_i0 A_j1` modulo `A_0` are taken as given, as in its Table 6.
 pub fn paper(parameters: &Parameters, products: u64, coefficient: u64, modulus: u64) -> u64 {
     let step = u64::from(parameters.block_bits() / parameters.bus_bits());
     let way = 16 * u64::from(parameters.k.ilog2() + 1);
@@ -235,7 +239,7 @@ mod tests {
     use super::*;
     use crate::integer_fft::PRINTED;
 
-    /// Counted by hand: blocks of two words.
+    /// Counted by hand, with blocks of two words.
     #[test]
     fn products_of_blocks() {
         let product = |x, y, z, terms, lanes| Step::Product { x, y, z, terms, lanes }.products(2);
@@ -246,8 +250,8 @@ mod tests {
         assert_eq!(product(1, 1, 9, 1, 1), 1 + 4);
     }
 
-    /// Above the least length both products of a reduction of twice the modulus' bits take fewer
-    /// cycles by transforms, and below there is a length at which one does not.
+    /// From the least length on, both products of a reduction of twice the modulus' bits take fewer
+    /// cycles by transforms. Just below it, at least one of them does not.
     #[test]
     fn long_products_take_fewer_cycles_by_transforms() {
         let long = Transforms { least: 1, ..Transforms::LONG };
@@ -262,8 +266,8 @@ mod tests {
         assert_eq!(worst + 1, Transforms::LONG.least);
     }
 
-    /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clocks of its Table 5. The
-    /// rows of `2^32 - 2^20 + 1` were run with digits of 8 bits.
+    /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clock frequencies of its
+    /// Table 5. The rows of `2^32 - 2^20 + 1` used digits of 8 bits.
     #[test]
     fn table_6_follows() {
         let sets = [(0, 292.410, 8), (3, 254.054, 8), (1, 179.346, 24), (2, 166.450, 28)];
@@ -286,8 +290,8 @@ mod tests {
             [0.000786, 0.0142, 0.5165, 8.655],
             [0.000739, 0.0132, 0.4772, 7.994],
         ];
-        // What surrounds products weighs less the longer they are; printed seconds have two digits
-        // at first.
+        // The longer the products, the less the other steps matter. The first printed seconds have
+        // only two digits.
         for (size, tolerance) in [0.15, 0.03, 0.006, 0.002].into_iter().enumerate() {
             for set in 0..4 {
                 let ((alpha, gamma, beta), (delta, phi, tau)) = (cmnt[size], cnt[size]);

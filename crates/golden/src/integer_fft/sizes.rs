@@ -1,19 +1,19 @@
-//! The keys of \[CMOOH13\]'s Tables 1 and 2, as its figures and ours are computed for.
+//! The keys of Tables 1 and 2 in \[CMOOH13\], used to compute the paper's figures and ours.
 
 use super::encryption::Lengths;
 
-/// Lengths of a key; bits, but for the elements.
+/// Lengths of a key, in bits except for the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// The paper's word for it.
+    /// The paper's name for it.
     pub name: &'static str,
-    /// Of a coefficient.
+    /// A coefficient.
     pub coefficient: u64,
-    /// Of the modulus.
+    /// The modulus.
     pub modulus: u64,
-    /// `tau`, or the elements of each kind.
+    /// The number of elements, `tau`, or of elements of each kind.
     pub elements: u64,
-    /// Of the correction of an element, as `hearith-dghv` has it.
+    /// The correction of an element, as in `hearith-dghv`.
     pub correction: u64,
 }
 
@@ -21,7 +21,7 @@ const fn size(name: &'static str, coefficient: u64, modulus: u64, elements: u64,
     Size { name, coefficient, modulus, elements, correction }
 }
 
-/// CMNT's, as in Table 1.
+/// CMNT's keys, as in Table 1.
 pub const CMNT: [Size; 4] = [
     size("toy", 42, 160_000, 12, 1131),
     size("small", 52, 860_000, 23, 1685),
@@ -29,8 +29,8 @@ pub const CMNT: [Size; 4] = [
     size("large", 72, 19_000_000, 88, 2793),
 ];
 
-/// CNT's, as in Table 2: moduli are rounded there, and the last number of elements is a misprint
-/// for 7659 that its Table 6 was run with.
+/// CNT's keys, as in Table 2. The table rounds the moduli. Its last number of elements, 7695, is
+/// a misprint for 7659, but Table 6 was computed with it.
 pub const CNT: [Size; 4] = [
     size("toy", 936, 150_000, 158, 1031),
     size("small", 1476, 830_000, 572, 1611),
@@ -39,7 +39,7 @@ pub const CNT: [Size; 4] = [
 ];
 
 impl Size {
-    /// What the encryptor is told, for CMNT if that is `quadratic`.
+    /// The lengths for the encryptor, for CMNT if `quadratic` is set.
     pub fn lengths(&self, quadratic: bool) -> Lengths {
         let Size { coefficient, modulus, elements, correction, .. } = *self;
         let terms = u64::from(elements.ilog2()) + 2;

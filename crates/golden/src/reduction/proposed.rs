@@ -1,19 +1,19 @@
-//! The residue unit that the paper proposes.
+//! The residue unit proposed in the paper.
 
 use super::barrett::{Barrett, FlexibleBarrett, TruncatedBarrett};
 use super::{Fold, below, cut, pairs, powers};
 use hearith_rns::{Bounds, Error, ResidueUnitWidths, SpecialPrime};
 
-/// Algorithm 1 of \[CP24\]; [`ResidueUnitWidths`] has its formulas and the lengths of its words.
+/// Algorithm 1 of \[CP24\]. [`ResidueUnitWidths`] documents its formulas and word lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
-    /// The modulus, and how long words are.
+    /// The modulus and the word lengths.
     pub lengths: ResidueUnitWidths,
-    /// `beta^(2j) mod q` for each of the `d` pairs; the first is 1 and takes no multiplier.
+    /// `beta^(2j) mod q` for each of the `d` pairs. The first is 1 and needs no multiplier.
     pub constants: Vec<u64>,
-    /// The fold, which has the split `s`.
+    /// The fold, split at `s`.
     pub fold: Fold,
-    /// The Barrett reduction at the end.
+    /// The final Barrett reduction.
     pub barrett: Barrett,
 }
 
@@ -26,7 +26,7 @@ impl Proposed {
         Self::with(prime, modulus_bits, bounds, |q, k| Barrett::Flexible(FlexibleBarrett::new(q, k)))
     }
 
-    /// The same with a truncated Barrett reduction, whose multiplier is smaller.
+    /// The unit with a truncated Barrett reduction, whose multiplier is smaller.
     ///
     /// # Errors
     /// As [`Proposed::new`].
@@ -47,7 +47,7 @@ impl Proposed {
         Ok(Self { lengths, constants: powers(prime, 2, d), fold, barrett })
     }
 
-    /// Multipliers before the fold: `d - 1`.
+    /// Number of multipliers before the fold, `d - 1`.
     pub fn multipliers(&self) -> usize {
         self.constants.len() - 1
     }

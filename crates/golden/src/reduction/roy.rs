@@ -1,9 +1,9 @@
-//! The residue unit of HEPCloud, its multiplications side by side.
+//! The residue unit of HEPCloud with parallel multiplications.
 
 use super::{FlexibleBarrett, Fold, below, ceil_log2, cut, powers};
 use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 
-/// One multiplication a word (HEPCloud \[RJVVV18\], made parallel as \[CP24\] does):
+/// One multiplication per word (HEPCloud \[RJVVV18\], in the parallel form of \[CP24\]):
 ///
 /// ```text
 /// R1 = A[0] + sum of A[j] (2^(v j) mod q)            < 2^(2v + ceil(log2 t)) = 2^v_a
@@ -11,19 +11,19 @@ use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 /// R  = R2 mod q                                      one Barrett reduction, k = s + 1
 /// ```
 ///
-/// Any prime below `2^v` will do; a special one makes the multiplication by `q` in the Barrett
-/// reduction shifts and additions.
+/// Any prime below `2^v` is suitable. A special one turns the multiplication by `q` in the Barrett
+/// reduction into shifts and additions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoyParallel {
     /// The modulus.
     pub prime: SpecialPrime,
-    /// `t`, the words of an integer.
+    /// `t`, the number of words of an integer.
     pub words: u32,
-    /// `2^(v j) mod q` for each word; the first is 1 and takes no multiplier.
+    /// `2^(v j) mod q` for each word. The first is 1 and needs no multiplier.
     pub constants: Vec<u64>,
     /// The fold, from `v_a` bits.
     pub fold: Fold,
-    /// The Barrett reduction at the end.
+    /// The final Barrett reduction.
     pub barrett: FlexibleBarrett,
 }
 
@@ -39,7 +39,7 @@ impl RoyParallel {
         Ok(Self { prime, words, constants: powers(prime, 1, words), fold, barrett })
     }
 
-    /// Multipliers before the fold: `t - 1`.
+    /// Number of multipliers before the fold, `t - 1`.
     pub fn multipliers(&self) -> usize {
         self.constants.len() - 1
     }

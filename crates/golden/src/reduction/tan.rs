@@ -3,7 +3,7 @@
 use super::{FlexibleBarrett, below, ceil_log2, cut, pairs, powers};
 use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 
-/// A Barrett reduction for each pair of words, and one at the end (PaReNTT \[TCWLP24\], with blocks
+/// One Barrett reduction for each pair of words and a final one (PaReNTT \[TCWLP24\], with blocks
 /// of `l = 2` words):
 ///
 /// ```text
@@ -16,13 +16,13 @@ use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 pub struct Tan {
     /// The modulus.
     pub prime: SpecialPrime,
-    /// `t`, the words of an integer.
+    /// `t`, the number of words of an integer.
     pub words: u32,
     /// The Barrett reduction of a pair.
     pub pair_barrett: FlexibleBarrett,
-    /// `beta^(2j) mod q` for each of the `d` pairs; the first is 1 and takes no multiplier.
+    /// `beta^(2j) mod q` for each of the `d` pairs. The first is 1 and needs no multiplier.
     pub constants: Vec<u64>,
-    /// The Barrett reduction at the end.
+    /// The final Barrett reduction.
     pub barrett: FlexibleBarrett,
 }
 
@@ -43,7 +43,7 @@ impl Tan {
         })
     }
 
-    /// Multipliers between the Barrett reductions: `d - 1`.
+    /// Number of multipliers between the Barrett reductions, `d - 1`.
     pub fn multipliers(&self) -> usize {
         self.constants.len() - 1
     }

@@ -1,5 +1,5 @@
-//! The papers' ways to decrypt against known answers and against the product, on every engine of
-//! this machine.
+//! Tests the papers' decryption methods against known answers and against the product, on every
+//! engine of this machine.
 
 use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::encoding::encode_signed;
@@ -14,8 +14,7 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| has(engine.name(), engine.is_available()))
 }
 
-/// The known answers of the scheme's own tests, as far as they are wanted here; numbers in
-/// hexadecimal.
+/// The part of the scheme's known answers used here. Numbers are hexadecimal.
 #[derive(Deserialize)]
 struct Vectors {
     keys: Vec<KeyVector>,
@@ -56,7 +55,7 @@ fn key(p: &str, q: &str, engine: Engine) -> PrivateKey {
     PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine).unwrap()
 }
 
-/// Big-endian bytes of so many numbers, each in `width` bytes.
+/// Big-endian bytes of the numbers, each in `width` bytes.
 fn bytes(numbers: &[Integer], width: usize) -> Vec<u8> {
     let of = |number: &Integer| {
         let digits = number.to_digits::<u8>(Order::MsfBe);
@@ -92,7 +91,7 @@ fn known_ciphertexts_decrypt_in_every_way() {
             for way in Decryption::ALL {
                 let found = paper.decrypt(way, &c).unwrap();
                 assert_eq!(found.to_be_bytes()[..], expected, "{} {} bits, {engine}, {way}", vector.kind, vector.bits);
-                // A batch of one takes other paths through the lanes.
+                // A batch of one number takes a different path through the lanes.
                 let one = paper.decrypt(way, &c.range(1..2).unwrap()).unwrap();
                 assert_eq!(one, found.range(1..2).unwrap());
                 assert!(paper.decrypt(way, &c.range(0..0).unwrap()).unwrap().is_empty());
@@ -117,7 +116,7 @@ proptest! {
     }
 }
 
-/// The sizes lie on, just above and just below limbs of 64 and 52 bits.
+/// Key sizes at, just above and just below multiples of 64-bit and 52-bit limbs.
 #[test]
 fn keys_of_all_sizes() {
     for engine in engines() {

@@ -1,5 +1,5 @@
-//! Table 3 of the design for FHE over the integers \[CMOOH13\], printed and corrected, and products
-//! of blocks against GMP.
+//! Tests Table 3 of the design for FHE over the integers \[CMOOH13\], printed and corrected, and
+//! products of blocks against GMP.
 
 use hearith_golden::integer_fft::cost::{Blocks, multiplier, residue_products};
 use hearith_golden::integer_fft::{CORRECTED, Modulus, PRINTED, Parameters};
@@ -14,7 +14,7 @@ fn digits(parameters: &Parameters, number: &Integer) -> Vec<u64> {
     (0..parameters.k / 2).map(digit).collect()
 }
 
-/// The number that some coefficients make up.
+/// The number with these coefficients.
 fn number(parameters: &Parameters, coefficients: &[u128]) -> Integer {
     coefficients.iter().rev().fold(Integer::new(), |sum, &coefficient| (sum << parameters.base) + coefficient)
 }
@@ -23,7 +23,7 @@ fn number(parameters: &Parameters, coefficients: &[u128]) -> Integer {
 fn two_of_the_printed_roots_are_none() {
     assert_eq!(PRINTED.map(|parameters| parameters.has_root()), [true, true, false, false]);
     assert!(CORRECTED.iter().all(Parameters::has_root));
-    // A transform by a root that is none does not come back.
+    // A transform with an invalid root has no inverse.
     let x: Vec<u128> = (0..64).collect();
     assert_ne!(PRINTED[3].inverse(&PRINTED[3].transform(&x)), x);
     assert_eq!(CORRECTED[3].inverse(&CORRECTED[3].transform(&x)), x);
@@ -39,7 +39,7 @@ fn printed_digits_are_shorter_than_they_could_be() {
     assert_eq!(PRINTED.map(|parameters| parameters.bus_bits()), [32, 192, 224, 48]);
 }
 
-/// Two of the moduli are no primes: their roots are roots modulo each factor all the same.
+/// Two of the moduli are composite, but their roots are roots modulo each prime factor.
 #[test]
 fn roots_modulo_composite_moduli() {
     for (parameters, factors) in [(CORRECTED[0], [641, 6_700_417]), (CORRECTED[1], [274_177, 67_280_421_310_721])] {
@@ -51,19 +51,19 @@ fn roots_modulo_composite_moduli() {
     }
 }
 
-/// The paper's Table 4: with butterflies that multiply, every power of a root but 1 is a product.
+/// The paper's Table 4: if butterflies multiply, every power of a root except 1 needs a product.
 #[test]
 fn dsp_blocks_of_table_four() {
     assert_eq!(64 * multiplier(33), 256);
     assert_eq!(128 * multiplier(65), 2048);
     assert_eq!(residue_products(128) * multiplier(64), 18_496);
-    // And a product with a Barrett reduction takes 13.
+    // A product with a Barrett reduction takes 13.
     assert_eq!(residue_products(64) * 13, 6292);
 }
 
 #[test]
 fn cycles_of_a_long_product() {
-    // 8 cycles a block.
+    // 8 cycles per block.
     let blocks = Blocks::new(&CORRECTED[2], 150_000, 936);
     assert_eq!(blocks, Blocks { rows: 84, blocks: 1 });
     assert_eq!(blocks.cycles(8), 84 * 2 * 8);

@@ -1,5 +1,5 @@
-//! Table I of the MESA paper \[HDSST25\]: what post-processing costs, in operations on twice the
-//! bits of the key.
+//! Tests Table I of the MESA paper \[HDSST25\]: the cost of post-processing in operations on twice
+//! as many bits as the key has.
 
 use hearith_golden::count::{Counts, take};
 use hearith_golden::{Decryption, PaperKey};

@@ -1,13 +1,13 @@
-//! From a number's digits to residues, and from residues to the number. A run of 16 coefficients is
-//! a whole number of words.
+//! Conversion from a number's digits to residues, and from residues to the number. A run of 16
+//! coefficients is a whole number of words.
 
 use super::Word;
 use super::loops::{Factor, Moduli};
 use crate::memory::Prefetch;
+use crate::plan::{DIGITS, Digits, INVERSE, RUN, mask};
 use crate::primes::{LANES, Lanes, RADIX};
-use crate::shape::{DIGITS, Digits, INVERSE, RUN, mask};
 
-/// Digits of a run.
+/// Number of digits in a run.
 const COUNT: usize = DIGITS * RUN;
 
 #[inline(always)]
@@ -15,12 +15,11 @@ fn eight<W: Word>(words: &[u64], from: usize) -> W {
     W::load_words(words[from..].first_chunk().expect("eight words"))
 }
 
-/// The digits of a run, whose words start at `words`, of which there may be fewer at the end of a
-/// number.
+/// Extracts the digits of a run from its words. At the end of a number there may be fewer words.
 #[inline(always)]
 fn cut<W: Word>(words: &[u64], digits: &Digits, out: &mut [u64; COUNT]) {
     let mask = W::splat(mask(digits.bits));
-    // The last eight words are loaded from some words beyond the run.
+    // The last load of eight words may extend beyond the run.
     let mut padded = [0; COUNT];
     let words = match words.get(..COUNT) {
         Some(words) => words,
@@ -37,9 +36,9 @@ fn cut<W: Word>(words: &[u64], digits: &Digits, out: &mut [u64; COUNT]) {
     }
 }
 
-/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47, so that the sum of the
-/// first and of three products' upper halves is below `0.6 p`, and residues lie between 0 and
-/// `2 p`.
+/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47. So the sum of the
+/// first digit and the upper halves of three products is below `0.6 p`, and residues lie between 0
+/// and `2 p`.
 #[inline(always)]
 pub(super) fn residues<W: Word>(
     out: &mut [Lanes],
@@ -59,7 +58,7 @@ pub(super) fn residues<W: Word>(
             soon.request(RUN * i..RUN * (i + 1));
         }
         let words = number.get((from / RUN + i) * size..).unwrap_or(&[]);
-        // Beyond the number there are zeros.
+        // The part beyond the number is zero.
         if words.is_empty() {
             out.fill(Lanes::default());
             continue;
@@ -77,7 +76,7 @@ pub(super) fn residues<W: Word>(
     }
 }
 
-/// Signed sums become digits; the carry above them.
+/// Converts signed sums to digits and returns the carry above them.
 #[inline(always)]
 fn carry_out(sums: &mut [u64], bits: u32, mut carry: i64) -> i64 {
     for sum in sums {
@@ -88,7 +87,7 @@ fn carry_out(sums: &mut [u64], bits: u32, mut carry: i64) -> i64 {
     carry
 }
 
-/// The words that a run's digits are.
+/// Packs the digits of a run into words.
 #[inline(always)]
 fn pack<W: Word>(run: &[u64], digits: &Digits, out: &mut [u64]) {
     for pack in &digits.pack {
@@ -104,9 +103,9 @@ fn pack<W: Word>(run: &[u64], digits: &Digits, out: &mut [u64]) {
 /// See [`Kernel::combine`](super::Kernel::combine).
 ///
 /// With `y = v (M / p)^-1` for each prime, below `2 p`, a coefficient is `sum y (M / p) - t M` with
-/// `t = floor(sum y / p)`; the sum of fractions has 47 bits after the point, and a coefficient is
-/// less than half of `M`, so that a quarter more or less does not change the floor. As `t` is at
-/// most 16, its products with digits are below 2^52.
+/// `t = floor(sum y / p)`. The sum of fractions has 47 bits after the point. A coefficient is less
+/// than half of `M`, so adding a quarter does not change the floor. As `t` is at most 16, its
+/// products with digits are below 2^52.
 #[inline(always)]
 pub(super) fn combine<W: Word>(
     out: &mut [u64],
@@ -120,8 +119,8 @@ pub(super) fn combine<W: Word>(
     let (modulus, modulus_top) = (W::load(&digits.modulus), W::load(&digits.modulus_top));
     let cofactors = digits.cofactors.each_ref().map(W::load);
     let bits = digits.bits;
-    // What coefficients have above this one's place: the last one's upper digits, and what the one
-    // before and the last have above.
+    // Parts of earlier coefficients above the current place: the upper digits of the last one, the
+    // parts above these of the last two, and the carry.
     let (mut upper, mut tops, mut carry) = (m.zero, [m.zero; 2], 0);
     let (mut ys, mut ts) = ([Lanes::default(); RUN], [Lanes::default(); RUN]);
     let mut run = [0; COUNT + 2 * LANES];
@@ -130,8 +129,7 @@ pub(super) fn combine<W: Word>(
         if let Some(soon) = soon {
             soon.request(RUN * i..RUN * (i + 1));
         }
-        // Written and read again, so that the words of a vector are loaded to all lanes, which
-        // takes no shuffle.
+        // Stored and loaded again, because loading a word into all lanes needs no shuffle.
         for ((coefficient, ys), t) in coefficients.iter().zip(&mut ys).zip(&mut ts) {
             let y = scale.times_positive(W::load(coefficient), &m);
             y.store(ys);
@@ -148,7 +146,7 @@ pub(super) fn combine<W: Word>(
             let sums = sums.add(upper).add(tops[0]);
             upper = sums.upper_half();
             tops = [tops[1], high.last_lane().sub(m.zero.add_low(t, modulus_top))];
-            // The upper four are overwritten by the next ones.
+            // The next coefficient overwrites the upper four.
             sums.store_words(run[DIGITS * j..].first_chunk_mut().expect("eight places"));
         }
         carry = carry_out(&mut run[..COUNT], bits, carry);
@@ -158,7 +156,7 @@ pub(super) fn combine<W: Word>(
     upper.add(tops[0]).store(&mut above);
     tops[1].store(&mut top);
     carry = carry_out(&mut above.0[..DIGITS], bits, carry);
-    // It is not negative.
+    // This sum is not negative.
     above.0[DIGITS] = top.0[0].wrapping_add(carry as u64);
     let mut words = [0; 4];
     for (k, &digit) in above.0[..=DIGITS].iter().enumerate() {

@@ -1,30 +1,31 @@
-//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction)
-//! and products at the leaves.
+//! The inner loops of both engines: butterflies (\[Harvey14\], with the reduction of
+//! \[Montgomery85\]) and products at the leaves.
 //!
 //! # Bounds
-//! Factors of a product are below 2^52, and `16 p` is for every prime `p`. The product of `x` and a
-//! [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`, so it
-//! lies between `-p` and `p`, both excluded; `p` is added where it must not be negative.
+//! Factors of a product are below 2^52, and so is `16 p` for every prime `p`. The product of `x`
+//! and a [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`.
+//! So it lies strictly between `-p` and `p`, and `p` is added where it must not be negative.
 //! Coefficients are
-//! - below `12 p` on the way forward. Two levels: the first of four is reduced below `8 p` by one
-//!   conditional subtraction and the second stays as it is; `2 p` and `p` are added to them once,
-//!   then products are added and taken away, at most two of them. So all sums lie above zero, the
-//!   second one's below `14 p`, where it is a factor, and the results below `12 p`;
-//! - below `4 p` on the way back. Two levels: a sum of two is below `8 p`, of all four below
-//!   `16 p`, reduced by two conditional subtractions; a difference of two has `4 p` or `8 p` added
-//!   and is below `8 p` or `16 p` before it is multiplied; and what was multiplied is below `2 p`,
-//!   the sum of two such below `4 p`.
+//! - below `12 p` in the forward transform. Two levels: one conditional subtraction reduces the
+//!   first of four coefficients below `8 p`, and the second stays as it is. `2 p` and `p` are added
+//!   to them once, then at most two products are added or subtracted. All sums are therefore
+//!   positive. The second one is below `14 p` when used as a factor, and the results are below
+//!   `12 p`;
+//! - below `4 p` in the inverse transform. Two levels: a sum of two coefficients is below `8 p`,
+//!   and one of all four below `16 p`, which two conditional subtractions reduce. A difference of
+//!   two has `4 p` or `8 p` added and is below `8 p` or `16 p` before it is multiplied. Products
+//!   are below `2 p`, and the sum of two below `4 p`.
 //!
-//! At the leaves factors are brought below `2 p`. A sum of 15 upper halves of their products is
-//! below `15 (4 p^2 / 2^52) < 3.75 p`, so that its reduction lies between 0 and `5 p`, and below
-//! `9 p` with what it is added to.
+//! At the leaves factors are reduced below `2 p`. A sum of the upper halves of 15 products is below
+//! `15 (4 p^2 / 2^52) < 3.75 p`. Its reduction lies between 0 and `5 p`, or below `9 p` after
+//! adding it to the previous value.
 
 use super::{Target, Word};
 use crate::memory::Prefetch;
+use crate::plan::{INVERSE, P};
 use crate::primes::{Constant, INVERSES, LANES, Lanes, MASK, PRIMES, RADIX};
-use crate::shape::{INVERSE, P};
 
-/// The multiples of the primes that bounds are kept with.
+/// The multiples of the primes used to keep within the bounds.
 #[derive(Clone, Copy)]
 pub(super) struct Moduli<W> {
     pub(super) zero: W,
@@ -44,8 +45,8 @@ impl<W: Word> Moduli<W> {
         Moduli { zero, p, p2, p4, p8: p4.add(p4), minus_p: zero.sub(p) }
     }
 
-    /// Montgomery's reduction of sums of lower and of upper halves: `high + low / 2^52` and between
-    /// zero and `p` more, modulo `p`, for `inverse = p^-1`.
+    /// Montgomery's reduction of sums of lower and upper halves, for `inverse = p^-1`. Modulo `p`
+    /// the result is `high + low / 2^52`; it exceeds that by at most `p`.
     ///
     /// Proved: `reduced_correct` in formal/coq/butterflies.v.
     #[inline(always)]
@@ -87,13 +88,13 @@ impl<W: Word> Factor<W> {
     }
 }
 
-/// `x`, less `bound` if that is not more.
+/// `x - bound` if that is not negative, otherwise `x`.
 #[inline(always)]
 fn reduce<W: Word>(x: W, bound: W) -> W {
     x.min(x.sub(bound))
 }
 
-/// One, or minus one.
+/// The constant 1 or -1.
 const fn unit(negative: bool) -> Constant {
     let (mut value, mut by_inverse, mut i) = ([0; LANES], [0; LANES], 0);
     while i < LANES {
@@ -108,7 +109,7 @@ const fn unit(negative: bool) -> Constant {
 static ONE: Constant = unit(false);
 static MINUS_ONE: Constant = unit(true);
 
-/// The negative inverse of the root of node `node`: the root across its level.
+/// The negative inverse of the root of node `node`, which is the root mirrored within its level.
 ///
 /// Proved: `table_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
@@ -124,7 +125,8 @@ fn quarters(block: &mut [Lanes]) -> [&mut [Lanes]; 4] {
     [a, b, c, d]
 }
 
-/// One level: the polynomial modulo `x^(2 m) - w^2` becomes those modulo `x^m - w` and `x^m + w`.
+/// One level: splits a polynomial modulo `x^(2 m) - w^2` into its residues modulo `x^m - w` and
+/// `x^m + w`.
 ///
 /// Proved: `forward2_correct` in formal/coq/butterflies.v.
 #[inline(always)]
@@ -139,7 +141,7 @@ fn forward2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &M
     }
 }
 
-/// Two levels.
+/// Two levels at once.
 ///
 /// Proved: `forward4_correct` in formal/coq/butterflies.v.
 #[inline(always)]
@@ -162,7 +164,7 @@ pub(super) fn forward4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Const
     }
 }
 
-/// Undoes [`forward2`], times two.
+/// Undoes [`forward2`], except for a factor of two.
 ///
 /// Proved: `inverse2_correct` in formal/coq/butterflies.v.
 #[inline(always)]
@@ -176,7 +178,7 @@ fn inverse2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &M
     }
 }
 
-/// Undoes [`forward4`], times four.
+/// Undoes [`forward4`], except for a factor of four.
 ///
 /// Proved: `inverse4_correct` in formal/coq/butterflies.v.
 #[inline(always)]
@@ -255,7 +257,7 @@ pub(super) fn join<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]
     inverse4(block, node, roots, &Moduli::<W>::new());
 }
 
-/// Most coefficients of a leaf.
+/// Maximum number of coefficients of a leaf.
 const MOST: usize = 15;
 
 /// Coefficients `at..at + G` of a product at a leaf: sums of lower and of upper halves, reduced
@@ -351,8 +353,8 @@ pub(super) fn multiply<W: Word>(
     }
 }
 
-/// Puts sums below `5 p` in their place, or adds them to what is there, below `4 p`: below `4 p`
-/// again.
+/// Stores sums below `5 p`, or adds them to stored values below `4 p`. The stored results are below
+/// `4 p`.
 ///
 /// Proved: `leaf_correct` in formal/coq/leaves.v.
 #[inline(always)]
@@ -363,7 +365,7 @@ fn put<W: Word, const G: usize>(out: &mut [Lanes], sums: [W; G], add: bool, m: &
     }
 }
 
-/// Has the loops compiled for an engine, with the features that its instructions need.
+/// Compiles the loops for an engine with the target features of its instructions.
 macro_rules! kernel {
     ($engine:ty, $word:ty, { $(#[$feature:meta])? }) => {
         impl Kernel for $engine {
@@ -372,7 +374,7 @@ macro_rules! kernel {
                 fn compiled(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
                     $crate::engine::loops::forward::<$word>(block, node, levels, roots);
                 }
-                // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this
+                // SAFETY: only `dispatch!` reaches a kernel, and it selects engines that this
                 // machine can run.
                 #[allow(unused_unsafe)]
                 unsafe { compiled(block, node, levels, roots) }

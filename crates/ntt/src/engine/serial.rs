@@ -1,10 +1,10 @@
-//! The portable engine: a vector is eight words, worked on one after another.
+//! The portable engine: a vector is eight words, processed one after another.
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
 use crate::memory::Prefetch;
+use crate::plan::Digits;
 use crate::primes::{Constant, LANES, Lanes, MASK, RADIX};
-use crate::shape::Digits;
 
 /// The portable engine.
 pub(crate) struct Serial;

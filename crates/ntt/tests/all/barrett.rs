@@ -1,4 +1,4 @@
-//! Barrett's reduction and reciprocals against GMP, on every engine of this machine.
+//! Tests of Barrett's reduction and reciprocals against GMP, on every engine of this machine.
 
 use hearith_arith::Engine;
 use hearith_ntt::{Barrett, NttError, reciprocal};
@@ -26,13 +26,13 @@ fn check(barrett: &Barrett, x: &Integer) {
     assert!(Integer::from_digits(&out, Order::Lsf) == Integer::from(x % &modulus), "{barrett:?}");
 }
 
-/// Moduli of so many bits: the least, the greatest, and random ones.
+/// Moduli of `bits` bits: the smallest, the largest, and a random one.
 fn moduli(bits: usize, state: &mut RandState) -> Vec<Integer> {
     let random = power(bits - 1) + Integer::from(Integer::random_bits(bits as u32 - 1, state));
     vec![power(bits - 1), power(bits - 1) + 1, power(bits) - 1, random]
 }
 
-/// The greatest numbers, those beside multiples of the modulus, and random ones.
+/// The largest numbers, those next to multiples of the modulus, and random ones.
 fn numbers(modulus: &Integer, bits: usize, state: &mut RandState) -> Vec<Integer> {
     let top = power(bits);
     let largest = Integer::from(&top - 1) / modulus * modulus;

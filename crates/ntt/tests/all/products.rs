@@ -1,4 +1,4 @@
-//! Products of super-size numbers against GMP, on every engine of this machine.
+//! Tests of products of super-size numbers against GMP, on every engine of this machine.
 
 use hearith_arith::Engine;
 use hearith_ntt::{NttError, Ring};
@@ -21,7 +21,7 @@ fn random(limbs: usize, state: &mut RandState) -> Vec<u64> {
     number
 }
 
-/// Zero, one, the top bit, all ones, alternating ones, and random.
+/// Zero, one, the top bit, all ones, alternating runs of ones, and a random number.
 fn corners(limbs: usize, state: &mut RandState) -> Vec<Vec<u64>> {
     let mut numbers = vec![vec![0; limbs]; 3];
     if limbs > 0 {
@@ -57,7 +57,7 @@ fn every_short_length() {
     }
 }
 
-/// All pairs of numbers of two limbs whose bits come in two runs or fewer.
+/// Pairs of two-limb numbers whose ones form a single run.
 #[test]
 fn every_pair_of_two_runs_of_bits() {
     let mut numbers = vec![0_u128];
@@ -76,15 +76,15 @@ fn every_pair_of_two_runs_of_bits() {
     }
 }
 
-/// Limbs at which the shape of the transform changes, and those beside them.
+/// Lengths at which the plan of the transform changes, and their neighbours.
 #[test]
 fn lengths_around_every_switch() {
     let mut state = RandState::new();
     for engine in engines() {
-        let mut shape = None;
+        let mut plan = None;
         for limbs in (2..1500).chain((1500..40_000).step_by(97)) {
             let ring = Ring::new(engine, limbs).unwrap();
-            if shape.replace(ring.shape()) == Some(ring.shape()) {
+            if plan.replace(ring.plan()) == Some(ring.plan()) {
                 continue;
             }
             for limbs in [ring.limbs(), limbs, limbs - 1] {
@@ -97,7 +97,8 @@ fn lengths_around_every_switch() {
     }
 }
 
-/// Lengths that are divided among caches, on one thread and on several, whose results are the same.
+/// Lengths that are divided among caches, with one and several threads. The results must be the
+/// same.
 #[test]
 fn long_numbers_on_several_threads() {
     let mut state = RandState::new();
@@ -128,7 +129,7 @@ fn long_numbers_on_several_threads() {
     }
 }
 
-/// Factors of 10^9 bits, whose product is compared modulo four primes.
+/// Compares the product of factors of 10^9 bits modulo four primes.
 #[test]
 #[ignore = "takes 2.3 GB of memory"]
 fn factors_of_ten_to_the_nine_bits() {
@@ -148,7 +149,7 @@ fn factors_of_ten_to_the_nine_bits() {
     }
 }
 
-/// As many terms as were asked for, all of them the largest.
+/// Sums with the maximum number of terms and largest factors.
 #[test]
 fn sums_of_products() {
     for engine in engines() {
@@ -173,7 +174,7 @@ fn sums_of_products() {
     }
 }
 
-/// Modulo `2^N - 1`, worst carries included.
+/// Products modulo `2^N - 1`, including worst-case carries.
 #[test]
 fn cyclic_products() {
     let mut state = RandState::new();

@@ -5,10 +5,10 @@ use crate::{Error, ErrorKind};
 use hearith_arith::natural::to_decimal;
 use zeroize::Zeroizing;
 
-/// The decimal number in `text`, in units of `10^-scale`, exactly.
+/// Parses a decimal number exactly, in units of `10^-scale`.
 ///
-/// The text is an optional sign, digits, and optionally a point and more digits: no spaces, no
-/// exponent, no separators. Decimal places beyond the scale must be zeros.
+/// The text is an optional sign, digits, and optionally a point and more digits. Spaces, exponents
+/// and separators are not accepted. Decimal places beyond the scale must be zeros.
 ///
 /// ```
 /// use hearith_paillier::ErrorKind;
@@ -20,9 +20,9 @@ use zeroize::Zeroizing;
 /// ```
 ///
 /// # Errors
-/// [`NotANumber`](ErrorKind::NotANumber), [`TooManyPlaces`](ErrorKind::TooManyPlaces) or
-/// [`OutOfRange`](ErrorKind::OutOfRange): not such a number, too many decimal places, or beyond 128
-/// bits.
+/// [`NotANumber`](ErrorKind::NotANumber) for any other text,
+/// [`TooManyPlaces`](ErrorKind::TooManyPlaces) for too many decimal places, or
+/// [`OutOfRange`](ErrorKind::OutOfRange) beyond 128 bits.
 pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     let (negative, unsigned) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -38,7 +38,7 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     let missing = (scale as usize).checked_sub(places.len()).ok_or(ErrorKind::TooManyPlaces { scale })?;
     let digits = whole.bytes().chain(places.bytes()).map(|byte| i128::from(byte - b'0'));
     let mut value = digits.chain(std::iter::repeat_n(0, missing)).try_fold(0i128, |value, digit| {
-        // Counting downwards reaches the least number too.
+        // Accumulating negative values also reaches the minimum.
         value.checked_mul(10)?.checked_sub(digit)
     });
     if !negative {
@@ -47,8 +47,8 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     value.ok_or_else(|| ErrorKind::OutOfRange.into())
 }
 
-/// A number in units of `10^-scale` as a decimal with exactly `scale` places. The text is the
-/// caller's to wipe.
+/// Formats a number in units of `10^-scale` as a decimal with exactly `scale` places. The caller
+/// must wipe the text.
 ///
 /// ```
 /// use hearith_paillier::encoding::format_decimal;
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(parse_decimal("-17014118346046923173168730371588410572.8", 1), Ok(i128::MIN));
         assert_eq!(parse_decimal("170141183460469231731687303715884105728", 0), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("1", 39), Err(ErrorKind::OutOfRange.into()));
-        // A loop of so many rounds takes minutes in Miri.
+        // A loop with millions of rounds takes minutes in Miri.
         assert_eq!(parse_decimal("0", if cfg!(miri) { 4000 } else { 4_000_000 }), Ok(0));
         assert_eq!(format_decimal(0, 3), "0.000");
         assert_eq!(format_decimal(i128::MIN, 40), "-0.0170141183460469231731687303715884105728");

@@ -1,4 +1,4 @@
-//! Signed integers: a negative number `-x` is the residue `n - x`.
+//! Signed integers: the residue of a negative number `-x` is `n - x`.
 
 use crate::ciphertexts::check_key;
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
@@ -7,7 +7,7 @@ use hearith_arith::natural::{self, difference, has_bits_from, to_decimal};
 use std::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// An integer of any size. Wiped when dropped; `Debug` shows its length only.
+/// An integer of any size. Wiped when dropped; `Debug` shows only its length.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Signed {
     negative: bool,
@@ -15,30 +15,30 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// The integer with this magnitude, least significant limb first, and sign; zero has none. The
-    /// limbs are wiped with it, where they stand.
+    /// Creates the integer with this sign and this magnitude, least significant limb first. Zero
+    /// has no sign. The integer takes over the vector and wipes it when dropped.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
         let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
     }
 
-    /// Whether it is below zero.
+    /// Whether the integer is negative.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// Whether it is zero.
+    /// Whether the integer is zero.
     pub fn is_zero(&self) -> bool {
         natural::is_zero(&self.magnitude) == 1
     }
 
-    /// Its magnitude in 64-bit limbs, least significant first; the highest may be zero.
+    /// The magnitude in 64-bit limbs, least significant first. The highest limb may be zero.
     pub fn magnitude(&self) -> &[u64] {
         &self.magnitude
     }
 
-    /// Whether its magnitude is larger than `range * additions`, the most that the sum of so many
-    /// numbers can have.
+    /// Whether the magnitude exceeds `range * additions`, the bound for a sum of `additions`
+    /// numbers of magnitude up to `range`.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -52,8 +52,8 @@ impl Signed {
         natural::is_zero(high) == 0 || (natural::is_zero(above) & natural::less(bound, low)) == 1
     }
 
-    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is
-    /// the caller's to wipe.
+    /// Formats the number in units of `10^-scale` as a decimal with exactly `scale` places. The
+    /// caller must wipe the text.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -64,7 +64,7 @@ impl Signed {
         with_point(self.negative, &Zeroizing::new(to_decimal(&self.magnitude)), scale)
     }
 
-    /// The number, if it fits.
+    /// The number as `i128`, if it fits.
     pub fn to_i128(&self) -> Option<i128> {
         if has_bits_from(&self.magnitude, 128) {
             return None;
@@ -75,8 +75,8 @@ impl Signed {
     }
 }
 
-/// Puts sign and decimal point where they belong, into a text that never grows: growing would leave
-/// copies behind.
+/// Inserts the sign and the decimal point. The text has its full capacity from the start, because
+/// growing would leave copies behind.
 pub(super) fn with_point(negative: bool, digits: &str, scale: u32) -> String {
     let scale = scale as usize;
     let padding = (scale + 1).saturating_sub(digits.len());
@@ -131,11 +131,11 @@ impl fmt::Debug for Signed {
     }
 }
 
-/// Integers as plaintexts, one a row. Constant time in the values.
+/// Encodes integers as plaintexts, one per row. Constant time in the values.
 ///
 /// # Errors
-/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude is above `(n - 1) / 2`, which only
-/// keys of less than 130 bits bring about.
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude exceeds `(n - 1) / 2`, which can
+/// only happen for keys of less than 130 bits.
 // Proved: `signed_correct` in formal/coq/encodings.v.
 // Proved: `signed_sum_correct` in formal/coq/encodings.v.
 pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
@@ -159,7 +159,7 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
     Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
 }
 
-/// Plaintexts as integers: residues up to `(n - 1) / 2` are positive, those above negative.
+/// Decodes plaintexts as integers: residues up to `(n - 1) / 2` are positive, larger ones negative.
 /// Constant time in the values.
 ///
 /// # Errors
@@ -187,10 +187,10 @@ fn half(key: &PublicKey) -> Vec<u64> {
     (0..n.len()).map(limb).collect()
 }
 
-/// Integers of any size as plaintexts, up to a magnitude.
+/// Encodes integers of any size with a magnitude of at most `most`.
 ///
 /// # Errors
-/// [`OutOfRange`](ErrorKind::OutOfRange) for the first that is larger.
+/// [`OutOfRange`](ErrorKind::OutOfRange) for the first integer that is larger.
 pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> Result<Plaintexts, Error> {
     let limbs = key.plaintext_limbs();
     let mut residues = Batch::zeros(values.len(), limbs);

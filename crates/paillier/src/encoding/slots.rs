@@ -1,9 +1,8 @@
-//! Several numbers in one plaintext, with headroom for additions.
+//! Packing of several numbers into one plaintext, with headroom for additions.
 //!
-//! Row `v_0, v_1, ...` becomes `sum v_i 2^(w i)` modulo `n`, with slots of `w` bits, and adding
-//! plaintexts adds up every slot. A negative slot borrows from the slot above; adding `2^(w-1)` to
-//! every slot before taking them apart gives all borrows back, since then every slot is in
-//! `[0, 2^w)`.
+//! A row `v_0, v_1, ...` becomes `sum v_i 2^(w i)` modulo `n`, with slots of `w` bits. Adding
+//! plaintexts adds every slot. A negative slot borrows from the slot above. Adding `2^(w-1)` to
+//! every slot before splitting them reverses all borrows, because every slot is then in `[0, 2^w)`.
 
 use super::Signed;
 use crate::ciphertexts::check_key;
@@ -12,11 +11,11 @@ use hearith_arith::Batch;
 use hearith_arith::natural::{self, bits_at, has_bits_from};
 use zeroize::Zeroizing;
 
-/// Limbs that hold a slot: at most 128 bits of value, 64 of additions and a sign.
+/// Limbs for a slot: at most 128 bits of value, 64 bits for additions and a sign.
 const SLOT_LIMBS: usize = 4;
 
-/// How numbers share a plaintext: `slots` slots, each for a number's bits, the bits that additions
-/// need, and a sign.
+/// How numbers share a plaintext: `slots` slots, each with bits for a number, for additions and for
+/// a sign.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -43,17 +42,17 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// A layout for keys of `key_bits` bits with `slots` slots for numbers of magnitude up to
-    /// `range`, of which up to `max_additions` are added up.
+    /// Creates a layout for keys of `key_bits` bits, with `slots` slots for numbers of magnitude up
+    /// to `range` and sums of up to `max_additions` rows.
     ///
     /// # Errors
-    /// [`DoesNotFit`](crate::ErrorKind::DoesNotFit), which says how many slots would, or
+    /// [`DoesNotFit`](crate::ErrorKind::DoesNotFit), which states how many slots would fit, or
     /// [`EmptyLayout`](crate::ErrorKind::EmptyLayout) if `slots` or `max_additions` is 0.
     pub fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> Result<Self, Error> {
         if slots == 0 || max_additions == 0 {
             return Err(ErrorKind::EmptyLayout.into());
         }
-        // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product
+        // range < 2^value_bits and max_additions <= 2^addition_bits, so sums are below the product
         // of both powers.
         let value_bits = u128::BITS - range.leading_zeros();
         let addition_bits = u64::BITS - (max_additions - 1).leading_zeros();
@@ -62,7 +61,7 @@ impl SlotLayout {
         if slots <= fits { Ok(layout) } else { Err(ErrorKind::DoesNotFit { slots, slot_bits, key_bits, fits }.into()) }
     }
 
-    /// How many slots for such numbers fit into a plaintext of a key of `key_bits` bits.
+    /// Number of slots for such numbers that fit into a plaintext of a key of `key_bits` bits.
     pub fn fits(key_bits: u32, range: u128, max_additions: u64) -> usize {
         match SlotLayout::new(key_bits, usize::MAX, range, max_additions).as_ref().map_err(Error::kind) {
             Err(&ErrorKind::DoesNotFit { fits, .. }) => fits,
@@ -70,24 +69,24 @@ impl SlotLayout {
         }
     }
 
-    /// Slots that fit: all of them together stay below `2^(key_bits - 1) <= n`.
+    /// Number of slots that fit: all of them together stay below `2^(key_bits - 1) <= n`.
     ///
     /// Proved: `slots_correct` in formal/coq/encodings.v.
     fn fitting(&self, key_bits: u32) -> usize {
         (key_bits.saturating_sub(1) / self.slot_bits()) as usize
     }
 
-    /// Slots of a plaintext.
+    /// Number of slots per plaintext.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The largest magnitude that [`SlotLayout::pack`] takes.
+    /// Maximum magnitude that [`SlotLayout::pack`] accepts.
     pub fn range(&self) -> u128 {
         self.range
     }
 
-    /// The most rows that may be added up.
+    /// Maximum number of rows in a sum.
     pub fn max_additions(&self) -> u64 {
         self.max_additions
     }
@@ -97,23 +96,22 @@ impl SlotLayout {
         self.value_bits
     }
 
-    /// Further bits that additions need.
+    /// Additional bits for sums.
     pub fn addition_bits(&self) -> u32 {
         self.addition_bits
     }
 
-    /// Bits of a slot: both, and a sign.
+    /// Bits of a slot: for a magnitude, for additions and for a sign.
     // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn slot_bits(&self) -> u32 {
         self.value_bits + self.addition_bits + 1
     }
 
-    /// Plaintexts of rows of numbers, `slots` numbers a row one after another. Constant time in the
-    /// values.
+    /// Packs rows of `slots` consecutive numbers into plaintexts. Constant time in the values.
     ///
     /// # Errors
     /// [`OutOfRange`](crate::ErrorKind::OutOfRange), [`PartialRow`](crate::ErrorKind::PartialRow),
-    /// or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is shorter than the layout's.
+    /// or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is too short for the layout.
     // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
         self.check_key_length(key)?;
@@ -134,20 +132,20 @@ impl SlotLayout {
         Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
     }
 
-    /// The numbers in the slots of plaintexts, `slots` numbers a row one after another. Constant
-    /// time in the values.
+    /// Unpacks the numbers in the slots of plaintexts, `slots` consecutive numbers per row.
+    /// Constant time in the values.
     ///
-    /// `additions` says of each plaintext how many packed rows it is the sum of, a row times `w`
-    /// counting `w` times. A sum of more than [`SlotLayout::max_additions`] rows can carry from
-    /// slot to slot unseen, so the plaintext alone does not tell.
+    /// `additions` states for each plaintext how many packed rows it is the sum of; a row
+    /// multiplied by `w` counts `w` times. The plaintext alone does not reveal this: a sum of more
+    /// than [`SlotLayout::max_additions`] rows can carry undetected from slot to slot.
     ///
-    /// All slots of a row are `None` if it is the sum of more rows than that, or if the plaintext
-    /// is none that sums within the layout's headroom can make: some slot has overflowed, or the
-    /// plaintext was packed otherwise.
+    /// All slots of a row are `None` if it is the sum of more rows than that, or if no sum within
+    /// the headroom yields this plaintext. In that case a slot has overflowed or the plaintext was
+    /// packed differently.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless
-    /// there are as many `additions` as plaintexts.
+    /// there is one entry in `additions` per plaintext.
     // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn unpack(
         &self,
@@ -178,13 +176,13 @@ impl SlotLayout {
         if slots <= fits { Ok(()) } else { Err(ErrorKind::DoesNotFit { slots, slot_bits, key_bits, fits }.into()) }
     }
 
-    /// What every slot is raised by: `2^(w-1)`.
+    /// The offset `2^(w-1)` of every slot.
     fn middle(&self) -> [u64; SLOT_LIMBS] {
         let top = self.slot_bits() - 1;
         std::array::from_fn(|index| if index as u32 == top / 64 { 1 << (top % 64) } else { 0 })
     }
 
-    /// All slots' middles together.
+    /// The offsets of all slots combined.
     fn offset(&self, key: &PublicKey) -> Vec<u64> {
         let mut offset = vec![0; key.plaintext_limbs()];
         (0..self.slots).for_each(|slot| self.put(&mut offset, slot, &self.middle()));
@@ -199,12 +197,12 @@ impl SlotLayout {
         raised
     }
 
-    /// Puts a number below `2^w` into a slot that is 0.
+    /// Writes a number below `2^w` into a slot that is 0.
     fn put(&self, row: &mut [u64], slot: usize, number: &[u64; SLOT_LIMBS]) {
         let position = slot * self.slot_bits() as usize;
         let (at, shift) = (position / 64, position % 64);
         for (index, &limb) in number.iter().enumerate() {
-            // What lies beyond the row, or would be shifted out of a limb, is zero.
+            // Bits beyond the row or shifted out of a limb are zero.
             if let Some(low) = row.get_mut(at + index) {
                 *low |= limb << shift;
             }
@@ -214,7 +212,7 @@ impl SlotLayout {
         }
     }
 
-    /// The signed number in a slot of a raised row.
+    /// The signed number in a slot of a row to which the offsets were added.
     fn take(&self, row: &[u64], slot: usize) -> Signed {
         let width = self.slot_bits() as usize;
         let part = |from: usize| bits_at(row, slot * width + from, width.saturating_sub(from).min(32) as u32);

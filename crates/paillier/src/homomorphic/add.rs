@@ -1,4 +1,4 @@
-//! Sums and differences row by row.
+//! Row-wise sums and differences.
 
 use super::blocks::by_blocks;
 use super::inverse::inverses;
@@ -8,8 +8,9 @@ use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Pairs};
 
 impl PublicKey {
-    /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew:
-    /// whoever has all three can tell what was added to what ([`PublicKey::rerandomise`] hides it).
+    /// Adds two batches row by row, by multiplying ciphertexts modulo `n^2`. The results are not
+    /// re-randomised: anyone who has all three can tell which rows were added
+    /// ([`PublicKey::rerandomise`] hides it).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -30,12 +31,12 @@ impl PublicKey {
     pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         let sums = self.ciphertexts(self.squared().mul(a.batch(), b.batch()));
-        // Of ciphertexts that everybody may see, the sums are known as well.
+        // The sums of public ciphertexts are public.
         Ok(if a.is_secret() || b.is_secret() { sums } else { sums.public() })
     }
 
-    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see
-    /// [`PublicKey::negate`]. Not randomised anew, as [`PublicKey::add`].
+    /// Subtracts two batches row by row, by multiplying with inverses modulo `n^2`; see
+    /// [`PublicKey::negate`]. The results are not re-randomised; see [`PublicKey::add`].
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or
@@ -46,9 +47,9 @@ impl PublicKey {
         self.add(a, &self.negate(b)?)
     }
 
-    /// Ciphertexts of the negatives: the inverses modulo `n^2`, hundreds of them with one inversion
-    /// and three multiplications each. Anybody can tell that they belong to the given ones until
-    /// they are re-randomised.
+    /// Negates ciphertexts, by inverting them modulo `n^2`. A block of several hundred rows takes
+    /// one inversion and three multiplications per row. Anyone can link the results to the inputs
+    /// until they are re-randomised.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
@@ -64,9 +65,10 @@ impl PublicKey {
         Ok(if ciphertexts.is_secret() { negatives } else { negatives.public() })
     }
 
-    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n^2` each.
-    /// The ciphertexts are not randomised anew: whoever knows both the old and the new ones can
-    /// read the plaintexts added. Where they are secret, add [`PublicKey::encrypt`]ed ones, or
+    /// Adds plaintexts row by row, at one multiplication modulo `n^2` each.
+    ///
+    /// The results are not re-randomised: anyone who knows the ciphertexts before and after can
+    /// read the plaintexts. If these are secret, add [`PublicKey::encrypt`]ed ones, or
     /// [`PublicKey::rerandomise`] the result.
     ///
     /// # Errors
@@ -75,7 +77,7 @@ impl PublicKey {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), added.key_id())?;
         check_lengths(ciphertexts.len(), added.len())?;
-        // `1 + m n`: the ciphertexts of randomiser 1.
+        // `1 + m n`: ciphertexts with randomiser 1.
         let one = resized(&[1], self.root().limbs());
         let sums = by_blocks(added.len(), self.squared().limbs(), |rows| {
             let low = Batch::repeat(&one, rows.len());

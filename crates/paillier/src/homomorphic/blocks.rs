@@ -1,19 +1,17 @@
-//! Operations of several steps, some rows at a time: what the steps hand on stays in the cache and
-//! is made, and wiped, by all threads.
+//! Multi-step operations on blocks of rows. Intermediate results stay in the cache, and all threads
+//! compute and wipe them.
 
 use hearith_arith::Batch;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows of a block: enough that threads and vectors have their fill, few enough for a core's own
-/// cache.
+/// Rows per block: enough to fill threads and vectors, and few enough for a core's own cache.
 const ROWS: usize = 256;
 
-/// The rows of `limbs` limbs that an operation gives for ranges of rows, each of which it takes
-/// alone.
+/// Computes rows of `limbs` limbs by applying `work` to ranges of rows in parallel.
 ///
 /// # Errors
-/// That of the first range that fails.
+/// The error of the first range that fails.
 pub(super) fn by_blocks<E: Send>(
     rows: usize,
     limbs: usize,
@@ -28,7 +26,7 @@ pub(super) fn by_blocks<E: Send>(
         place.copy_from_slice(work(start..start + place.len() / limbs)?.as_limbs());
         Ok(())
     });
-    // All rows are computed before one is judged, so that the error is the first row's, whichever
+    // Computes all blocks before checking for errors, so the error is the first row's, whichever
     // core was faster.
     blocks.collect::<Vec<_>>().into_iter().collect::<Result<(), E>>()?;
     Ok(out)
@@ -38,7 +36,7 @@ pub(super) fn by_blocks<E: Send>(
 mod tests {
     use super::*;
 
-    /// Rows of two limbs that say which row they are of.
+    /// Rows of two limbs that contain their row number.
     fn numbered(rows: Range<usize>) -> Batch {
         let rows: Vec<[u64; 2]> = rows.map(|row| [row as u64, 7]).collect();
         Batch::from_rows(2, rows.iter().map(|row| &row[..]))

@@ -4,21 +4,25 @@ use hearith_arith::natural::{
     add_assign, bit_length, bits_at, inverse_word, is_one, is_zero, less, limbs_of, sub_assign,
 };
 
-/// Steps of the binary algorithm that go by the leading and the last bits of both numbers, before
-/// these are brought up to date.
+/// Number of steps of the binary algorithm that use only the leading and last bits of both numbers,
+/// before the full numbers are updated.
 const STEPS: u32 = 31;
 
-/// The inverse of a public number below an odd public modulus of as many limbs, if they have no
-/// factor in common. The time depends on both.
+/// The inverse of a public number modulo an odd public modulus with the same number of limbs;
+/// `None` if they share a factor. The number must be below the modulus. The running time depends on
+/// both.
 ///
-/// The binary algorithm of Euclid as \[Pornin20\] arranges it: 31 steps look at one word of each
-/// number, made of the leading 33 bits and the last 31, and gather what they did in four small
-/// factors, which are then applied to the whole numbers.
+/// This is the binary Euclidean algorithm as arranged in \[Pornin20\]. A round of 31 steps looks at
+/// one word per number, made of the leading 33 bits and the last 31 bits. It accumulates its effect
+/// in four small factors, which are then applied to the full numbers.
 ///
 /// # Panics
 /// If the lengths differ or the modulus is even.
 pub(super) fn inverse_public(number: &[u64], modulus: &[u64]) -> Option<Vec<u64>> {
-    assert!(number.len() == modulus.len() && modulus[0] & 1 == 1, "an odd modulus of as many limbs is needed");
+    assert!(
+        number.len() == modulus.len() && modulus[0] & 1 == 1,
+        "the modulus must be odd and have as many limbs as the number"
+    );
     let len = modulus.len();
     // `a = number u` and `b = number v` modulo the modulus; b is always odd.
     let (mut a, mut b) = (number.to_vec(), modulus.to_vec());
@@ -29,7 +33,7 @@ pub(super) fn inverse_public(number: &[u64], modulus: &[u64]) -> Option<Vec<u64>
     while is_zero(&a) == 0 {
         let bits = bit_length(&a).max(bit_length(&b));
         let [mut of_a, mut of_b] = steps(leading_and_last(&a, bits), leading_and_last(&b, bits));
-        // Above lie limbs that both have left behind.
+        // The limbs above are zero in both numbers.
         let used = limbs_of(bits);
         combine(&mut next[..used], &a, &b, &mut of_a);
         combine(&mut after[..used], &a, &b, &mut of_b);
@@ -45,8 +49,8 @@ pub(super) fn inverse_public(number: &[u64], modulus: &[u64]) -> Option<Vec<u64>
     (is_one(&b) == 1).then_some(v)
 }
 
-/// A number of at most so many bits, if these are at most 64, or else the 33 leading ones of them
-/// and the last 31.
+/// A number of at most `bits` bits, if these fit 64 bits; else the leading 33 of them and the
+/// last 31.
 fn leading_and_last(number: &[u64], bits: u32) -> u64 {
     if bits <= 64 {
         return number[0];
@@ -55,12 +59,12 @@ fn leading_and_last(number: &[u64], bits: u32) -> u64 {
     leading << STEPS | bits_at(number, 0, STEPS)
 }
 
-/// The steps on two words, the second odd: the factors of both numbers from which `2^31` times the
-/// first comes out, and the second.
+/// Runs the steps on two words, the second of which is odd. Returns the factors of both numbers for
+/// `2^31` times the new first number, and for the new second number.
 fn steps(mut x: u64, mut y: u64) -> [[i64; 2]; 2] {
     let ([mut f, mut g], [mut h, mut k]) = ([1, 0], [0, 1]);
     for _ in 0..STEPS {
-        // Masks instead of branches, which nobody could predict.
+        // Masks instead of unpredictable branches.
         let odd = (x & 1).wrapping_neg();
         let swapped = odd & u64::from(x < y).wrapping_neg();
         let other = (x ^ y) & swapped;
@@ -74,7 +78,7 @@ fn steps(mut x: u64, mut y: u64) -> [[i64; 2]; 2] {
     [[f, g], [h, k]]
 }
 
-/// `|f a + g b| / 2^31`, which is exact; both factors change their signs if the sum is negative.
+/// `|f a + g b| / 2^31`, which is exact. Both factors change sign if the sum is negative.
 fn combine(out: &mut [u64], a: &[u64], b: &[u64], factors: &mut [i64; 2]) {
     let [f, g] = *factors;
     if shifted_sum(out, [(a, f), (b, g)]) < 0 {
@@ -84,11 +88,11 @@ fn combine(out: &mut [u64], a: &[u64], b: &[u64], factors: &mut [i64; 2]) {
     }
 }
 
-/// The sum of multiples by factors of at most 32 bits, shifted down by 31 bits, in as many limbs as
-/// `out` has; returns what is above.
+/// The sum of multiples by factors of at most 32 bits, shifted right by 31 bits, in as many limbs
+/// as `out`. Returns the part above.
 fn shifted_sum<const N: usize>(out: &mut [u64], terms: [(&[u64], i64); N]) -> i128 {
     let len = out.len();
-    // A negative multiple of a number is one of its complement:
+    // A negative multiple of a number is a multiple of its complement:
     // `-f x = f (2^(64 len) - 1 - x) + f - f 2^(64 len)`.
     let terms = terms.map(|(number, factor)| (&number[..len], factor.unsigned_abs(), (factor >> 63) as u64));
     let negative: u64 = terms.iter().map(|&(_, factor, mask)| factor & mask).sum();
@@ -116,8 +120,8 @@ struct Divisor<'a> {
 }
 
 impl Divisor<'_> {
-    /// `(f u + g v) / 2^31` modulo the modulus, below it as `u` and `v` are: as many times the
-    /// modulus as clear the last 31 bits are added first.
+    /// `(f u + g v) / 2^31` modulo the modulus, below it like `u` and `v`. First adds the multiple
+    /// of the modulus that clears the last 31 bits.
     fn combine(&self, out: &mut [u64], u: &[u64], v: &[u64], [f, g]: [i64; 2]) {
         let low = u[0].wrapping_mul(f as u64).wrapping_add(v[0].wrapping_mul(g as u64));
         let times = low.wrapping_mul(self.inverse).wrapping_neg() & ((1 << STEPS) - 1);
@@ -131,14 +135,14 @@ impl Divisor<'_> {
     }
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use rug::{Integer, integer::Order};
 
-    /// By GMP.
+    /// The inverse by GMP.
     fn expected(number: &[u64], modulus: &[u64]) -> Option<Integer> {
         let integer = |limbs| Integer::from_digits(limbs, Order::Lsf);
         integer(number).invert(&integer(modulus)).ok()
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(found, expected(&limbs, modulus), "{limbs:x?} modulo {modulus:x?}");
     }
 
-    /// Limbs at their ends and in between.
+    /// Limbs with extreme and random values.
     fn numbers(limbs: usize) -> impl Strategy<Value = Vec<u64>> {
         let limb = prop_oneof![Just(0), Just(1), Just(u64::MAX), Just(1 << 63), any::<u64>()];
         proptest::collection::vec(limb, limbs)

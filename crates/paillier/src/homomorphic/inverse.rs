@@ -1,14 +1,15 @@
-//! Inverses of a batch with one inversion.
+//! Inverses of a batch with a single inversion.
 
 use super::euclid::inverse_public;
 use crate::PublicKey;
 use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Modulus};
 
-/// The inverses of public residues modulo `square = root^2`, or `None` if one has none.
+/// The inverses of public residues modulo `square = root^2`, or `None` if one is not invertible.
 ///
-/// Montgomery's trick (\[Montgomery87\], section 10.3.1), as a tree so that every level is a batch:
-/// the inverse of a product of two, times the one, is the inverse of the other.
+/// This is Montgomery's trick (\[Montgomery87\], section 10.3.1), arranged as a tree so that every
+/// level is a batch: the inverse of a product of two numbers, times one of them, is the inverse of
+/// the other.
 pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Option<Batch> {
     if numbers.len() <= 1 {
         return if numbers.is_empty() { Some(numbers.clone()) } else { inverse(root, square, numbers) };
@@ -16,7 +17,7 @@ pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Opt
     let mut one = vec![0; numbers.limbs()];
     one[0] = 1;
     let evens = Batch::from_rows(numbers.limbs(), numbers.rows().step_by(2));
-    // A number without a partner gets 1 for one.
+    // A number without a partner is paired with 1.
     let odds = Batch::from_rows(numbers.limbs(), numbers.rows().chain([&one[..]]).skip(1).step_by(2));
     let products = inverses(root, square, &square.mul(&evens, &odds))?;
     let (of_evens, of_odds) = (square.mul(&products, &odds), square.mul(&products, &evens));
@@ -24,8 +25,8 @@ pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Opt
     Some(Batch::from_rows(square.limbs(), pairs.take(numbers.len())))
 }
 
-/// The inverse of one public residue: `u` modulo the root, where inverting takes a quarter of the
-/// time, and by one step of Newton's method `u (2 - x u)` modulo its square.
+/// The inverse of one public residue: `u` modulo the root, where inversion takes a quarter of the
+/// time, then one Newton step `u (2 - x u)` modulo its square.
 fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
     let inverse = inverse_public(root.reduce(number).row(0), root.as_limbs())?;
     let inverse = Batch::repeat(&resized(&inverse, square.limbs()), 1);
@@ -35,12 +36,11 @@ fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
 }
 
 impl PublicKey {
-    /// The inverse modulo `n` of a public residue below `n`, in as many limbs as `n` has; `None` if
-    /// they have a factor in common. Takes a time that depends on both: for what is built on the
-    /// scheme.
+    /// The inverse modulo `n` of a public residue below `n`, with as many limbs as `n`; `None` if
+    /// they share a factor. The running time depends on both. For protocols built on the scheme.
     ///
     /// # Panics
-    /// If the residue has not as many limbs.
+    /// If the residue has a different number of limbs.
     pub fn inverse_of_residue(&self, residue: &[u64]) -> Option<Vec<u64>> {
         inverse_public(residue, self.root().as_limbs())
     }

@@ -1,13 +1,13 @@
 //! Multiples by plaintext scalars, and weighted sums.
 //!
-//! `c^k` is a function of `c` and `k`: whoever sees `c` and the result can try scalars until one
-//! fits, and a small one is soon found. Scalars and weights are taken for secrets, so results are
-//! re-randomised; the functions called `..._deterministic` leave that out, for scalars that
-//! everybody may know and for results that are worked on.
+//! `c^k` is a function of `c` and `k`: anyone who sees `c` and the result can find a small scalar
+//! by trial. Scalars and weights are treated as secrets, so results are re-randomised. The
+//! functions named `..._deterministic` omit this, for public scalars and for intermediate results.
 //!
-//! A negative scalar is its magnitude on the inverse ciphertext. To hide the signs, all ciphertexts
-//! are inverted (about three multiplications each) and each row takes its own or its inverse by a
-//! mask. Reducing a negative scalar modulo `n` instead would make the exponent as long as `n`.
+//! For a negative scalar, the inverse ciphertext is raised to its magnitude. To hide the signs, all
+//! ciphertexts are inverted (about three multiplications each), and a mask selects the ciphertext
+//! or its inverse. Reducing a negative scalar modulo `n` instead would make the exponent as long as
+//! `n`.
 
 use super::blocks::by_blocks;
 use crate::ciphertexts::{check_key, check_lengths};
@@ -21,13 +21,12 @@ use zeroize::Zeroizing;
 const I128_BITS: u32 = 128;
 
 impl PublicKey {
-    /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars,
-    /// which are taken to have 128 bits: [`PublicKey::multiply_bounded`] is faster where they have
-    /// fewer.
+    /// Multiplies every row by its signed scalar. Constant time in the scalars, which are treated
+    /// as 128-bit numbers: [`PublicKey::multiply_bounded`] is faster for shorter ones.
     ///
-    /// The results are re-randomised ([`PublicKey::rerandomise`]), so that nobody can tell the
-    /// scalars from them without the private key. That is most of the work:
-    /// [`PublicKey::multiply_deterministic`] is the one without.
+    /// The results are re-randomised ([`PublicKey::rerandomise`]), so nobody can determine the
+    /// scalars from them without the private key. That is most of the work;
+    /// [`PublicKey::multiply_deterministic`] omits it.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -50,8 +49,8 @@ impl PublicKey {
         self.multiply_bounded(ciphertexts, scalars, I128_BITS)
     }
 
-    /// As [`PublicKey::multiply`], for scalars of magnitude below `2^bits`; the time depends on
-    /// `bits` alone.
+    /// As [`PublicKey::multiply`], for scalars of magnitude below `2^bits`. The running time
+    /// depends only on `bits`.
     ///
     /// # Errors
     /// As [`PublicKey::multiply`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
@@ -77,16 +76,14 @@ impl PublicKey {
         self.rerandomise(&self.multiply_wide_deterministic(ciphertexts, scalars, bits)?)
     }
 
-    /// As [`PublicKey::multiply_bounded`] without re-randomising: `c^k` and nothing else, in
-    /// constant time all the same.
+    /// As [`PublicKey::multiply_bounded`], without re-randomisation: `c^k` in constant time.
     ///
-    /// Whoever has both the ciphertexts and the results can find the scalars by trying: small ones,
-    /// and those that can be guessed, at once. The multiple by 0 is the number 1 and that by 1 the
-    /// ciphertext itself. For scalars that are no secret, and for results from which more is
-    /// computed and re-randomised at the end.
+    /// Anyone who has both the ciphertexts and the results can find small or guessable scalars by
+    /// trial. The multiple by 0 is the number 1, and the multiple by 1 is the ciphertext itself.
+    /// Use it for public scalars, and for intermediate results that are re-randomised at the end.
     ///
     /// # Errors
-    /// As [`PublicKey::multiply_bounded`], but for the random generator.
+    /// As [`PublicKey::multiply_bounded`], except for the random generator.
     pub fn multiply_deterministic(
         &self,
         ciphertexts: &Ciphertexts,
@@ -109,8 +106,8 @@ impl PublicKey {
         self.multiply_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
-    /// The multiples of all rows by one scalar that everybody may know, not randomised anew: the
-    /// time depends on it. Negative ones alone take inverses.
+    /// Multiplies all rows by one public scalar, without re-randomisation. The running time depends
+    /// on the scalar. Only negative scalars need inverses.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or, for a negative scalar,
@@ -136,13 +133,12 @@ impl PublicKey {
         Ok(self.ciphertexts(multiples?))
     }
 
-    /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as
-    /// one row. There is a weight for each row, or, to weigh all sums alike, one for each term.
-    /// Constant time in the weights, which are taken to have 128 bits: [`PublicKey::dot_bounded`]
-    /// is faster where they have fewer.
+    /// Weighted sums of `terms` consecutive rows each. There is one weight per row, or one per term
+    /// to apply the same weights to all sums. Constant time in the weights, which are treated as
+    /// 128-bit numbers: [`PublicKey::dot_bounded`] is faster for shorter ones.
     ///
-    /// The sums are re-randomised as [`PublicKey::multiply`] does, one randomiser a sum;
-    /// [`PublicKey::dot_deterministic`] leaves that out.
+    /// The sums are re-randomised like the results of [`PublicKey::multiply`], with one randomiser
+    /// each; [`PublicKey::dot_deterministic`] omits this.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -158,14 +154,14 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`Terms`](crate::ErrorKind::Terms) if the rows are not a whole number of sums, and as
-    /// [`PublicKey::multiply`].
+    /// [`Terms`](crate::ErrorKind::Terms) if the number of rows is not a multiple of `terms`, and
+    /// as [`PublicKey::multiply`].
     pub fn dot(&self, ciphertexts: &Ciphertexts, weights: &[i128], terms: usize) -> Result<Ciphertexts, Error> {
         self.dot_bounded(ciphertexts, weights, terms, I128_BITS)
     }
 
-    /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`; the time depends on `bits`
-    /// alone.
+    /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`. The running time depends
+    /// only on `bits`.
     ///
     /// # Errors
     /// As [`PublicKey::dot`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
@@ -179,11 +175,11 @@ impl PublicKey {
         self.rerandomise(&self.dot_deterministic(ciphertexts, weights, terms, bits)?)
     }
 
-    /// As [`PublicKey::dot_bounded`] without re-randomising: whoever has both the ciphertexts and
-    /// the results can try weights until they fit, as with [`PublicKey::multiply_deterministic`].
+    /// As [`PublicKey::dot_bounded`], without re-randomisation: anyone who has both the ciphertexts
+    /// and the results can find weights by trial, as with [`PublicKey::multiply_deterministic`].
     ///
     /// # Errors
-    /// As [`PublicKey::dot_bounded`], but for the random generator.
+    /// As [`PublicKey::dot_bounded`], except for the random generator.
     pub fn dot_deterministic(
         &self,
         ciphertexts: &Ciphertexts,
@@ -203,7 +199,7 @@ impl PublicKey {
         Ok(self.joined(&self.square().multi_pow(&bases, &weights.magnitudes, bits, &groups)))
     }
 
-    /// The ciphertexts of rows whose scalar is not negative, the inverses of the others.
+    /// The ciphertexts of rows with a non-negative scalar, and the inverses of the others.
     fn signed_bases(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Batch, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_lengths(ciphertexts.len(), scalars.len())?;
@@ -223,10 +219,10 @@ pub(crate) fn row_numbers(rows: usize) -> Result<Vec<u32>, Error> {
     Ok(numbers)
 }
 
-/// Scalars below `2^bits`, taken apart in constant time.
+/// Scalars below `2^bits`, split into sign and magnitude in constant time.
 struct Scalars {
     magnitudes: Batch,
-    /// 1 for negative ones, else 0.
+    /// 1 for negative scalars, else 0.
     negative: Zeroizing<Vec<u64>>,
     bits: u32,
 }
@@ -251,7 +247,7 @@ impl Scalars {
         Scalars { magnitudes, negative, bits }.checked()
     }
 
-    /// Fails if a scalar has more bits than announced, which is all that this tells about it.
+    /// Fails if a scalar has more bits than declared. This reveals nothing else about it.
     fn checked(self) -> Result<Self, Error> {
         let bits = self.bits;
         let too_large = self.magnitudes.rows().position(|row| has_bits_from(row, bits));
@@ -265,7 +261,7 @@ impl Scalars {
         self.negative.len()
     }
 
-    /// The same scalars `times` times in turn.
+    /// The same scalars repeated `times` times.
     fn repeated(self, times: usize) -> Self {
         let rows = (0..times).flat_map(|_| self.magnitudes.rows());
         let magnitudes = Batch::from_rows(self.magnitudes.limbs(), rows);

@@ -5,12 +5,12 @@ use crate::ciphertexts::{check_key, check_rows};
 use crate::{Ciphertexts, Error, PublicKey};
 
 impl PublicKey {
-    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there
-    /// are none. One Montgomery multiplication a row.
+    /// Sums all rows into a batch of one; an empty batch gives the trivial ciphertext of 0. Takes
+    /// one Montgomery multiplication per row.
     ///
-    /// It is the product of the rows, not randomised anew: that of one row is the row itself, and
-    /// whoever has the rows can tell which of them a sum is of. [`PublicKey::rerandomise`] hides
-    /// it.
+    /// The sum is the product of the rows and is not re-randomised. The sum of one row is that row,
+    /// and anyone who has the rows can determine which of them a sum covers.
+    /// [`PublicKey::rerandomise`] hides this.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey).
@@ -18,9 +18,9 @@ impl PublicKey {
         self.sum_groups(ciphertexts, &[row_numbers(ciphertexts.len())?])
     }
 
-    /// A ciphertext of the sum of each group of rows, given by their numbers: one row a group, the
-    /// trivial ciphertext of 0 for an empty group. A row may be in any number of groups, and more
-    /// than once in a group. Not randomised anew, as [`PublicKey::sum`].
+    /// Sums each group of rows, given by row numbers, into one row. An empty group gives the
+    /// trivial ciphertext of 0. A row may be in any number of groups, and more than once in a
+    /// group. The sums are not re-randomised; see [`PublicKey::sum`].
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -36,8 +36,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if
-    /// there is no such row.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if a
+    /// row is out of range.
     pub fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), ciphertexts.len())?;

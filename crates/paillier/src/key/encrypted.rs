@@ -1,10 +1,10 @@
-//! Private keys at rest: a JSON Web Key encrypted under a passphrase.
+//! Storage of private keys as JSON Web Keys encrypted with a passphrase.
 //!
-//! The form is that of RFC 7517, section 7: a JSON Web Encryption (RFC 7516) whose plaintext is the
-//! key, with `"cty": "jwk+json"`. A random content encryption key is wrapped under a key that
-//! PBKDF2 derives from the passphrase (PBES2, RFC 7518, section 4.8). Written are
-//! `PBES2-HS512+A256KW` with `A256GCM`, in flattened JSON; read is the compact form as well, and
-//! every algorithm of [`wrapping`] and [`content`].
+//! The format follows RFC 7517, section 7: a JSON Web Encryption (RFC 7516) whose plaintext is the
+//! key, with `"cty": "jwk+json"`. A random content encryption key is wrapped with a key that PBKDF2
+//! derives from the passphrase (PBES2, RFC 7518, section 4.8). Keys are written as flattened JSON
+//! with `PBES2-HS512+A256KW` and `A256GCM`. The reader also accepts the compact form and every
+//! algorithm of [`wrapping`] and [`content`].
 
 mod content;
 mod wrapping;
@@ -20,12 +20,12 @@ use std::fmt;
 use wrapping::Wrapping;
 use zeroize::Zeroizing;
 
-/// Rounds of PBKDF2 for a key that is written: about half a second, and three times what is
-/// recommended for HMAC-SHA-512 (OWASP Password Storage Cheat Sheet, 2023: 210 000).
+/// Default number of PBKDF2 rounds for new files. They take about half a second and are three times
+/// the recommendation for HMAC-SHA-512 (OWASP Password Storage Cheat Sheet, 2023: 210 000).
 pub const DEFAULT_ITERATIONS: u32 = 600_000;
-/// Fewest rounds of PBKDF2 that are taken (RFC 7518, section 4.8.1.2).
+/// Minimum number of PBKDF2 rounds (RFC 7518, section 4.8.1.2).
 pub const MIN_ITERATIONS: u32 = 1000;
-/// Most rounds of PBKDF2 that are taken: a file cannot keep a program busy for longer than about
+/// Maximum number of PBKDF2 rounds. It keeps a file from occupying a program for more than about
 /// ten seconds.
 pub const MAX_ITERATIONS: u32 = 10_000_000;
 
@@ -33,18 +33,17 @@ pub const MAX_ITERATIONS: u32 = 10_000_000;
 const CONTENT_TYPE: &str = "jwk+json";
 /// Bytes of a new salt.
 const SALT: usize = 16;
-/// Bytes of the shortest salt that is taken (RFC 7518, section 4.8.1.1).
+/// Minimum length of a salt in bytes (RFC 7518, section 4.8.1.1).
 const SHORTEST_SALT: usize = 8;
 
-/// An encrypted JSON Web Key, taken apart but not decrypted. Nothing in it is authentic before it
-/// is.
+/// A parsed encrypted JSON Web Key. Its contents are not authenticated before decryption.
 pub struct EncryptedJwk {
     wrapping: Wrapping,
     content: Content,
     iterations: u32,
     key_id: Option<KeyId>,
     salt: Vec<u8>,
-    /// The protected header as it stands in the text, which the encryption authenticates.
+    /// The protected header exactly as in the text, which the encryption authenticates.
     protected: String,
     encrypted_key: Vec<u8>,
     iv: Vec<u8>,
@@ -71,8 +70,8 @@ struct Header<'a> {
     crit: Option<IgnoredAny>,
 }
 
-/// The flattened JSON serialisation, and members of it and of the general one that would change its
-/// meaning.
+/// The flattened JSON serialisation, with those members of it and of the general one that would
+/// change its meaning.
 #[derive(Default, Serialize, Deserialize)]
 struct Flattened<'a> {
     #[serde(borrow)]
@@ -96,8 +95,8 @@ struct Flattened<'a> {
 }
 
 impl Flattened<'_> {
-    /// A member that nothing authenticates, or that is meant for several readers (RFC 7516, section
-    /// 7.2).
+    /// The first member that is not authenticated or is meant for several recipients (RFC 7516,
+    /// section 7.2).
     fn unsupported(&self) -> Option<&'static str> {
         let members = [
             ("aad", &self.aad),
@@ -110,8 +109,8 @@ impl Flattened<'_> {
 }
 
 impl EncryptedJwk {
-    /// Encrypts a JSON Web Key, or whatever else is to be kept as one is, under a passphrase; the
-    /// id of its key stands in the clear beside it.
+    /// Encrypts a JSON Web Key, or other data to be stored like one, with a passphrase. The ID of
+    /// the key is stored unencrypted in the header.
     ///
     /// # Errors
     /// As [`PrivateKey::to_encrypted_jwk`](crate::PrivateKey::to_encrypted_jwk).
@@ -119,10 +118,10 @@ impl EncryptedJwk {
         encrypt(jwk, key, passphrase.as_bytes(), iterations)
     }
 
-    /// Takes an encrypted JSON Web Key apart, in either serialisation.
+    /// Parses an encrypted JSON Web Key in either serialisation.
     ///
     /// # Errors
-    /// If the text is not one, or asks for what is not supported or not safe: other algorithms, a
+    /// If the text is not such a key or uses unsupported or unsafe parameters: other algorithms, a
     /// short salt, fewer than [`MIN_ITERATIONS`] or more than [`MAX_ITERATIONS`] rounds.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > text::MAX_KEY_TEXT {
@@ -136,12 +135,13 @@ impl EncryptedJwk {
             return Err(member(name, "is not supported"));
         }
         let header = decode("protected", &parts.protected)?;
-        let header: Header<'_> = serde_json::from_slice(&header).map_err(|_| member("protected", "is no header"))?;
+        let header: Header<'_> =
+            serde_json::from_slice(&header).map_err(|_| member("protected", "is not a JWE header"))?;
         if header.zip.is_some() || header.crit.is_some() {
-            return Err(member("protected", "asks for an extension that is not supported"));
+            return Err(member("protected", "requires an extension that is not supported"));
         }
         if header.cty.is_some_and(|cty| cty != CONTENT_TYPE) {
-            return Err(member("cty", "is not that of a key"));
+            return Err(member("cty", "is not the content type of a key"));
         }
         let iterations = u32::try_from(header.p2c).unwrap_or(u32::MAX);
         check_iterations(iterations)?;
@@ -163,37 +163,37 @@ impl EncryptedJwk {
         })
     }
 
-    /// Whether a text has the form of the compact serialisation: five parts of base64url.
+    /// Whether a text has the form of the compact serialisation: five base64url parts.
     pub(crate) fn is_compact(text: &str) -> bool {
         let text = text.trim();
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         text.bytes().filter(|&byte| byte == b'.').count() == 4 && text.bytes().all(is_part)
     }
 
-    /// How the content encryption key is wrapped: `PBES2-HS512+A256KW`, ...
+    /// The algorithm that wraps the content encryption key: `PBES2-HS512+A256KW`, ...
     pub fn algorithm(&self) -> &'static str {
         self.wrapping.name()
     }
 
-    /// How the key is encrypted: `A256GCM`, ...
+    /// The algorithm that encrypts the key: `A256GCM`, ...
     pub fn encryption(&self) -> &'static str {
         self.content.name()
     }
 
-    /// Rounds of PBKDF2.
+    /// Number of PBKDF2 rounds.
     pub fn iterations(&self) -> u32 {
         self.iterations
     }
 
-    /// The key pair that the file claims to hold, if it names one.
+    /// The ID of the key pair that the file claims to contain, if it states one.
     pub fn key_id(&self) -> Option<KeyId> {
         self.key_id
     }
 
-    /// The JSON Web Key inside.
+    /// Decrypts the JSON Web Key.
     ///
     /// # Errors
-    /// If the passphrase is wrong, or the text was changed.
+    /// If the passphrase is wrong or the text was changed.
     pub fn decrypt(&self, passphrase: &[u8]) -> Result<Zeroizing<String>, Error> {
         let kek = self.wrapping.derive(passphrase, &self.salt, self.iterations);
         let cek = self.wrapping.unwrap(&kek, &self.encrypted_key, self.content.key_bytes());
@@ -215,7 +215,7 @@ impl fmt::Debug for EncryptedJwk {
     }
 }
 
-/// Encrypts a JSON Web Key under a passphrase; `key_id` stands in the clear beside it.
+/// Encrypts a JSON Web Key with a passphrase. The header states `key_id` unencrypted.
 pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u32) -> Result<String, Error> {
     check_iterations(iterations)?;
     if passphrase.is_empty() {
@@ -224,7 +224,7 @@ pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u
     let (wrapping, content) = (Wrapping::Hs512A256, Content::A256Gcm);
     let mut salt = [0; SALT];
     let mut cek = Zeroizing::new(vec![0; content.key_bytes()]);
-    // A key of its own for every file, so that its first and only nonce may be any.
+    // Each file has its own key, so any value works for its only nonce.
     let mut iv = [0; content::GCM_IV];
     getrandom::fill(&mut salt)?;
     getrandom::fill(&mut cek)?;
@@ -263,7 +263,7 @@ fn check_iterations(iterations: u32) -> Result<(), Error> {
     }
 }
 
-/// The parts of a text that [`EncryptedJwk::is_compact`].
+/// Splits a text for which [`EncryptedJwk::is_compact`] holds.
 fn compact(text: &str) -> Flattened<'_> {
     let mut parts = text.trim().split('.').map(Cow::from);
     let mut next = || parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The factors of `n`, ready for arithmetic modulo their squares.
+//! The factors of `n`, prepared for arithmetic modulo their squares.
 
 use crate::{Error, ErrorKind};
 use hearith_arith::natural::{self, Secret, difference, is_one, limbs_of, product_in, resized};
@@ -13,7 +13,7 @@ pub(crate) struct Factors {
     pub(crate) square_p: Square,
     /// Arithmetic modulo `q^2` in parts modulo `q`.
     pub(crate) square_q: Square,
-    /// Bits of each.
+    /// Bits of each prime.
     pub(crate) bits: u32,
 }
 
@@ -24,8 +24,8 @@ impl Factors {
         Ok(Factors { p, q, square_p, square_q, bits })
     }
 
-    /// 64-bit limbs of `n`, and of `p^2` and `q^2`, whose lengths are that of `n` or one bit less:
-    /// no limb less, since the length of `n` is even.
+    /// 64-bit limbs of `n`, `p^2` and `q^2`. The squares have the length of `n` or one bit less,
+    /// which never saves a limb because the length of `n` is even.
     pub(crate) fn limbs(&self) -> usize {
         limbs_of(2 * self.bits)
     }
@@ -41,9 +41,9 @@ impl Factors {
         (difference(&self.p, &[1]), difference(&self.q, &[1]))
     }
 
-    /// The powers `x^e_p mod p^2` of all numbers in `at_p` and `y^e_q mod q^2` of all in `at_q`, as
-    /// many, carried out side by side; the exponents are below `2^bits`, and no longer than the
-    /// primes.
+    /// Computes the powers `x^e_p mod p^2` of all numbers in `at_p` and `y^e_q mod q^2` of all in
+    /// `at_q` in parallel. Both batches have the same length. The exponents are below `2^bits` and
+    /// no longer than the primes.
     pub(crate) fn powers(&self, at_p: &Batch, at_q: &Batch, exponents: (&[u64], &[u64]), bits: u32) -> (Pairs, Pairs) {
         let (rows, width) = (at_p.len(), self.p.len());
         if rows == 0 {
@@ -67,9 +67,9 @@ impl Memory for Factors {
     }
 }
 
-/// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q`
-/// that is a ciphertext that shares a factor with `n`, by Fermat's little theorem. `fault` is what
-/// such a row is then said to be.
+/// Fails with `fault` at the first row in which either part is not 1. For `c^(p-1) mod p` and
+/// `c^(q-1) mod q`, this detects a ciphertext that shares a factor with `n`, by Fermat's little
+/// theorem.
 ///
 /// Proved: `units_detected` in formal/coq/schemes.v.
 pub(crate) fn require_ones(p: &Batch, q: &Batch, fault: ErrorKind) -> Result<(), Error> {
@@ -79,13 +79,13 @@ pub(crate) fn require_ones(p: &Batch, q: &Batch, fault: ErrorKind) -> Result<(),
     }
 }
 
-/// `x^exponent mod m` of one secret number of any width.
+/// `x^exponent mod m` for one secret number of any width.
 pub(crate) fn power(m: &Modulus, x: &[u64], exponent: &[u64]) -> Secret {
     let base = Batch::from_rows(x.len(), [x]);
     Secret::new(m.pow(&base, Exponents::Shared(exponent, m.bits())).row(0).to_vec())
 }
 
-/// Puts residues modulo two coprime moduli `p < q` together (Garner's form of the Chinese remainder
+/// Combines residues modulo two coprime moduli `p < q` (Garner's form of the Chinese remainder
 /// theorem).
 #[derive(Clone)]
 pub(crate) struct Chinese {
@@ -96,21 +96,21 @@ pub(crate) struct Chinese {
 }
 
 impl Chinese {
-    /// For moduli `p < q`, given `euler`, the order of the group of units modulo `q`, and the limbs
-    /// of `p q`.
+    /// Prepares moduli `p < q`, given `euler`, the order of the group of units modulo `q`, and the
+    /// limbs of `p q`.
     pub(crate) fn new(p: &[u64], q: &Modulus, euler: &[u64], limbs: usize) -> Self {
         let p_inverse = q.factor(&power(q, p, &difference(euler, &[1])));
         Chinese { p: resized(p, p.len()), q: q.clone(), p_inverse, limbs }
     }
 
-    /// The same with another inverse of `p` modulo `q`: for tests of faults.
+    /// The same with another inverse of `p` modulo `q`, for tests of faults.
     #[cfg(test)]
     pub(crate) fn with_inverse(self, other: impl FnOnce(&Factor) -> Factor) -> Self {
         Chinese { p_inverse: other(&self.p_inverse), ..self }
     }
 
-    /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. No
-    /// residue `x` needs reducing modulo `q`, because `p < q`.
+    /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. A
+    /// residue `x` needs no reduction modulo `q`, because `p < q`.
     ///
     /// Proved: `combine_correct` in formal/coq/schemes.v.
     pub(crate) fn combine(&self, x: &Batch, y: &Batch) -> Batch {

@@ -12,15 +12,15 @@ use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of, shifted_do
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
 
-/// What is asked of the primes of a key.
+/// Requirements on the primes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Primes {
-    /// Nothing more.
+    /// No further requirement.
     Any,
     /// `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
     Blum,
-    /// `(p - 1) / 2` and `(q - 1) / 2` are prime too, which a shared key needs. They are `Blum`
-    /// primes.
+    /// `(p - 1) / 2` and `(q - 1) / 2` are also prime, which a shared key needs. Safe primes are
+    /// also `Blum` primes.
     Safe,
 }
 
@@ -36,10 +36,10 @@ pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret,
     }
 }
 
-/// A random prime of exactly `bits` bits, the two highest set, so that the product of two has
-/// exactly `2 bits` bits: the first prime from a random start on. It has passed the strengthened
-/// Baillie-PSW test, against which no composite number is known, and as many rounds of Miller and
-/// Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
+/// A random prime of exactly `bits` bits: the first from a random start. The two highest bits are
+/// set, which gives the product of two such primes exactly `2 bits` bits. The prime has passed the
+/// strengthened Baillie-PSW test, for which no counterexample is known, and the number of
+/// Miller-Rabin rounds that FIPS 186-5, appendix C.1, requires for random numbers.
 fn prime_of(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let rounds = rounds_for_random(bits);
     loop {
@@ -51,29 +51,30 @@ fn prime_of(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     }
 }
 
-/// A random prime of exactly `bits` bits, as those of a key are found.
+/// A random prime of exactly `bits` bits, found like the primes of a key.
 pub(crate) fn prime(bits: u32, engine: Engine) -> Result<Secret, Error> {
     prime_of(bits, Primes::Any, engine)
 }
 
-/// `(p - 1) / 2`, without the limb that halving may leave empty.
+/// `(p - 1) / 2`, without a limb that halving empties.
 fn half(prime: &[u64]) -> Secret {
     let half = shifted_down(prime, 1);
     Zeroizing::new(half[..limbs_of(natural::bit_length(&half))].to_vec())
 }
 
-/// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime, whoever made them.
+/// Whether both primes are safe: `(p - 1) / 2` and `(q - 1) / 2` are prime. Sound for primes of any
+/// origin.
 pub(crate) fn are_safe(factors: &Factors, engine: Engine) -> Result<bool, Error> {
     Ok(is_probably_prime(&half(&factors.p), ROUNDS, engine)? && is_probably_prime(&half(&factors.q), ROUNDS, engine)?)
 }
 
-/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are
-/// asked for. Fermat's test on the engine, of as many candidates at once as it has lanes, spares
-/// almost all composite numbers that test.
+/// A number that has passed the strengthened Baillie-PSW test; for safe primes, its half has passed
+/// too. A Fermat test on the engine, with one candidate per lane, first discards almost all
+/// composite numbers.
 fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
-    // The builder fails for lengths below 2 and making a sieve for lengths beyond the type, which
-    // has none: neither can be.
+    // Neither error can occur: the builder fails for lengths below 2, and making a sieve fails for
+    // lengths beyond the integer type, which is unbounded.
     let out_of_range = || ErrorKind::KeySizeOutOfRange { bits };
     let flavor = if kind == Primes::Safe { Flavor::Safe } else { Flavor::Any };
     let mut sieves =
@@ -94,8 +95,8 @@ fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     }
 }
 
-/// The first of some numbers of one length that passes both tests, and its half where safe primes
-/// are asked for.
+/// The first number that passes both tests; for safe primes, its half must pass too. All numbers
+/// have the same length.
 fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -> Result<Option<Secret>, Error> {
     let (flavor, safe) = if kind == Primes::Safe { (Flavor::Safe, true) } else { (Flavor::Any, false) };
     let may_be_prime = may_be_prime(&numbers.iter().map(|number| number.as_words()).collect::<Vec<_>>(), engine)?;
@@ -108,9 +109,9 @@ fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -
     Ok(None)
 }
 
-/// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\],
-/// A.1.3, asks for more than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice,
-/// and there they only have to differ.
+/// Whether the primes are far enough apart that Fermat's method cannot find them: \[FIPS186\],
+/// A.1.3, requires a distance of more than `2^(bits/2 - 100)`. Keys below 256 bits are too short
+/// for this, and their primes only have to differ.
 pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
     natural::sub_assign(&mut over, q);
@@ -133,9 +134,9 @@ pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, Error> {
     Ok(Zeroizing::new(h.row(0).to_vec()))
 }
 
-/// Whether `h` is minus a square modulo both primes and these are 3 modulo 4, as the DJN variant
-/// has it. Modulo such a prime -1 is no square, and Euler's criterion tells squares:
-/// `x^((p-1)/2) = 1`.
+/// Whether `h` is minus a square modulo both primes and both are 3 modulo 4, as the DJN variant
+/// requires. Modulo such a prime -1 is not a square, and Euler's criterion `x^((p-1)/2) = 1`
+/// identifies squares.
 pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
     [factors.square_p.root(), factors.square_q.root()].into_iter().all(|prime| {
         let minus = prime.neg(&prime.reduce(&Batch::repeat(h, 1)));
@@ -145,11 +146,11 @@ pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
     })
 }
 
-/// The primes of a key that comes from outside, the smaller first, with the bits of their product.
+/// Checks the big-endian primes of an imported key and returns them, the smaller first.
 ///
-/// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the
-/// checks: `p < q` of one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even,
-/// since `q >= 2 p + 1` is longer.
+/// The checks imply that `n` and `(p - 1)(q - 1)` are coprime, which decryption needs. Since
+/// `p < q`, only `p` could divide `q - 1`. `q >= 2 p + 1` would be longer than `p`, and `q = p + 1`
+/// is even.
 pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8], engine: Engine) -> Result<(Secret, Secret), Error> {
     let longest = limbs_of(crate::MAX_BITS / 2);
     let too_long = ErrorKind::KeySizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
@@ -171,7 +172,7 @@ pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8], engine: Engine) -> Result<(
     Ok((p, q))
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -217,7 +218,7 @@ mod tests {
         let check = |p: u64, q: u64| {
             check_primes(&p.to_be_bytes(), &q.to_be_bytes(), Engine::best()).map(|(p, q)| (p[0], q[0]))
         };
-        // of all pairs of 32 bits with a product of 64
+        // The smallest and largest 32-bit primes of a pair whose product has 64 bits.
         let (least, greatest) = (3_037_000_507, 4_294_967_291);
         assert_eq!(check(greatest, least), Ok((least, greatest)));
         assert_eq!(check(least, least), Err(ErrorKind::UnequalPrimes.into()));

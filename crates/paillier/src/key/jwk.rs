@@ -1,13 +1,13 @@
-//! Keys as JSON Web Keys, the way python-paillier's command `pheutil` writes and reads them.
+//! Keys as JSON Web Keys, in the format of python-paillier's command `pheutil`.
 //!
-//! A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "kid": ...}`
-//! with `n` in unpadded base64url of its big-endian bytes and a comment in `kid`; a private key has
-//! `p`, `q`, `kid`, `"key_ops": ["decrypt"]` and its public key in `pub`. A DJN key has its
-//! generator in one more member `h` of the public key, which python-paillier passes over, so that
-//! it reads, encrypts to and decrypts with DJN keys as well.
+//! A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "kid":
+//! ...}`, where `n` is the unpadded base64url of its big-endian bytes and `kid` is a comment. A
+//! private key has `p`, `q`, `kid`, `"key_ops": ["decrypt"]` and its public key in `pub`. A DJN key
+//! has its generator in the additional member `h` of the public key. python-paillier ignores `h`,
+//! so it can also read DJN keys, encrypt to them and decrypt with them.
 //!
-//! A subgroup key is another algorithm, `"alg": "PAI-SG1"`, which readers that do not know it
-//! refuse: with `h`, and in `x` the length of the randomisers' exponents in bits. Its private key
+//! A subgroup key has a different algorithm, `"alg": "PAI-SG1"`, which other readers reject. Its
+//! public key has `h`, and in `x` the length of the randomisers' exponents in bits. Its private key
 //! has the primes of the subgroup in `sp` and `sq`, which divide `p - 1` and `q - 1`.
 
 use super::encrypted::{self, EncryptedJwk};
@@ -29,9 +29,9 @@ const SUBGROUP: &str = "PAI-SG1";
 const ENCRYPT: &str = "encrypt";
 const DECRYPT: &str = "decrypt";
 
-/// Longest base64url text that is decoded: larger than the largest key's.
+/// Maximum length of a base64url text that is decoded, larger than the largest key needs.
 const LONGEST: usize = 4096;
-/// Bytes of the longest comment that is kept.
+/// Maximum length of a comment in bytes.
 const LONGEST_COMMENT: usize = 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -52,8 +52,7 @@ struct PublicJwk<'a> {
     kid: Option<Cow<'a, str>>,
 }
 
-/// The secret members are only ever borrowed: from the text that is read, or from buffers that are
-/// wiped.
+/// The secret members are always borrowed, from the input text or from buffers that are wiped.
 #[derive(Serialize, Deserialize)]
 struct PrivateJwk<'a> {
     #[serde(borrow)]
@@ -73,17 +72,17 @@ struct PrivateJwk<'a> {
 }
 
 impl PublicKey {
-    /// The key as a JSON Web Key of one line.
+    /// The key as a one-line JSON Web Key.
     pub fn to_jwk(&self) -> String {
         let (n, h) = (encode(self.modulus()), self.generator().map(encode));
         // A struct of strings always has a JSON form.
         serde_json::to_string(&self.jwk(&n, h.as_deref().map(String::as_str))).unwrap_or_default()
     }
 
-    /// The key in a JSON Web Key of python-paillier or of [`PublicKey::to_jwk`].
+    /// Reads a JSON Web Key of python-paillier or of [`PublicKey::to_jwk`].
     ///
     /// # Errors
-    /// If the text is not one, or as [`PublicKey::new`].
+    /// If the text is not such a key, or as [`PublicKey::new`].
     pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         public_key(&parse(text)?, policy, engine)
     }
@@ -102,7 +101,7 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// The key as a JSON Web Key of one line, the public key inside.
+    /// The key as a one-line JSON Web Key that includes the public key.
     pub fn to_jwk(&self) -> Zeroizing<String> {
         let public = self.public();
         let (n, h) = (encode(public.modulus()), public.generator().map(encode));
@@ -119,19 +118,19 @@ impl PrivateKey {
             public: public.jwk(&n, h.as_deref().map(String::as_str)),
             kid: Some(self.comment().into()),
         };
-        // With room enough from the start no unwiped copy stays behind; escapes take at most six
-        // bytes a byte.
+        // Full capacity from the start avoids leaving an unwiped copy behind. An escape takes at
+        // most six bytes per byte.
         let comments = 6 * (self.comment().len() + public.comment().len());
         let mut text = Zeroizing::new(Vec::with_capacity(4 * LONGEST + comments));
-        // Writing a struct of strings to memory cannot fail, and what comes out is UTF-8.
+        // Writing a struct of strings to memory cannot fail, and the output is UTF-8.
         let _ = serde_json::to_writer(&mut *text, &jwk);
         Zeroizing::new(String::from_utf8(std::mem::take(&mut *text)).unwrap_or_default())
     }
 
-    /// The key in a JSON Web Key of python-paillier or of [`PrivateKey::to_jwk`].
+    /// Reads a JSON Web Key of python-paillier or of [`PrivateKey::to_jwk`].
     ///
     /// # Errors
-    /// If the text is not one, or as [`PrivateKey::from_primes`].
+    /// If the text is not such a key, or as [`PrivateKey::from_primes`].
     pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let jwk: PrivateJwk = parse(text)?;
         expect("kty", &jwk.kty, TYPE)?;
@@ -151,18 +150,17 @@ impl PrivateKey {
         })
     }
 
-    /// The key as an encrypted JSON Web Key of one line (see [`EncryptedJwk`]), for whoever knows
-    /// the passphrase.
+    /// The key as a one-line JSON Web Key encrypted with a passphrase (see [`EncryptedJwk`]).
     ///
     /// # Errors
-    /// If the passphrase is empty, `iterations` is not within
-    /// [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and [`MAX_ITERATIONS`](crate::MAX_ITERATIONS)
-    /// (take [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random generator fails.
+    /// If the passphrase is empty, `iterations` is not between
+    /// [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and [`MAX_ITERATIONS`](crate::MAX_ITERATIONS) (use
+    /// [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random generator fails.
     pub fn to_encrypted_jwk(&self, passphrase: &str, iterations: u32) -> Result<String, Error> {
         encrypted::encrypt(&self.to_jwk(), self.public().id(), passphrase.as_bytes(), iterations)
     }
 
-    /// The key in an encrypted JSON Web Key.
+    /// Reads an encrypted JSON Web Key.
     ///
     /// # Errors
     /// As [`EncryptedJwk::parse`], [`EncryptedJwk::decrypt`] and [`PrivateKey::from_jwk`].
@@ -171,7 +169,7 @@ impl PrivateKey {
     }
 }
 
-/// What a private key made here says about itself.
+/// The default comment of a private key.
 pub(crate) fn private_comment(id: KeyId) -> String {
     format!("Paillier private key {id} of Hearith")
 }
@@ -195,7 +193,7 @@ fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<
     })
 }
 
-/// Takes the members of a JSON Web Key apart.
+/// Parses a JSON Web Key.
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     if text.len() > MAX_KEY_TEXT {
         return Err(ErrorKind::KeyTooLong { bytes: text.len() }.into());
@@ -207,7 +205,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     })
 }
 
-/// What a key says about itself, of a length that can be shown.
+/// The key's comment, if it is short enough to show.
 fn comment(kid: Option<&str>) -> Result<Option<String>, Error> {
     match kid {
         Some(comment) if comment.len() > LONGEST_COMMENT => {
@@ -221,17 +219,17 @@ fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(),
     if found == wanted {
         Ok(())
     } else {
-        Err(ErrorKind::Member { member, problem: "is not that of a Paillier key" }.into())
+        Err(ErrorKind::Member { member, problem: "has the wrong value for a Paillier key" }.into())
     }
 }
 
-/// Unpadded base64url of a number's big-endian bytes without leading zeros.
+/// A number's big-endian bytes without leading zeros, in unpadded base64url.
 fn encode(number: &[u64]) -> Zeroizing<String> {
     let bytes = natural::bit_length(number).div_ceil(8) as usize;
     Zeroizing::new(Base64UrlUnpadded::encode_string(&to_be(number, bytes)))
 }
 
-/// The bytes of unpadded base64url; padding, which some writers add, is passed over.
+/// Decodes unpadded base64url. Padding, which some writers add, is ignored.
 fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let text = text.trim_end_matches('=');
     if text.len() > LONGEST {
@@ -246,7 +244,7 @@ fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, Error>
     Ok(bytes)
 }
 
-/// The place of an error only: the parser's message may quote the text.
+/// Keeps only the position of an error, because the parser's message may quote the text.
 pub(crate) fn json_error(error: serde_json::Error) -> Error {
     ErrorKind::KeyJson { line: error.line(), column: error.column() }.into()
 }

@@ -1,21 +1,21 @@
-//! Miller and Rabin's test with random bases, on secret numbers: in batches, constant time in all
-//! but the answer and the power of 2 in `p - 1`, and without copies that stay behind.
+//! The Miller-Rabin test with random bases for batches of secret numbers. It leaves no copies
+//! behind. Its running time depends only on the result and the power of 2 in `p - 1`.
 
 use crate::Error;
 use crate::random::residues;
 use hearith_arith::natural::{self, Secret, difference, is_one, shifted_down};
 use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, powers_of_two};
 
-/// The chance of taking a composite number for a prime is below 2 to minus this.
+/// The chance of accepting a composite number as prime is below `2^-SECURITY`.
 pub(super) const SECURITY: u32 = 128;
 
-/// Rounds for any number, whoever made it: a composite one passes a round with a chance of at most
-/// 1/4 (Rabin, Probabilistic algorithm for testing primality, 1980).
+/// Rounds for a number of any origin: a composite number passes one round with a probability of at
+/// most 1/4 (Rabin, Probabilistic algorithm for testing primality, 1980).
 pub(super) const ROUNDS: usize = (SECURITY / 2) as usize;
 
-/// Rounds for a random number of so many bits. Most composite numbers pass far fewer of them
-/// (Damgård, Landrock and Pomerance, Average case error estimates for the strong probable prime
-/// test, 1993; FIPS 186-5, appendix C.1).
+/// Rounds for a random number of this many bits. Most composite numbers fail with much higher
+/// probability per round (Damgård, Landrock and Pomerance, Average case error estimates for the
+/// strong probable prime test, 1993; FIPS 186-5, appendix C.1).
 pub(super) fn rounds_for_random(bits: u32) -> usize {
     match bits {
         1024.. => 8,
@@ -24,15 +24,15 @@ pub(super) fn rounds_for_random(bits: u32) -> usize {
     }
 }
 
-/// Whether a number passes so many rounds, each with a random base that whoever made it cannot
-/// foresee.
+/// Whether a number passes this many rounds. Each uses a random base that the number's creator
+/// cannot predict.
 ///
 /// # Errors
-/// If the random generator fails, or the number is longer than the arithmetic goes.
+/// If the random generator fails, or the number is longer than the arithmetic supports.
 pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -> Result<bool, Error> {
     let m = match Modulus::new(engine, number) {
         Ok(m) => m,
-        // The primes of no key are below 3.
+        // No key has a prime below 3.
         Err(ArithError::EvenModulus | ArithError::ModulusSize { bits: 0..=1, .. }) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
@@ -40,12 +40,12 @@ pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -
     Ok(passes(&m, &bases))
 }
 
-/// Fermat's test to the base 2, of several odd numbers above 2 of one length side by side: primes
-/// pass, and hardly any other random numbers do. A composite number that passes can be found, so
-/// this says nothing about numbers of somebody else's.
+/// Fermat's test to base 2, for odd numbers above 2 of one length in parallel. Primes pass, and
+/// almost no other random number does. Composite numbers that pass can be constructed, so the
+/// result means nothing for numbers from elsewhere.
 ///
 /// # Errors
-/// If a number is even or longer than the arithmetic goes.
+/// If a number is even or longer than the arithmetic supports.
 pub(super) fn may_be_prime(numbers: &[&[u64]], engine: Engine) -> Result<Vec<bool>, Error> {
     let moduli = numbers.iter().map(|number| Modulus::new(engine, number)).collect::<Result<Vec<_>, _>>()?;
     let moduli: Vec<&Modulus> = moduli.iter().collect();
@@ -56,8 +56,8 @@ pub(super) fn may_be_prime(numbers: &[&[u64]], engine: Engine) -> Result<Vec<boo
     Ok(powers.rows().map(|power| is_one(power) == 1).collect())
 }
 
-/// Whether for every base `a` in `[1, m)`, with `m - 1 = 2^s d` and an odd `d`, the powers
-/// `a^d, a^(2 d), ..., a^(2^(s - 1) d)` begin with 1 or contain -1.
+/// Whether all bases `a` in `[1, m)` pass a Miller-Rabin round: for `m - 1 = 2^s d` with odd `d`,
+/// the powers `a^d, a^(2 d), ..., a^(2^(s - 1) d)` begin with 1 or contain -1.
 fn passes(m: &Modulus, bases: &Batch) -> bool {
     let minus_one = difference(m.as_limbs(), &[1]);
     let s = (0..m.bits()).find(|&bit| natural::bits_at(&minus_one, bit as usize, 1) == 1).unwrap_or(0);
@@ -71,12 +71,12 @@ fn passes(m: &Modulus, bases: &Batch) -> bool {
     passed.iter().all(|&passed| passed == 1)
 }
 
-/// 1 if two numbers of one length are the same, else 0.
+/// 1 if two numbers of the same length are equal, else 0.
 fn equal(a: &[u64], b: &[u64]) -> u64 {
     1 ^ (natural::less(a, b) | natural::less(b, a))
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// The smallest numbers that pass although they are composite: Sarrus, 1819; Poulet, 1926.
+    /// The smallest composite numbers that pass: Sarrus, 1819; Poulet, 1926.
     #[test]
     fn fermats_test_is_wrong_about_the_known_numbers_only() {
         let odd: Vec<u64> = (1 << 10..1 << 11).filter(|number| number & 1 == 1).collect();
@@ -118,13 +118,13 @@ mod tests {
         }
     }
 
-    /// Numbers made so that every base up to some bound takes them for prime: random bases do not.
+    /// Composite numbers constructed to pass for all bases up to some bound fail for random bases.
     #[test]
     fn pseudoprimes_to_fixed_bases_are_found_out() {
-        // Jaeschke, On strong pseudoprimes to several bases, 1993: to all primes up to 31. Arnault,
-        // Constructing Carmichael numbers which are strong pseudoprimes to several bases, 1995,
-        // made larger ones the same way: p1 (313 (p1 - 1) + 1) (353 (p1 - 1) + 1) passes every
-        // prime base below 307.
+        // Jaeschke, On strong pseudoprimes to several bases, 1993: passes all prime bases up to 31.
+        // Arnault, Constructing Carmichael numbers which are strong pseudoprimes to several bases,
+        // 1995, constructs larger ones in the same way: p1 (313 (p1 - 1) + 1) (353 (p1 - 1) + 1)
+        // passes every prime base below 307.
         let psi = Integer::from(3_825_123_056_546_413_051u64);
         assert!(passes_all(&psi, &[2, 3, 5, 7, 11, 13, 17, 19, 23]));
         assert_eq!(is_probably_prime(&psi.to_digits(Order::Lsf), 24, Engine::best()), Ok(false));

@@ -17,11 +17,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A Paillier private key: the prime factors of `n` and what decryption derives from them. `Debug`
-/// shows the id of the key pair only.
+/// A Paillier private key: the prime factors of `n` and the constants that decryption derives from
+/// them. `Debug` shows only the ID of the key pair.
 ///
 /// Cloning is cheap and copies no secret: clones share the numbers, which are wiped when the last
-/// of them is dropped.
+/// clone is dropped.
 #[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
@@ -29,12 +29,12 @@ pub struct PrivateKey {
     factors: Arc<Locked<Factors>>,
     decryption: Arc<Locked<Decryption>>,
     subgroup: Option<Arc<Locked<Subgroup>>>,
-    /// Whether it decrypts with the exponents of the factors although there are shorter ones.
+    /// Whether decryption uses the exponents of the factors although shorter ones exist.
     is_for_any: bool,
     owner: Arc<Owner>,
 }
 
-/// What only a subgroup key has.
+/// The additional parts of a subgroup key.
 struct Subgroup {
     orders: Orders,
     /// Decryption with the exponents of the subgroup.
@@ -49,15 +49,14 @@ impl Memory for Subgroup {
 }
 
 impl PrivateKey {
-    /// A new random key whose modulus has exactly `bits` bits.
+    /// Generates a random key whose modulus has exactly `bits` bits.
     ///
-    /// `p < q` are primes of `bits / 2` bits from the operating system's generator, their two
-    /// highest bits set, found by the crate crypto-primes (sieving, then the strengthened
-    /// Baillie-PSW test) and tested once more by Miller and Rabin's method with random bases, so
-    /// that the chance of a composite one is below `2^-128`. For [`Variant::Djn`] both are 3 modulo
-    /// 4 and `gcd(p - 1, q - 1) = 2`. The time that it takes depends on the numbers that were tried
-    /// and turned down, and crypto-primes does not wipe the space that it works in; do not run it
-    /// beside code that you do not trust.
+    /// `p < q` are primes of `bits / 2` bits from the operating system's generator, with the two
+    /// highest bits set. The crate crypto-primes finds them by sieving and the strengthened
+    /// Baillie-PSW test. A Miller-Rabin test with random bases then bounds the chance of a
+    /// composite factor by `2^-128`. For [`Variant::Djn`], both primes are 3 modulo 4 and
+    /// `gcd(p - 1, q - 1) = 2`. The running time depends on the rejected candidates, and
+    /// crypto-primes does not wipe its working memory: do not generate keys next to untrusted code.
     ///
     /// ```
     /// use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, Variant, Weakness};
@@ -70,7 +69,7 @@ impl PrivateKey {
     /// ```
     ///
     /// # Errors
-    /// If the size is not even, out of range or refused by the policy, or if the random generator
+    /// If the size is odd, out of range or rejected by the policy, or if the random generator
     /// fails.
     pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         if variant == Variant::Subgroup {
@@ -80,13 +79,14 @@ impl PrivateKey {
         Self::generate_with(bits, variant, kind, policy, engine)
     }
 
-    /// As [`PrivateKey::generate`], of safe primes: `(p - 1) / 2` and `(q - 1) / 2` are prime too,
-    /// as a key that is to be shared among trustees needs them. They are rare: the search takes
-    /// some hundred times as long.
+    /// Generates a key of safe primes, for which `(p - 1) / 2` and `(q - 1) / 2` are also prime.
+    ///
+    /// Keys that are shared among trustees need safe primes. They are rare: the search takes about
+    /// a hundred times as long as [`PrivateKey::generate`].
     ///
     /// # Errors
-    /// As [`PrivateKey::generate`], and [`NotForSubgroup`](crate::ErrorKind::NotForSubgroup): such
-    /// a key has no safe primes.
+    /// As [`PrivateKey::generate`], and [`NotForSubgroup`](crate::ErrorKind::NotForSubgroup),
+    /// because a subgroup key has no safe primes.
     pub fn generate_safe(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         if variant == Variant::Subgroup {
             return Err(ErrorKind::NotForSubgroup { what: "shares of trustees", instead: "standard or djn" }.into());
@@ -126,11 +126,11 @@ impl PrivateKey {
         Ok(Self::of_parts(public, Factors::new(p, q, engine)?, None))
     }
 
-    /// The key with the given primes, and with the generator `h` if it is of the DJN variant, all
+    /// Creates the key with the given primes, and for a DJN key with the generator `h`, all
     /// big-endian.
     ///
     /// # Errors
-    /// If the primes are not prime, not different or not of one length, if the policy refuses a
+    /// If the primes are not prime, equal or of different lengths, if the policy rejects a
     /// [`Weakness`], or if `h` is not `-x^2` for a unit `x`.
     pub fn from_primes(
         p_be: &[u8],
@@ -145,14 +145,14 @@ impl PrivateKey {
         Self::checked(public, p, q, None, policy)
     }
 
-    /// The subgroup key with the primes `P` and `Q`, the primes `p` and `q` that divide `P - 1` and
-    /// `Q - 1`, the generator `h`, all big-endian, and the length of the randomisers' exponents in
-    /// bits.
+    /// Creates the subgroup key with the primes `P` and `Q`, the primes `p` and `q` that divide
+    /// `P - 1` and `Q - 1`, the generator `h`, all big-endian, and the length of the randomisers'
+    /// exponents in bits.
     ///
     /// # Errors
-    /// As [`PrivateKey::from_primes`], and if `p` and `q` are not prime, not of the size that the
-    /// key asks for, do not divide or leave cofactors that are no primes, if the order of `h` is
-    /// not `2 p q`, or the length does not hide.
+    /// As [`PrivateKey::from_primes`]. Also if `p` or `q` is not prime, has the wrong size for the
+    /// key, does not divide or leaves a composite cofactor, if the order of `h` is not `2 p q`, or
+    /// if the exponents are too short to hide.
     pub fn from_subgroup_primes(
         primes_be: [&[u8]; 2],
         orders_be: [&[u8]; 2],
@@ -168,37 +168,38 @@ impl PrivateKey {
         Self::checked(public, p, q, Some(orders_be), policy)
     }
 
-    /// The primes of a subgroup key's subgroup, 64-bit limbs, the least significant first: those
-    /// that divide `P - 1` and `Q - 1` for its primes `P < Q`; none for other keys. They are as
-    /// secret as [`PrivateKey::primes`].
+    /// The primes that divide `P - 1` and `Q - 1` for the primes `P < Q` of a subgroup key, as
+    /// 64-bit limbs, least significant first; `None` for other keys. They are as secret as
+    /// [`PrivateKey::primes`].
     pub fn subgroup_primes(&self) -> Option<[&[u64]; 2]> {
         let orders = &self.subgroup.as_ref()?.orders;
         Some([&orders.p, &orders.q])
     }
 
-    /// The same key, decrypting ciphertexts of any origin: under a subgroup key with the exponents
-    /// of other keys, which take three to five times as long (see [`PrivateKey::decrypt_any`]). The
-    /// key itself under every other variant.
+    /// A copy of the key that decrypts ciphertexts with any randomiser.
     ///
-    /// All that decrypts with the result does so, devices that are loaded with it included.
+    /// A subgroup key then uses the exponents of other keys, which take three to five times as long
+    /// (see [`PrivateKey::decrypt_any`]). Keys of other variants stay the same.
+    ///
+    /// Everything that decrypts with the copy does so, including devices that are loaded with it.
     pub fn any_randomiser(&self) -> Self {
         PrivateKey { is_for_any: true, ..self.clone() }
     }
 
-    /// Whether it decrypts ciphertexts whatever their randomisers: every key but that of a
-    /// subgroup, and that one after [`PrivateKey::any_randomiser`].
+    /// Whether the key decrypts ciphertexts with any randomiser: true for every key except a
+    /// subgroup key without [`PrivateKey::any_randomiser`].
     pub fn decrypts_any_randomiser(&self) -> bool {
         self.short_decryption().is_none()
     }
 
-    /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded
-    /// with the key. They are the secret itself: copies must be wiped.
+    /// The primes `p < q` as 64-bit limbs, least significant first, for loading a device with the
+    /// key. They are the secret itself, so copies must be wiped.
     pub fn primes(&self) -> [&[u64]; 2] {
         [&self.factors.p, &self.factors.q]
     }
 
-    /// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime too. The chance
-    /// of a wrong yes is below `2^-128`.
+    /// Whether both primes are safe: `(p - 1) / 2` and `(q - 1) / 2` are also prime. The chance of
+    /// a wrong `true` is below `2^-128`.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -206,8 +207,8 @@ impl PrivateKey {
         are_safe(&self.factors, self.public.engine())
     }
 
-    /// The private key of a public key, given its primes, big-endian, and of a subgroup key those
-    /// of its subgroup in their order.
+    /// The private key of a public key, given its big-endian primes and, for a subgroup key, the
+    /// primes of its subgroup in the same order.
     pub(crate) fn of_public(
         public: PublicKey,
         p_be: &[u8],
@@ -224,8 +225,7 @@ impl PrivateKey {
         Self::checked(public, p, q, orders_be, policy)
     }
 
-    /// The key with primes that are prime; how far they are apart, its subgroup and its generator
-    /// are checked.
+    /// Creates the key from tested primes. Checks their distance, the subgroup and the generator.
     fn checked(
         public: PublicKey,
         p: Secret,
@@ -276,14 +276,14 @@ impl PrivateKey {
         &self.public
     }
 
-    /// What the key's JSON Web Key says about it in `kid`.
+    /// The comment in `kid` of the key's JSON Web Key.
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
-    /// Whether the operating system keeps the key's numbers out of swap space: every page that the
-    /// primes and what follows from them lie in. It may refuse, most often because a process can
-    /// only lock so much (`ulimit -l`); the key works all the same.
+    /// Whether the operating system keeps every page with the primes and values derived from them
+    /// out of swap space. It may refuse, usually because a process can lock only a limited amount
+    /// of memory (`ulimit -l`). The key works regardless.
     pub fn is_locked_in_memory(&self) -> bool {
         let subgroup = self.subgroup.as_ref().is_none_or(|subgroup| subgroup.is_locked());
         self.factors.is_locked() && self.decryption.is_locked() && subgroup
@@ -297,20 +297,19 @@ impl PrivateKey {
         &self.decryption
     }
 
-    /// Decryption with the exponents of the key's subgroup, if it has one and may use it.
+    /// Decryption with the exponents of the key's subgroup, if it has one and uses it.
     pub(crate) fn short_decryption(&self) -> Option<&Decryption> {
         let subgroup = self.subgroup.as_ref().filter(|_| !self.is_for_any)?;
         Some(&subgroup.decryption)
     }
 
-    /// The same key with what decryption derives from it put in place of its own: for tests of
-    /// faults.
+    /// The same key with other decryption constants, for tests of faults.
     #[cfg(test)]
     pub(crate) fn with_decryption(&self, decryption: Decryption) -> Self {
         PrivateKey { decryption: Arc::new(Locked::new(decryption)), ..self.clone() }
     }
 
-    /// The same key with other constants of its subgroup's decryption: for tests of faults.
+    /// The same key with other constants for decryption in its subgroup, for tests of faults.
     #[cfg(test)]
     pub(crate) fn with_short_decryption(&self, change: impl FnOnce(Decryption) -> Decryption) -> Self {
         let orders = &self.subgroup.as_ref().expect("a subgroup key").orders;
@@ -325,8 +324,7 @@ impl PrivateKey {
     }
 }
 
-/// What belongs to two primes, in the order of the primes `p < q`; `first` is the one that the
-/// first of it belongs to.
+/// Sorts two items into the order of the primes `p < q`; `first` is the prime of the first item.
 fn in_order<'a>(p: &[u64], first: &[u8], [one, other]: [&'a [u8]; 2]) -> [&'a [u8]; 2] {
     let is_p = natural::from_be(first, p.len()).is_some_and(|first| *first == *p);
     if is_p { [one, other] } else { [other, one] }

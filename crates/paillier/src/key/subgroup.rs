@@ -1,15 +1,16 @@
 //! Subgroup keys: primes `P = 2 p u + 1` and `Q = 2 q v + 1` with known primes `p` and `q`, and
 //! randomisers from the subgroup of order `2 p q` (Ma, Han and Lei \[MHL21\]).
 //!
-//! - The cofactors `u` and `v` are primes too: no element of a small odd order is left.
-//! - `h = -y^(2 u v) mod n` has the order `2 p q` exactly, and `(h^n)^r` randomises a ciphertext,
-//!   with an exponent `r` that is [`SLACK`] bits longer than `p q`: its distance from uniform
-//!   modulo the order is at most `2^-129`.
-//! - Decryption takes the power `2 p` modulo `P^2` instead of `P - 1`, and `2 q` modulo `Q^2`.
+//! - The cofactors `u` and `v` are also prime, which leaves no element of small odd order.
+//! - `h = -y^(2 u v) mod n` has the order `2 p q` exactly. `(h^n)^r` randomises a ciphertext, where
+//!   the exponent `r` is [`SLACK`] bits longer than `p q`: its distance from uniform modulo the
+//!   order is at most `2^-129`.
+//! - Decryption raises to the power `2 p` modulo `P^2`, instead of `P - 1`, and to `2 q` modulo
+//!   `Q^2`.
 //!
-//! How long `p` and `q` must be: the best known attack on the subgroup \[CJMNT11\] takes about
-//! `2^(b/2)` steps for a prime of `b` bits. The sizes of [`order_bits`] keep a margin of 16 bits of
-//! security and more beyond that of the factors of `n`.
+//! Lengths of `p` and `q`: the best known attack on the subgroup \[CJMNT11\] takes about `2^(b/2)`
+//! steps for a prime of `b` bits. The sizes of [`order_bits`] exceed the security of the factors of
+//! `n` by a margin of at least 16 bits.
 
 use super::factors::Factors;
 use super::generate::{apart, prime};
@@ -29,18 +30,18 @@ use hearith_arith::{Batch, Engine, Exponents, Memory, Modulus};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bits of the smallest subgroup key. Those below [`MIN_SECURE_BITS`](crate::MIN_SECURE_BITS) are
-/// for reproducing published figures.
+/// Minimum size of a subgroup key in bits. Keys below [`MIN_SECURE_BITS`](crate::MIN_SECURE_BITS)
+/// serve to reproduce published figures.
 pub const MIN_SUBGROUP_BITS: u32 = 1024;
-/// Bits of a randomiser's exponent beyond those of `p q`.
+/// Number of bits by which a randomiser's exponent is longer than `p q`.
 const SLACK: u32 = 128;
-/// Bits that a cofactor has at least.
+/// Minimum length of a cofactor in bits.
 const LEAST_COFACTOR_BITS: u32 = 257;
-/// Cofactors that are sieved at a time, and the bound of the primes that sieve them.
+/// Number of cofactors per sieve, and the bound of the sieving primes.
 const WINDOW: usize = 1 << 15;
 const SIEVE_BOUND: u32 = 1 << 15;
 
-/// Bits that `p` and `q` of a key of `bits` bits have at least.
+/// Minimum length in bits of `p` and `q` for a key of `bits` bits.
 pub(crate) fn order_bits(bits: u32) -> u32 {
     match bits {
         0..2048 => 160,
@@ -52,13 +53,13 @@ pub(crate) fn order_bits(bits: u32) -> u32 {
     }
 }
 
-/// The least and the greatest number of bits of a randomiser's exponent under a key of `bits` bits.
+/// The minimum and maximum length in bits of a randomiser's exponent for a key of `bits` bits.
 pub(crate) fn exponent_range(bits: u32) -> (u32, u32) {
     (2 * order_bits(bits) + SLACK, bits / 2)
 }
 
-/// Fails unless a subgroup key may have this size and this exponent length: a short exponent would
-/// not hide.
+/// Fails unless a subgroup key may have this size and this exponent length. A shorter exponent
+/// would not hide.
 pub(crate) fn check_exponent(bits: u32, exponent: u32) -> Result<(), Error> {
     check_size(bits)?;
     let (least, most) = exponent_range(bits);
@@ -73,8 +74,8 @@ fn check_size(bits: u32) -> Result<(), Error> {
     if bits < MIN_SUBGROUP_BITS { Err(ErrorKind::SubgroupKeySize { bits }.into()) } else { Ok(()) }
 }
 
-/// The primes `p` and `q` of a subgroup key, in the order of the primes `P < Q` that they belong
-/// to. Wiped when dropped.
+/// The primes `p` and `q` of a subgroup key, in the order of their primes `P < Q`. Wiped when
+/// dropped.
 pub(crate) struct Orders {
     pub(crate) p: Secret,
     pub(crate) q: Secret,
@@ -86,7 +87,7 @@ impl Orders {
         bit_length(&self.p)
     }
 
-    /// The least length that an exponent may have that hides with these.
+    /// Minimum exponent length in bits that hides with these primes.
     pub(crate) fn exponent_bits(&self) -> u32 {
         bit_length(&product_in(&self.p, &self.q, self.p.len() + self.q.len())) + SLACK
     }
@@ -99,14 +100,14 @@ impl Orders {
         (double(&self.p), double(&self.q))
     }
 
-    /// The primes of a key that comes from outside, big-endian: `p` divides `P - 1` for `P < Q` of
-    /// `factors`, likewise `q`, and the cofactors are primes.
+    /// Checks the big-endian primes of an imported key: `p` divides `P - 1` and `q` divides
+    /// `Q - 1`, for `P < Q` of `factors`, and the cofactors are prime.
     ///
-    /// That `gcd(P - 1, Q - 1) = 2` and `gcd(p q, n) = 1` follows: all four primes differ, and
+    /// It follows that `gcd(P - 1, Q - 1) = 2` and `gcd(p q, n) = 1`: all four primes differ, and
     /// `p < P`.
     ///
     /// # Errors
-    /// [`InvalidSubgroup`](ErrorKind::InvalidSubgroup), which says what is wrong, or if the random
+    /// [`InvalidSubgroup`](ErrorKind::InvalidSubgroup), which states the problem, or if the random
     /// generator fails.
     pub(crate) fn checked(p_be: &[u8], q_be: &[u8], factors: &Factors, engine: Engine) -> Result<Self, Error> {
         let invalid = |problem| Error::from(ErrorKind::InvalidSubgroup { problem });
@@ -116,7 +117,7 @@ impl Orders {
         let bits = bit_length(&p);
         let least = order_bits(2 * factors.bits);
         if bits < least || bits != bit_length(&q) || bits + LEAST_COFACTOR_BITS >= factors.bits {
-            return Err(invalid("the primes have not the length that the key asks for"));
+            return Err(invalid("the primes do not have the length that the key requires"));
         }
         let cut = |number: Secret| resized(&number, limbs_of(bits));
         let orders = Orders { p: cut(p), q: cut(q) };
@@ -144,7 +145,7 @@ impl Orders {
         Ok(orders)
     }
 
-    /// Whether `h` has the order `2 p q` exactly: `-h` has the order `p` modulo `P`, and `q` modulo
+    /// Whether `h` has the order `2 p q` exactly: `-h` has the order `p` modulo `P` and `q` modulo
     /// `Q`.
     pub(crate) fn is_order_of(&self, h: &[u64], factors: &Factors) -> bool {
         let halves = [(factors.square_p.root(), &self.p), (factors.square_q.root(), &self.q)];
@@ -163,13 +164,13 @@ impl Memory for Orders {
     }
 }
 
-/// Whether two numbers of any lengths are the same.
+/// Whether two numbers are equal, whatever their widths.
 fn same(a: &[u64], b: &[u64]) -> bool {
     let width = a.len().max(b.len());
     *resized(a, width) == *resized(b, width)
 }
 
-/// `u` with `P = 2 p u + 1`, without leading limbs of zero; none if `2 p` does not divide `P - 1`.
+/// The `u` of `P = 2 p u + 1`, without leading zero limbs; `None` if `2 p` does not divide `P - 1`.
 fn cofactor(prime: &[u64], order: &[u64]) -> Option<Secret> {
     let half = shifted_down(prime, 1);
     if prime[0] & 3 != 3 || order[0] & 1 == 0 {
@@ -180,14 +181,14 @@ fn cofactor(prime: &[u64], order: &[u64]) -> Option<Secret> {
     same(&product, &half).then(|| resized(&quotient, limbs_of(bit_length(&quotient).max(1))))
 }
 
-/// A prime with what it is made of.
+/// A prime `2 p u + 1` with `p` as `order` and `u` as `cofactor`.
 struct Half {
     prime: Secret,
     order: Secret,
     cofactor: Secret,
 }
 
-/// What a new key of `bits` bits is made of.
+/// The secret components of a new key.
 pub(crate) struct Parts {
     /// `P < Q`.
     pub(crate) primes: (Secret, Secret),
@@ -195,10 +196,10 @@ pub(crate) struct Parts {
     cofactors: (Secret, Secret),
 }
 
-/// New random primes.
+/// Generates random primes for a key of `bits` bits.
 ///
 /// # Errors
-/// The key is too small, or the random generator fails.
+/// If the key is too small or the random generator fails.
 pub(crate) fn parts(bits: u32, engine: Engine) -> Result<Parts, Error> {
     check_size(bits)?;
     loop {
@@ -219,7 +220,7 @@ pub(crate) fn parts(bits: u32, engine: Engine) -> Result<Parts, Error> {
 }
 
 impl Parts {
-    /// `h = -y^(2 u v) mod n` for random units `y`, of the order `2 p q`.
+    /// `h = -y^(2 u v) mod n` for a random unit `y`, of order `2 p q`.
     pub(crate) fn generator(&self, n: &[u64], factors: &Factors, engine: Engine) -> Result<Secret, Error> {
         let modulus = Modulus::new(engine, n)?;
         let exponent = product_in(&self.cofactors.0, &self.cofactors.1, n.len());
@@ -234,8 +235,8 @@ impl Parts {
     }
 }
 
-/// A random prime of exactly `bits` bits, the two highest set, of the form `2 p u + 1` with primes
-/// `p` and `u`.
+/// A random prime of exactly `bits` bits, with the two highest set, of the form `2 p u + 1` with
+/// primes `p` and `u`.
 fn half(bits: u32, key_bits: u32, engine: Engine) -> Result<Half, Error> {
     let order = prime(order_bits(key_bits), engine)?;
     loop {
@@ -245,10 +246,9 @@ fn half(bits: u32, key_bits: u32, engine: Engine) -> Result<Half, Error> {
     }
 }
 
-/// The first pair of primes `u` and `2 p u + 1` in a window from a random start on, if there is
-/// one.
+/// The first pair of primes `u` and `2 p u + 1` in a window after a random start, if there is one.
 ///
-/// How long it takes depends on the candidates that are turned down.
+/// The running time depends on the rejected candidates.
 fn search(order: &[u64], bits: u32, engine: Engine) -> Result<Option<Half>, Error> {
     let start = random_start(order, bits)?;
     let offsets = sieve(order, &start);
@@ -269,7 +269,7 @@ fn search(order: &[u64], bits: u32, engine: Engine) -> Result<Option<Half>, Erro
         let is_over = candidates.is_empty();
         let passed = may_be_prime(&candidates.iter().map(|one| &one[..]).collect::<Vec<_>>(), engine)?;
         promising.extend(candidates.into_iter().zip(passed).filter_map(|(one, passed)| passed.then_some(one)));
-        // The primes of as many as fill the lanes are tried side by side.
+        // Test the primes in parallel once there are enough to fill the lanes.
         if (promising.len() >= engine.lanes() || is_over)
             && let Some(found) = first(order, &mut promising, bits, engine)?
         {
@@ -281,7 +281,7 @@ fn search(order: &[u64], bits: u32, engine: Engine) -> Result<Option<Half>, Erro
     }
 }
 
-/// The first cofactor that is prime and whose prime is one; takes all.
+/// The first cofactor that is prime and yields a prime. Empties `cofactors`.
 fn first(order: &[u64], cofactors: &mut Vec<Secret>, bits: u32, engine: Engine) -> Result<Option<Half>, Error> {
     let doubled = product_in(order, &[2], order.len() + 1);
     let halves = cofactors.drain(..).map(|cofactor| {
@@ -300,14 +300,14 @@ fn first(order: &[u64], cofactors: &mut Vec<Secret>, bits: u32, engine: Engine) 
     Ok(None)
 }
 
-/// Whether a random number is prime, as surely as all new primes are: see [`super::generate`].
+/// Whether a random number is prime, with the certainty of all new primes: see [`super::generate`].
 fn is_sure(number: &[u64], engine: Engine) -> Result<bool, Error> {
     let strong = is_prime(Flavor::Any, &*Zeroizing::new(boxed(number)));
     Ok(strong && is_probably_prime(number, rounds_for_random(bit_length(number)), engine)?)
 }
 
-/// An odd `u` from which on `2 p u + 1` has `bits` bits, the two highest set: a random number of
-/// that kind, divided by `2 p`.
+/// A random odd start for `u`, from which `2 p u + 1` has `bits` bits with the two highest set: a
+/// random number of that form divided by `2 p`.
 fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     let mut target = Secret::new(vec![0; limbs_of(bits)]);
     fill(&mut target)?;
@@ -325,8 +325,7 @@ fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     Ok(resized(&start, limbs))
 }
 
-/// For the numbers `u = start + 2 k`: 1 where `u` or `2 p u + 1` has a small factor, 0 for the
-/// rest.
+/// Marks the numbers `u = start + 2 k`: 1 if `u` or `2 p u + 1` has a small factor, else 0.
 fn sieve(order: &[u64], start: &[u64]) -> Zeroizing<Vec<u8>> {
     let mut composite = Zeroizing::new(vec![0; WINDOW]);
     for r in odd_primes(SIEVE_BOUND) {
@@ -346,7 +345,7 @@ fn sieve(order: &[u64], start: &[u64]) -> Zeroizing<Vec<u8>> {
     composite
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;

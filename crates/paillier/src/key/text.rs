@@ -1,4 +1,4 @@
-//! Reading the text of a key, or of the passphrase of one, without leaving copies of it behind.
+//! Reads the text of a key, or of its passphrase, without leaving copies behind.
 
 use super::encrypted::EncryptedJwk;
 use crate::Error;
@@ -11,31 +11,32 @@ use std::io::{self, Read};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Bytes of the longest text of a key that is read: several times those of the largest key,
-/// encrypted.
+/// Maximum length of a key's text in bytes, several times that of the largest encrypted key.
 pub const MAX_KEY_TEXT: usize = 1 << 16;
 
-/// A text that may be secret, wiped when dropped and kept out of swap space where the system
-/// allows. It is read into a buffer that never moves, however long it turns out to be, as the
-/// length of a pipe is not known beforehand and a buffer that grows leaves copies behind.
+/// A text that may be secret, wiped when dropped and kept out of swap space where the system allows
+/// it.
+///
+/// It is read into a fixed buffer of the maximum length, because the length of a pipe is not known
+/// in advance and a growing buffer leaves copies behind.
 pub struct SecretText {
-    // Dropped first: wiped before it is unlocked.
+    // Dropped first, so the text is wiped before it is unlocked.
     text: Zeroizing<String>,
     _lock: Lock,
     shared: bool,
 }
 
-/// What the text of a key holds, as far as it shows before it is read in full.
+/// The kind of key in a text, as far as it is visible before the text is fully parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyKind {
-    /// A public key, or no key at all.
+    /// A public key, or no key.
     Public,
-    /// A private key in the clear.
+    /// An unencrypted private key.
     Private,
     /// A private key, or a share of one, that a passphrase protects.
     Encrypted,
-    /// A trustee's share of a private key, in the clear.
+    /// A trustee's unencrypted share of a private key.
     Share,
 }
 
@@ -43,16 +44,15 @@ impl SecretText {
     /// Reads a file, a pipe or a device.
     ///
     /// # Errors
-    /// If it cannot be read, is longer than [`MAX_KEY_TEXT`], or is no UTF-8.
+    /// If it cannot be read, is longer than [`MAX_KEY_TEXT`], or is not UTF-8.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let shared = is_shared(&file.metadata()?);
         Ok(Self { shared, ..Self::read(file)? })
     }
 
-    /// Reads a text that may have up to `limit` bytes, where keys of other schemes are taken: their
-    /// public keys are long. What is longer than [`MAX_KEY_TEXT`] is public and not kept out of
-    /// swap space.
+    /// Reads a text of up to `limit` bytes, which allows the long public keys of other schemes. A
+    /// text longer than [`MAX_KEY_TEXT`] is public and is not kept out of swap space.
     ///
     /// # Errors
     /// As [`SecretText::open`], with this limit.
@@ -70,7 +70,7 @@ impl SecretText {
         Ok(Self { shared, ..Self::checked(buffer, lock, limit)? })
     }
 
-    /// Reads the first line of a file, a pipe or a device, and does not wait for more.
+    /// Reads the first line of a file, a pipe or a device, without waiting for more.
     ///
     /// # Errors
     /// As [`SecretText::open`].
@@ -80,7 +80,7 @@ impl SecretText {
         Ok(Self { shared, ..Self::read_line(file)? })
     }
 
-    /// Reads all that there is.
+    /// Reads the whole input.
     ///
     /// # Errors
     /// As [`SecretText::open`].
@@ -88,7 +88,7 @@ impl SecretText {
         Self::read_until(input, |_| false)
     }
 
-    /// Reads a line, and does not wait for more: from a terminal, or a pipe that stays open.
+    /// Reads a line without waiting for more, from a terminal or a pipe that stays open.
     ///
     /// # Errors
     /// As [`SecretText::open`].
@@ -103,7 +103,7 @@ impl SecretText {
 
     fn checked(mut buffer: Zeroizing<Vec<u8>>, lock: Lock, limit: usize) -> io::Result<Self> {
         if buffer.len() > limit {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is longer than any key"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the text is too long for a key"));
         }
         if std::str::from_utf8(&buffer).is_err() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not text"));
@@ -118,23 +118,23 @@ impl SecretText {
         &self.text
     }
 
-    /// The first line without its end: a passphrase.
+    /// The first line without its line ending, for a passphrase.
     pub fn first_line(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
 
-    /// Whether others than its owner may read or write the file that the text is from. Pipes and
-    /// devices are not asked.
+    /// Whether users other than the owner may access the file that the text was read from. Always
+    /// false for pipes and devices.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
 
-    /// What kind of key the text is.
+    /// The kind of key in the text.
     pub fn kind(&self) -> KeyKind {
         kind(&self.text)
     }
 
-    /// The JSON Web Key in an encrypted one.
+    /// Decrypts an encrypted JSON Web Key.
     ///
     /// # Errors
     /// As [`EncryptedJwk::decrypt`].
@@ -158,7 +158,7 @@ impl fmt::Debug for SecretText {
     }
 }
 
-/// Reads up to one byte more than [`MAX_KEY_TEXT`] into a buffer that does not move.
+/// Reads up to [`MAX_KEY_TEXT`] bytes and one more, into a buffer that does not move.
 fn fill(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<(Zeroizing<Vec<u8>>, Lock)> {
     let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
     let lock = lock(&buffer);
@@ -182,7 +182,7 @@ fn lock(bytes: &[u8]) -> Lock {
     Lock::new(std::slice::from_ref(&place))
 }
 
-/// What kind of key a text is.
+/// The kind of key in a text.
 pub(crate) fn kind(text: &str) -> KeyKind {
     #[derive(Deserialize)]
     struct Members {
@@ -208,7 +208,7 @@ fn is_shared(file: &Metadata) -> bool {
     file.is_file() && file.permissions().mode() & 0o077 != 0
 }
 
-/// Where files have no modes, their rights are not judged.
+/// Always false on systems without Unix file modes.
 #[cfg(not(unix))]
 fn is_shared(_: &Metadata) -> bool {
     false
@@ -218,7 +218,7 @@ fn is_shared(_: &Metadata) -> bool {
 mod tests {
     use super::*;
 
-    /// A pipe: a few bytes at a time, its end unknown.
+    /// A pipe that yields a few bytes at a time and whose length is unknown.
     struct Dribble<'a>(&'a [u8], usize);
 
     impl Read for Dribble<'_> {
@@ -239,7 +239,7 @@ mod tests {
         let text = "secret ".repeat(3000);
         let read = SecretText::read(Dribble(text.as_bytes(), 0)).unwrap();
         assert_eq!(read.as_str(), text);
-        // Its room is that of the longest text: it never grew.
+        // The buffer has the maximum capacity: it never grew.
         assert!(read.text.capacity() > MAX_KEY_TEXT);
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let longest = vec![b'x'; MAX_KEY_TEXT];
         assert_eq!(SecretText::read(&longest[..]).unwrap().as_str().len(), MAX_KEY_TEXT);
         let error = |bytes: &[u8]| SecretText::read(bytes).unwrap_err().to_string();
-        assert_eq!(error(&[b'x'; MAX_KEY_TEXT + 1]), "it is longer than any key");
+        assert_eq!(error(&[b'x'; MAX_KEY_TEXT + 1]), "the text is too long for a key");
         assert_eq!(error(&[0xff, 0xfe]), "it is not text");
         assert!(SecretText::read(io::repeat(b'x')).is_err(), "an endless device");
     }
@@ -264,9 +264,9 @@ mod tests {
         for length in [0, 1, MAX_KEY_TEXT, MAX_KEY_TEXT + 1, MAX_KEY_TEXT + 2, limit] {
             assert_eq!(open(length, limit), Ok(length));
         }
-        assert_eq!(open(limit + 1, limit), Err("it is longer than any key".to_owned()));
-        assert_eq!(open(2 * limit, limit), Err("it is longer than any key".to_owned()));
-        assert_eq!(open(MAX_KEY_TEXT + 1, MAX_KEY_TEXT), Err("it is longer than any key".to_owned()));
+        assert_eq!(open(limit + 1, limit), Err("the text is too long for a key".to_owned()));
+        assert_eq!(open(2 * limit, limit), Err("the text is too long for a key".to_owned()));
+        assert_eq!(open(MAX_KEY_TEXT + 1, MAX_KEY_TEXT), Err("the text is too long for a key".to_owned()));
         std::fs::remove_file(&path).unwrap();
     }
 

@@ -1,4 +1,4 @@
-//! What makes a key insecure although it computes.
+//! Reasons why a working key is insecure.
 
 use super::generate::apart;
 use crate::boxed::boxed;
@@ -8,42 +8,42 @@ use crypto_primes::{Flavor, is_prime};
 use hearith_arith::{Batch, Exponents, Modulus, natural};
 use std::{fmt, iter};
 
-/// Steps of Fermat's method that are tried on a modulus.
+/// Number of steps of Fermat's method that a modulus must withstand.
 const FERMAT_STEPS: usize = 100;
 
-/// Why a key protects nothing, although it encrypts and decrypts.
-/// [`KeyPolicy::Secure`](crate::KeyPolicy::Secure) refuses such keys.
+/// Why a key offers no security although it encrypts and decrypts.
+/// [`KeyPolicy::Secure`](crate::KeyPolicy::Secure) rejects such keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Weakness {
     /// The modulus has fewer than [`MIN_SECURE_BITS`] bits.
     Short {
-        /// The size of the key.
+        /// The size of the key in bits.
         bits: u32,
     },
-    /// The modulus is prime, so that everybody knows its factors.
+    /// The modulus is prime, so its factors are public.
     PrimeModulus,
     /// The primes are so close to each other that Fermat's method may find them: FIPS 186-5, A.1.3,
-    /// asks for more than `2^(bits/2 - 100)` between them. From the modulus alone only very close
-    /// ones are seen.
+    /// requires a distance of more than `2^(bits/2 - 100)`. The modulus alone reveals only very
+    /// close primes.
     ClosePrimes,
 }
 
 impl Weakness {
-    /// What a key without this weakness has.
+    /// The requirement that a key with this weakness fails.
     pub(crate) fn demand(self) -> String {
         match self {
             Weakness::Short { .. } => format!("at least {MIN_SECURE_BITS} are needed"),
-            Weakness::PrimeModulus => "n has to be a product of two primes".to_owned(),
-            Weakness::ClosePrimes => "they have to differ within their first 100 bits".to_owned(),
+            Weakness::PrimeModulus => "n must be a product of two primes".to_owned(),
+            Weakness::ClosePrimes => "the primes must differ in their leading 100 bits".to_owned(),
         }
     }
 
-    /// What is seen of a modulus without small factors, whoever looks at it. Takes time that
+    /// The weakness that anyone can detect in a modulus without small factors. The running time
     /// depends on the modulus.
     ///
     /// # Errors
-    /// A square, under which decryption has no single answer.
+    /// If the modulus is a square, which makes decryption ambiguous.
     pub(crate) fn of_modulus(modulus: &Modulus) -> Result<Option<Self>, Error> {
         let n = boxed(modulus.as_limbs());
         if n.checked_sqrt_vartime().is_some() {
@@ -58,7 +58,7 @@ impl Weakness {
         })
     }
 
-    /// What only the primes of a key of `bits` bits tell.
+    /// The weakness that only the primes of a key of `bits` bits reveal.
     pub(crate) fn of_primes(p: &[u64], q: &[u64], bits: u32) -> Option<Self> {
         (!apart(p, q, bits)).then_some(Weakness::ClosePrimes)
     }
@@ -74,8 +74,8 @@ impl fmt::Display for Weakness {
     }
 }
 
-/// Fermat's test, which nearly no composite number passes, before the one that none is known to
-/// pass.
+/// Whether the modulus is prime. Fermat's test, which almost no composite number passes, runs
+/// before the test that no known composite number passes.
 fn is_prime_modulus(modulus: &Modulus, n: &BoxedUint) -> bool {
     let mut less_one = modulus.as_limbs().to_vec();
     less_one[0] &= !1;
@@ -85,7 +85,8 @@ fn is_prime_modulus(modulus: &Modulus, n: &BoxedUint) -> bool {
     natural::is_one(power.row(0)) == 1 && is_prime(Flavor::Any, n)
 }
 
-/// Whether `n = a^2 - b^2 = (a - b)(a + b)` for one of the first `a` above its root.
+/// Whether `n = a^2 - b^2 = (a - b)(a + b)` for one of the first [`FERMAT_STEPS`] values `a` above
+/// its square root.
 pub(super) fn fermat_finds_factors(n: &BoxedUint) -> bool {
     let width = n.bits_precision() + 64;
     let n = n.resize(width);
@@ -103,13 +104,13 @@ pub(super) fn fermat_finds_factors(n: &BoxedUint) -> bool {
     false
 }
 
-/// Whether the last six bits are those of a square, as they are of 12 numbers in 64.
+/// Whether the last six bits are those of a square: true for 12 of 64 values.
 fn may_be_square(number: &BoxedUint) -> bool {
     let low = number.as_words()[0] & 63;
     (0..64).any(|root: u64| (root * root) & 63 == low)
 }
 
-/// The least prime factor of a number below `bound`.
+/// The smallest prime factor of a number, if it is below `bound`.
 pub(crate) fn small_factor(n: &[u64], bound: u32) -> Option<u64> {
     iter::once(2).chain(odd_primes(bound)).find(|&prime| remainder(n, prime) == 0).map(u64::from)
 }
@@ -128,7 +129,7 @@ pub(super) fn odd_primes(bound: u32) -> impl Iterator<Item = u32> {
     (3..bound).step_by(2).filter(move |number| !composite[*number as usize])
 }
 
-/// `n mod d` in divisions of 64 bits by 32.
+/// `n mod d`, in divisions of 64 bits by 32 bits.
 pub(super) fn remainder(n: &[u64], d: u32) -> u64 {
     let d = u64::from(d);
     n.iter().rev().fold(0, |rest, limb| {
@@ -137,7 +138,7 @@ pub(super) fn remainder(n: &[u64], d: u32) -> u64 {
     })
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -152,7 +153,7 @@ mod tests {
         start.next_prime()
     }
 
-    /// A number of `bits` bits that begins with two ones.
+    /// A number of `bits` bits whose two highest bits are set.
     fn start(bits: u32, seed: u32) -> Integer {
         let mut random = rug::rand::RandState::new();
         random.seed(&seed.into());
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn fermat_goes_a_hundred_steps() {
         let p = prime_from(start(1024, 1));
-        // About k^2 / 8 steps for primes that are k fourth roots of n apart.
+        // Primes that are k fourth roots of n apart take about k^2 / 8 steps.
         let root = Integer::from(p.sqrt_ref());
         let (near, far) = (prime_from(p.clone() + Integer::from(&root * 20)), prime_from(p.clone() + root * 40));
         assert_eq!(weakness(&(p.clone() * near)), Ok(Some(Weakness::ClosePrimes)));

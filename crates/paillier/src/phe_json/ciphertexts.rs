@@ -1,4 +1,4 @@
-//! Ciphertexts as python-paillier's JSON.
+//! Ciphertexts in python-paillier's JSON format.
 
 use crate::ciphertexts::check_lengths;
 use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// One ciphertext. Other members are passed over.
+/// One ciphertext. Other members are ignored.
 #[derive(Serialize, Deserialize)]
 struct Object<'a> {
     #[serde(borrow)]
@@ -17,11 +17,11 @@ struct Object<'a> {
     e: i32,
 }
 
-/// Every ciphertext as a JSON object of one line, with its exponent (see
-/// [`encode`](super::encode)); 0 for integers.
+/// Writes every ciphertext as a one-line JSON object with its exponent (see
+/// [`encode`](super::encode)), which is 0 for integers.
 ///
 /// # Errors
-/// [`Lengths`](crate::ErrorKind::Lengths) if there is not one exponent a ciphertext.
+/// [`Lengths`](crate::ErrorKind::Lengths) unless there is one exponent per ciphertext.
 pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String>, Error> {
     check_lengths(ciphertexts.len(), exponents.len())?;
     let object = |(number, &e): (&[u64], &i32)| {
@@ -31,12 +31,12 @@ pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String
     Ok(ciphertexts.batch().rows().zip(exponents).map(object).collect())
 }
 
-/// The ciphertexts in a text and their exponents: one JSON object, or several one after another, or
-/// an array of them.
+/// Reads ciphertexts and their exponents from a text: one JSON object, several consecutive objects,
+/// or an array of objects.
 ///
 /// # Errors
-/// If the text is not that, or if a ciphertext is 0, not below `n^2`, or shares a factor with `n`;
-/// rows count from 0.
+/// If the text has another form, or if a ciphertext is 0, not below `n^2`, or shares a factor with
+/// `n`. Rows are counted from 0.
 pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Error> {
     let mut rows = Rows { key, numbers: Vec::new(), exponents: Vec::new() };
     let array = text.trim_start().starts_with('[');
@@ -56,7 +56,7 @@ pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Er
     Ok((ciphertexts, rows.exponents))
 }
 
-/// The ciphertexts read so far.
+/// The ciphertexts that have been read.
 struct Rows<'k> {
     key: &'k PublicKey,
     numbers: Vec<u64>,
@@ -67,7 +67,8 @@ impl Rows<'_> {
     fn push(&mut self, object: &Object<'_>) -> Result<(), Error> {
         let row = self.exponents.len();
         let problem = |problem| ErrorKind::Member { member: "v", problem }.at_row(row);
-        // Longer numbers than the largest key's ciphertext, 16384 bits, are not worth converting.
+        // Reject numbers that are longer than a ciphertext of the largest key, 16384 bits, before
+        // converting them.
         if object.v.len() > 4933 {
             return Err(problem("is too long"));
         }
@@ -113,11 +114,10 @@ impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
 }
 
 fn json_error(error: serde_json::Error) -> Error {
-    // Ciphertexts are no secrets, but a message must stay short: the parser's quotes what it did
-    // not expect.
+    // Ciphertexts are public, but the parser's message quotes unexpected input and may be long.
     let problem = match error.classify() {
         serde_json::error::Category::Data => "not an object with a text 'v' and an integer 'e'",
-        serde_json::error::Category::Eof => "it ends too early",
+        serde_json::error::Category::Eof => "the text ends too early",
         _ => "a syntax error",
     };
     ErrorKind::PheJson { line: error.line(), column: error.column(), problem }.into()

@@ -1,23 +1,22 @@
-//! python-paillier's encoding of numbers: a mantissa times a power of 16, the mantissa as a residue
-//! modulo `n`.
+//! python-paillier's encoding of numbers: a mantissa, as a residue modulo `n`, times a power of 16.
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
 use hearith_arith::natural::{self, bits_at};
 
-/// Bits that a power of the base 16 counts for.
+/// Bits per digit in base 16.
 const BASE_BITS: i64 = 4;
-/// Bits of a float's significand, and its least and greatest exponents: a float is below
-/// `2^(MOST + 1)` and a multiple of `2^LEAST`.
+/// Bits of a float's significand, and the exponents that bound floats: each is below `2^(MOST + 1)`
+/// and a multiple of `2^LEAST`.
 const SIGNIFICAND_BITS: i64 = f64::MANTISSA_DIGITS as i64;
 const LEAST: i64 = -1074;
 const MOST: i64 = 1023;
-/// No number has more bits, since no key has.
+/// Maximum length of a number in bits, which is that of a key.
 const WIDEST: i64 = 8192;
 
-/// A number as python-paillier encodes it (its class `EncodedNumber`): `mantissa * 16^exponent`.
-/// The exponent is public; it travels beside the ciphertext.
+/// A number in python-paillier's encoding (its class `EncodedNumber`): `mantissa * 16^exponent`.
+/// The exponent is public and stored next to the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number {
     mantissa: Signed,
@@ -25,13 +24,13 @@ pub struct Number {
 }
 
 impl Number {
-    /// The number with this mantissa and exponent.
+    /// Creates the number with this mantissa and exponent.
     pub fn new(mantissa: Signed, exponent: i32) -> Self {
         Number { mantissa, exponent }
     }
 
-    /// A float exactly, with the exponent that python-paillier would choose: the largest that
-    /// leaves the lowest of the significand's 53 bits an integer.
+    /// Encodes a float exactly, with python-paillier's choice of exponent: the largest for which
+    /// the lowest of the significand's 53 bits is an integer.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -64,12 +63,12 @@ impl Number {
         self.exponent
     }
 
-    /// The same number with a lower exponent, which the mantissa makes up for. Encrypted numbers
-    /// add up only with equal exponents.
+    /// The same number with a lower exponent and a correspondingly larger mantissa. Encrypted
+    /// numbers can only be added with equal exponents.
     ///
     /// # Errors
     /// [`Exponent`](crate::ErrorKind::Exponent) if the exponent would be higher, or so low that no
-    /// key holds the number.
+    /// key can hold the number.
     pub fn with_exponent(&self, exponent: i32) -> Result<Self, Error> {
         let shift = BASE_BITS * (i64::from(self.exponent) - i64::from(exponent));
         let bits = i64::from(natural::bit_length(self.mantissa.magnitude()));
@@ -82,10 +81,10 @@ impl Number {
         Ok(Number { mantissa: Signed::new(self.mantissa.is_negative(), magnitude), exponent })
     }
 
-    /// The nearest float, the even one of two as near.
+    /// The nearest float, rounding ties to even.
     ///
     /// # Errors
-    /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if it is beyond all floats.
+    /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number is beyond the range of floats.
     pub fn to_f64(&self) -> Result<f64, Error> {
         let magnitude = self.mantissa.magnitude();
         let (bits, unit) = (i64::from(natural::bit_length(magnitude)), BASE_BITS * i64::from(self.exponent));
@@ -107,15 +106,15 @@ impl Number {
 }
 
 impl From<i128> for Number {
-    /// An integer, with exponent 0 as python-paillier gives it.
+    /// Encodes an integer with exponent 0, like python-paillier.
     fn from(value: i128) -> Self {
         Number { mantissa: value.into(), exponent: 0 }
     }
 }
 
-/// A float that is not negative, as an integer with its highest bit the 53rd (0 for 0) times
-/// `2^lowest`; `lowest` for 0 is as if it were one half to one, which is what C's `frexp` makes of
-/// it.
+/// Splits a non-negative float into an integer whose highest bit is the 53rd (0 for 0) and
+/// `lowest`, so that the float is the integer times `2^lowest`. For 0, `lowest` is that of a float
+/// between one half and one, following C's `frexp`.
 fn significand(value: f64) -> (u64, i64) {
     if value == 0.0 {
         return (0, -SIGNIFICAND_BITS);
@@ -127,8 +126,8 @@ fn significand(value: f64) -> (u64, i64) {
     (whole << missing, lowest - missing)
 }
 
-/// `magnitude / 2^shift`, rounded to the nearest integer and to the even one of two as near; it has
-/// at most 53 bits before.
+/// `magnitude / 2^shift`, rounded to the nearest integer with ties to even. The quotient has at
+/// most 53 bits before rounding.
 fn rounded(magnitude: &[u64], bits: i64, shift: i64) -> u64 {
     let bit_range = |from: i64, width: i64| bits_at(magnitude, from as usize, width as u32);
     if shift <= 0 {
@@ -143,15 +142,15 @@ fn rounded(magnitude: &[u64], bits: i64, shift: i64) -> u64 {
     kept + (half & (u64::from(below) | kept & 1))
 }
 
-/// `significand * 2^exponent`, exactly, for what a float can hold; infinity for what is larger.
+/// `significand * 2^exponent`, exact if a float can hold it; infinity if it is too large.
 fn scaled(significand: u64, exponent: i64) -> f64 {
-    // Two steps, each by a power of two that is a normal float, the second without rounding.
+    // Two steps, each by a power of two that is a normal float. The second step does not round.
     let first = exponent.clamp(-1000, 900);
     significand as f64 * 2f64.powi(first as i32) * 2f64.powi((exponent - first) as i32)
 }
 
-/// Numbers as plaintexts, with their exponents. python-paillier holds mantissas up to `n/3`, so
-/// that the third in the middle shows overflows.
+/// Encodes numbers as plaintexts and returns their exponents. python-paillier limits the magnitude
+/// of mantissas to `n/3`, so a result in the middle third indicates an overflow.
 ///
 /// # Errors
 /// [`OutOfRange`](crate::ErrorKind::OutOfRange) for the first number whose mantissa is larger.
@@ -161,11 +160,12 @@ pub fn encode(key: &PublicKey, numbers: &[Number]) -> Result<(Plaintexts, Vec<i3
     Ok((plaintexts, numbers.iter().map(Number::exponent).collect()))
 }
 
-/// Plaintexts as numbers with the given exponents; `None` for those that have overflowed.
+/// Decodes plaintexts as numbers with the given exponents; `None` for plaintexts that have
+/// overflowed.
 ///
 /// # Errors
-/// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) if there is
-/// not one exponent a plaintext.
+/// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless there
+/// is one exponent per plaintext.
 pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Result<Vec<Option<Number>>, Error> {
     check_key(key.id(), plaintexts.key_id())?;
     check_lengths(plaintexts.len(), exponents.len())?;
@@ -178,14 +178,14 @@ pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Re
     Ok(mantissas.into_iter().zip(exponents).map(number).collect())
 }
 
-/// `floor(n / 3) - 1`, in the limbs of `n`.
+/// `floor(n / 3) - 1`, with the limbs of `n`.
 fn largest_mantissa(key: &PublicKey) -> Vec<u64> {
     let (mut most, _) = natural::divide_word(key.modulus(), 3);
     natural::sub_assign(&mut most, &[1]);
     most
 }
 
-// GMP, which is C, does not run in Miri.
+// GMP is a C library, which Miri cannot run.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
@@ -221,7 +221,7 @@ mod tests {
             limbs in proptest::collection::vec(any::<u64>(), 1..6), negative: bool, exponent in -300i32..300,
         ) {
             let number = Number::new(Signed::new(negative, limbs), exponent);
-            // GMP's own conversion truncates, so the neighbours decide.
+            // GMP's own conversion truncates, so compare with the neighbouring floats.
             let exact = rational(&number);
             match number.to_f64() {
                 Ok(found) => {
@@ -251,13 +251,13 @@ mod tests {
     fn numbers_beyond_floats_are_told() {
         let number = |mantissa: i128, exponent| Number::new(mantissa.into(), exponent).to_f64();
         assert_eq!(number(1, 256), Err(ErrorKind::OutOfRange.into()));
-        // rounds up to 2^1026
+        // Rounds up to 2^1026.
         assert_eq!(number((1 << 54) - 1, 243), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(number((1 << 53) - 1, 242), Ok(((1u64 << 53) - 1) as f64 * 2f64.powi(968)));
         assert_eq!(number(1, i32::MAX), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(number(i128::MAX, i32::MIN), Ok(0.0));
         assert_eq!(number(0, i32::MAX), Ok(0.0));
-        // Half of the least float goes to the even side, more than half up.
+        // Half of the smallest float rounds to even, more than half rounds up.
         assert_eq!((number(2, -269), number(3, -269)), (Ok(0.0), Ok(5e-324)));
     }
 

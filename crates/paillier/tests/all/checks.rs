@@ -1,13 +1,12 @@
-//! Batches of plaintexts checked against their ciphertexts, on every engine: what is right passes,
-//! what is wrong does not.
+//! Checks batches of plaintexts against their ciphertexts on every engine: correct batches pass and
+//! wrong ones fail.
 
 use crate::common::{bytes_be, ciphertexts, engines, key, modulus, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, ErrorKind, Plaintexts, PrivateKey, Variant};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, ErrorKind, Plaintexts, PrivateKey, Variant};
 use rug::Integer;
 
-/// Encryptions of 0, 1, n - 1 and others, with the trivial ciphertext 1 and the largest, n^2 - 1,
-/// among them.
+/// Encryptions of 0, 1, n - 1 and others, with the trivial ciphertexts 1 and n^2 - 1, the largest.
 fn batch(key: &PrivateKey, count: u32) -> (Ciphertexts, Plaintexts) {
     let (public, n) = (key.public(), modulus(key.public()));
     let numbers: Vec<Integer> = (0..count).map(|row| (Integer::from(row) * &n / 7u32 + row / 7) % &n).collect();
@@ -18,7 +17,7 @@ fn batch(key: &PrivateKey, count: u32) -> (Ciphertexts, Plaintexts) {
     (Ciphertexts::concat(&fresh, &[&corners]).unwrap(), plaintexts(public, &numbers))
 }
 
-/// The plaintexts with one of them replaced.
+/// The plaintexts with one row replaced.
 fn replaced(key: &PrivateKey, right: &Plaintexts, row: usize, number: &Integer) -> Plaintexts {
     let mut numbers = residues(right);
     numbers[row] = number.clone();
@@ -39,19 +38,18 @@ fn right_batches_pass_and_wrong_rows_are_found() {
         let [p, q] = key.primes().map(|limbs| Integer::from_digits(limbs, rug::integer::Order::Lsf));
         for row in [0, 1, 2, 17, right.len() - 1] {
             let number = residues(&right)[row].clone();
-            // By one, by one bit, by what is 0 modulo one of the primes and by what is not.
+            // Differences: one, one bit, multiples of one of the primes and others.
             for difference in
                 [Integer::from(1), Integer::from(1) << 300, p.clone(), q.clone(), Integer::from(&p * 3u32)]
             {
                 wrong(key, &ciphertexts, &replaced(key, &right, row, &((&number + difference) % &n)));
             }
         }
-        // Two rows that are wrong by the same amount in opposite directions: a plain sum would not
-        // tell.
+        // Two rows that are wrong by opposite amounts, which a simple sum would not detect.
         let numbers = residues(&right);
         let up = replaced(key, &right, 5, &(Integer::from(&numbers[5] + 1u32) % &n));
         wrong(key, &ciphertexts, &replaced(key, &up, 6, &((Integer::from(&numbers[6] - 1u32) + &n) % &n)));
-        // Answers in another order, and one answer for all.
+        // Reordered plaintexts, and one plaintext for all rows.
         let rows: Vec<usize> = (1..right.len()).chain([0]).collect();
         wrong(key, &ciphertexts, &right.select(&rows).unwrap());
         wrong(key, &ciphertexts, &right.select(&vec![7; right.len()]).unwrap());
@@ -72,18 +70,18 @@ fn batches_of_any_length() {
                 wrong(key, &some, &replaced(key, &theirs, rows - 1, &last));
             }
         }
-        // One row, whose ciphertext is the trivial one of 0.
+        // One row, the trivial ciphertext of 0.
         let zero = public.zero();
         assert_eq!(key.check(&zero, &encode_signed(public, &[0]).unwrap()), Ok(()));
         wrong(key, &zero, &encode_signed(public, &[1]).unwrap());
-        // Batches that do not belong together.
+        // Batches of different lengths.
         let lengths = ErrorKind::Lengths { left: 2, right: 1 };
         let error = key.check(&ciphertexts.range(0..2).unwrap(), &right.range(0..1).unwrap());
         assert_eq!(error.unwrap_err(), lengths.into());
     }
 }
 
-/// Keys whose `n^2` has a limb less than twice those of `n`, and their neighbours.
+/// Keys whose `n^2` has one limb less than twice those of `n`, and neighbouring lengths.
 #[test]
 fn keys_of_any_length() {
     for engine in engines() {
@@ -96,16 +94,16 @@ fn keys_of_any_length() {
     }
 }
 
-/// More rows than one part of the product takes, with the wrong one in the last part.
+/// A batch of more rows than one product covers (65 536), with one wrong row at various positions.
 #[test]
 fn long_batches_are_checked_to_the_end() {
     for engine in engines() {
         let key = key(64, Variant::Standard, engine);
         let public = key.public();
-        let values: Vec<i128> = (0..4096 + 4096 + 3).map(|row| row * 31 - 5).collect();
+        let values: Vec<i128> = (0..(1 << 16) + 3).map(|row| row * 31 - 5).collect();
         let ciphertexts = public.encrypt(&encode_signed(public, &values).unwrap()).unwrap();
         assert_eq!(key.check(&ciphertexts, &encode_signed(public, &values).unwrap()), Ok(()));
-        for row in [0, 4095, 4096, 8194] {
+        for row in [0, 65_535, 65_536, 65_538] {
             let mut changed = values.clone();
             changed[row] += 1;
             wrong(&key, &ciphertexts, &encode_signed(public, &changed).unwrap());
@@ -124,7 +122,7 @@ fn batches_of_other_keys_are_refused() {
     }
 }
 
-/// A ciphertext that shares a factor with n holds nothing, so that no plaintext is the right one.
+/// A ciphertext that shares a factor with n has no plaintext, so every plaintext is wrong.
 #[test]
 fn ciphertexts_that_hold_nothing_have_no_right_plaintext() {
     for key in some_keys() {
@@ -140,7 +138,7 @@ fn ciphertexts_that_hold_nothing_have_no_right_plaintext() {
 fn a_key_that_checks_decrypts_as_one_that_does_not() {
     for key in some_keys() {
         let (ciphertexts, right) = batch(key, 5);
-        let holders: [&dyn Decrypt; 2] = [key, &key.checking()];
+        let holders: [&dyn DecryptionBackend; 2] = [key, &key.checking()];
         for holder in holders {
             assert_eq!(holder.public().id(), key.public().id());
             assert_eq!(holder.decrypt(&ciphertexts).unwrap(), right);
@@ -153,7 +151,7 @@ fn a_key_that_checks_decrypts_as_one_that_does_not() {
     }
 }
 
-/// Clones share the numbers: the one that is left works when the other is gone.
+/// Clones share the numbers: the remaining one works after the other is dropped.
 #[test]
 fn clones_decrypt() {
     let key = key(256, Variant::Djn, engines().next().unwrap());

@@ -1,15 +1,15 @@
-//! What a process that holds a private key asks of the operating system; on Linux.
+//! Settings that a process with a private key requests from the operating system, on Linux.
 
 use crate::common::{self, some_keys};
 use hearith_paillier::disable_core_dumps;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, dumpable_behavior, getrlimit, setrlimit};
 use std::process::Command;
 
-/// Set in the child processes in which these tests run their part: what they change lasts as long
-/// as the process.
+/// Set in the child processes that run these tests, because their changes last as long as the
+/// process.
 const CHILD: &str = "HEARITH_TEST_CHILD";
 
-/// Runs `work` in a process of its own that does nothing else.
+/// Runs `work` in a separate process.
 fn alone(test: &str, work: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         return work();
@@ -20,7 +20,7 @@ fn alone(test: &str, work: impl FnOnce()) {
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
-/// KiB that `/proc/self/status` calls locked.
+/// The locked memory in `/proc/self/status`, in KiB.
 fn locked_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap();
@@ -41,7 +41,7 @@ fn a_private_key_lies_in_locked_memory_while_it_lives() {
     alone("hardening::a_private_key_lies_in_locked_memory_while_it_lives", || {
         let before = locked_kib();
         let key = common::key(512, hearith_paillier::Variant::Standard, hearith_paillier::Engine::best());
-        // Where the limit is lower, whether the rest is enough is not ours to say.
+        // With a lower limit, the remaining capacity may not be enough.
         if getrlimit(Resource::Memlock).current.is_none_or(|limit| limit >= 1 << 20) {
             assert!(key.is_locked_in_memory());
         }
@@ -56,7 +56,7 @@ fn a_key_works_where_nothing_may_be_locked() {
     alone("hardening::a_key_works_where_nothing_may_be_locked", || {
         setrlimit(Resource::Memlock, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
         let key = some_keys().next().unwrap();
-        // The system's administrator may lock what it wants.
+        // A privileged process may lock any amount.
         assert_eq!(key.is_locked_in_memory(), locked_kib() > 0);
         let decrypted = common::decrypt_small(key, &common::encrypt(key.public(), &[-7]));
         assert_eq!(decrypted, [-7]);

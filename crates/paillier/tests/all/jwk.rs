@@ -15,7 +15,7 @@ fn public(text: &str) -> Result<PublicKey, Error> {
     PublicKey::from_jwk(text, KeyPolicy::AllowInsecure, engines().next().unwrap())
 }
 
-/// The JSON of a private key, to be changed.
+/// The JSON of a private key, for modification.
 fn document() -> Value {
     serde_json::from_str(&some_keys().next().unwrap().to_jwk()).unwrap()
 }
@@ -158,7 +158,7 @@ fn encrypted_keys_survive() {
         let read = |passphrase| PrivateKey::from_encrypted_jwk(&text, passphrase, KeyPolicy::AllowInsecure, engine);
         assert_eq!(read("one two").unwrap().to_jwk(), key.to_jwk());
         assert_eq!(read("one").unwrap_err(), ErrorKind::WrongPassphrase.into());
-        // Whoever expects a key in the clear is told what it is.
+        // A reader that expects an unencrypted key reports that it is encrypted.
         assert_eq!(private(&text).unwrap_err(), ErrorKind::EncryptedKey.into());
         assert_eq!(public(&text).unwrap_err(), ErrorKind::EncryptedKey.into());
         let opened = SecretText::from(text.clone()).decrypt("one two").unwrap();

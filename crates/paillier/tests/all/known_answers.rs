@@ -25,7 +25,7 @@ fn known_ciphertexts_decrypt() {
             let c = ciphertexts(key.public(), &c);
             let found = residues(&key.decrypt(&c).unwrap());
             assert_eq!(found, m, "{} {} bits, {engine}", vector.kind, vector.bits);
-            // A batch of one takes other paths through the lanes.
+            // A batch of one uses different code paths for the lanes.
             let one = key.decrypt(&c.range(2..3).unwrap()).unwrap();
             assert_eq!(residues(&one), m[2..3]);
             assert_eq!(key.public().check_coprime(&c), Ok(()));
@@ -75,7 +75,7 @@ fn known_djn_ciphertexts_decrypt() {
     }
 }
 
-/// The largest keys, whose ciphertexts GMP decrypts by Paillier's formula modulo `p^2`.
+/// The largest keys, with ciphertexts decrypted in GMP by Paillier's formula modulo `p^2`.
 #[test]
 fn the_largest_keys_work() {
     for engine in engines() {

@@ -1,4 +1,4 @@
-//! Input that must be refused, with the row and the reason.
+//! Invalid input is rejected with the row and the reason.
 
 use crate::common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
@@ -242,7 +242,7 @@ fn weak_keys_are_taken_only_when_asked_for() {
         let n = (Integer::from(3) << 2046u32).next_prime();
         assert_eq!(modulus(&n, secure), Err(ErrorKind::InsecureKey(Weakness::PrimeModulus).into()));
         assert_eq!(modulus(&n, any), Ok(Some(Weakness::PrimeModulus)));
-        // Neighbours are seen by everybody, primes that begin alike by their owner only.
+        // Anyone can detect neighbouring primes, but only the owner primes with equal leading bits.
         let neighbour = Integer::from(&p + 1).next_prime();
         assert_eq!(
             modulus(&Integer::from(&p * &neighbour), secure),
@@ -254,7 +254,7 @@ fn weak_keys_are_taken_only_when_asked_for() {
             assert_eq!(primes(&p, close, secure), Err(ErrorKind::InsecureKey(Weakness::ClosePrimes).into()));
             assert_eq!(primes(close, &p, any), Ok(Some(Weakness::ClosePrimes)));
         }
-        // What does not decrypt is no key, whoever asks.
+        // Numbers that cannot decrypt are rejected under every policy.
         for policy in [secure, any] {
             assert_eq!(modulus(&Integer::from(p.square_ref()), policy), Err(ErrorKind::SquareModulus.into()));
             assert_eq!(primes(&p, &p, policy), Err(ErrorKind::UnequalPrimes.into()));
@@ -293,7 +293,7 @@ fn private_keys_that_cannot_be_are_refused() {
         // h must be minus a square: 4 is a square, so it is not.
         assert_eq!(read(p, q, Some(&Integer::from(4))), Err(ErrorKind::InvalidGenerator.into()));
         assert_eq!(read(p, q, Some(&Integer::from(n - 4))), Ok(n.clone()));
-        // Minus a square, and -1 modulo p: the square of 1 + p.
+        // Minus a square, and -1 modulo p: minus the square of 1 + p.
         let less = n - Integer::from(p + 1).square() % n;
         assert_eq!(read(p, q, Some(&less)), Err(ErrorKind::InvalidGenerator.into()));
         // Two 8-byte primes whose product has 127 bits.

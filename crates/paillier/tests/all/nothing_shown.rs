@@ -1,5 +1,5 @@
-//! No `Debug` and no error shows a plaintext, a scalar or a key: everything is fed with numbers
-//! that are then looked for in all that can be printed.
+//! Neither `Debug` nor an error shows a plaintext, a scalar or a key. The tests search all printed
+//! output for the numbers that they supplied.
 
 use crate::common::{key, some_keys};
 use hearith_arith::{Engine, Factor, Modulus};
@@ -9,10 +9,10 @@ use hearith_paillier::{KeyPolicy, PrivateKey, Variant};
 use std::error::Error;
 use std::fmt::Debug;
 
-/// A number that nothing else here has any part of.
+/// A number that shares no part with any other number here.
 const CANARY: i128 = 0x5d3a_91c7_e04b_26f8_8c15_7ae9_b36d_f042;
 
-/// Whether a text has part of the number, in whatever base it is written.
+/// Whether a text contains part of the number in any base.
 fn shows(text: &str, number: i128) -> bool {
     let limbs = [number as u64, (number >> 64) as u64];
     let decimals = [number.to_string(), limbs[0].to_string(), limbs[1].to_string(), format!("{:?}", number as f64)];

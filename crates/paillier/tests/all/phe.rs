@@ -1,7 +1,7 @@
-//! Exchange with python-paillier itself, both ways: keys, ciphertexts, encoded numbers.
+//! Exchange with python-paillier in both directions: keys, ciphertexts, encoded numbers.
 //!
-//! `make test` sets the Python environment up; `HEARITH_PHE_PYTHON` names the interpreter of
-//! another one, which must have `phe[cli]` and `gmpy2`.
+//! `make test` sets up the Python environment. `HEARITH_PHE_PYTHON` selects another interpreter,
+//! which must have `phe[cli]` and `gmpy2`.
 
 use crate::common::{self, engines, key, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::Signed;
@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The interpreter of a Python environment that has python-paillier.
+/// The interpreter of a Python environment with python-paillier.
 fn python() -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let python = std::env::var_os("HEARITH_PHE_PYTHON").map_or(root.join(".venv/bin/python"), PathBuf::from);
@@ -25,7 +25,7 @@ fn python() -> PathBuf {
     python
 }
 
-/// Runs Python with the given arguments and input; its output.
+/// Runs Python with the given arguments and input, and returns its output.
 fn run(arguments: &[&str], input: &str) -> String {
     let mut command = Command::new(python());
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -36,14 +36,14 @@ fn run(arguments: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Asks python-paillier, by way of `phe_peer.py`.
+/// Runs a task in python-paillier through `phe_peer.py`.
 fn ask(task: &str, mut request: Value) -> Value {
     request["task"] = json!(task);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/phe_peer.py");
     serde_json::from_str(&run(&[script], &request.to_string())).unwrap()
 }
 
-/// Runs its command `pheutil`.
+/// Runs python-paillier's command `pheutil`.
 fn pheutil(arguments: &[&str], input: &str) -> String {
     run(&[&["-m", "phe.command_line"], arguments].concat(), input)
 }
@@ -52,7 +52,7 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A float that Python's `float.fromhex` reads back exactly.
+/// A float in a form that Python's `float.fromhex` reads exactly.
 fn hex(float: f64) -> String {
     let sign = if float.is_sign_negative() { "-" } else { "" };
     let (exponent, fraction) = (float.to_bits() >> 52 & 0x7ff, float.to_bits() & ((1 << 52) - 1));
@@ -63,7 +63,7 @@ fn hex(float: f64) -> String {
     }
 }
 
-/// What Python's `float.hex` writes for a float.
+/// A float in the form of Python's `float.hex`.
 fn python_hex(float: f64) -> String {
     if float == 0.0 {
         if float.is_sign_negative() { "-0x0.0p+0".into() } else { "0x0.0p+0".into() }
@@ -99,11 +99,11 @@ fn keys_of_pheutil_are_read_and_written_back() {
     }
 }
 
-/// A whole session of `pheutil` with keys and ciphertexts of ours; DJN keys are keys like any other
-/// to it.
+/// A complete session of `pheutil` with our keys and ciphertexts. It treats DJN keys like any
+/// others.
 #[test]
 fn pheutil_works_with_our_keys_and_ciphertexts() {
-    // The first two are one of each variant; their engine makes no difference to files.
+    // The first two are a standard and a DJN key; their engine does not affect files.
     for key in some_keys().take(2) {
         let (public, files) = (key.public(), tempfile::tempdir().unwrap());
         let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
@@ -143,7 +143,7 @@ fn ciphertexts_go_both_ways() {
         let numbers: Vec<Number> = FLOATS.iter().map(|&float| Number::from_f64(float).unwrap()).collect();
         let (encoded, exponents) = encode(public, &numbers).unwrap();
 
-        // Ours to theirs.
+        // From Hearith to python-paillier.
         for c in [public.encrypt(&encoded).unwrap(), key.encrypt(&encoded).unwrap()] {
             let objects: Vec<Value> = export(&c, &exponents).unwrap().iter().map(|text| value(text)).collect();
             let answer = ask("decrypt", json!({"key": value(&key.to_jwk()), "ciphertexts": objects}));
@@ -152,7 +152,7 @@ fn ciphertexts_go_both_ways() {
             assert_eq!(answer["residues"], json!(expected));
         }
 
-        // Theirs to ours.
+        // From python-paillier to Hearith.
         let floats = json!(FLOATS.map(hex));
         let answer = ask("encrypt", json!({"key": value(&public.to_jwk()), "floats": floats}));
         let (c, theirs) = import(public, &answer.to_string()).unwrap();
@@ -164,7 +164,7 @@ fn ciphertexts_go_both_ways() {
     }
 }
 
-/// Sums and products that python-paillier makes of our ciphertexts, and we of its.
+/// Sums and products that python-paillier computes on our ciphertexts.
 #[test]
 fn sums_of_theirs_are_read() {
     for key in some_keys() {
@@ -189,7 +189,7 @@ fn numbers_are_encoded_as_there() {
     let mut state = 1u64;
     floats.extend((0..300).map(|_| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        // Mantissas of all kinds, exponents that a 512-bit key holds.
+        // Varied mantissas, with exponents that a 512-bit key can hold.
         f64::from_bits((state >> 40) << 40 & 0x800f_ffff_ffff_ffff | state & 0xfff | (900 + state % 200) << 52)
     }));
     let integers = [0, 1, -1, i128::MAX, i128::MIN];

@@ -1,4 +1,4 @@
-//! What must hold for all plaintexts, ciphertexts and scalars.
+//! Properties of all plaintexts, ciphertexts and scalars.
 
 use crate::common::{self, decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
@@ -65,7 +65,7 @@ proptest! {
             let c = encrypt(public, &values);
             let by = |c: &Ciphertexts, scalars: &[i128]| public.multiply_deterministic(c, scalars, 128).unwrap();
             prop_assert_eq!(decrypt_small(key, &by(&c, &k)), zip(&values, &k, |value, k| value * k));
-            // k c + l c = (k + l) c and l (k c) = (k l) c, the ciphertexts themselves.
+            // k c + l c = (k + l) c and l (k c) = (k l) c, as ciphertexts.
             prop_assert_eq!(public.add(&by(&c, &k), &by(&c, &l)).unwrap(), by(&c, &zip(&k, &l, |k, l| k + l)));
             prop_assert_eq!(by(&by(&c, &k), &l), by(&c, &zip(&k, &l, |k, l| k * l)));
             prop_assert_eq!(public.multiply_deterministic(&c, &k, 32).unwrap(), by(&c, &k));
@@ -152,8 +152,7 @@ proptest! {
     }
 }
 
-/// Every size up to 8192 bits works; the sizes chosen lie on, just above and just below limbs of 64
-/// and 52 bits.
+/// Keys of many sizes: at, just above and just below multiples of 64-bit and 52-bit limbs.
 #[test]
 fn keys_of_all_sizes_work() {
     for engine in engines() {
@@ -272,7 +271,7 @@ fn keys_and_batches_go_between_threads() {
     shared::<PrivateKey>();
     shared::<PublicKey>();
     shared::<Randomisers>();
-    // All kinds of key share a pool of threads, and what is made when first needed is made once.
+    // All keys share a thread pool, and lazily computed values are computed once.
     let key = some_keys().last().unwrap();
     let read = |value: i128| decrypt_small(key, &encrypt(key.public(), &[value]));
     std::thread::scope(|scope| {

@@ -12,8 +12,8 @@ fn unpacked(key: &PrivateKey, layout: SlotLayout, c: &Ciphertexts, additions: &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Sums of rows whose values are the extremes of the range or anything between, in as many
-    /// slots as fit, up to the very number of additions that the layout is for.
+    /// Sums of rows with extreme or arbitrary values, in the maximum number of slots, up to exactly
+    /// the layout's number of additions.
     #[test]
     fn sums_of_packed_rows(
         range in prop_oneof![1u128..4, any::<u64>().prop_map(u128::from), any::<u128>().prop_map(|range| range >> 2)],
@@ -36,7 +36,7 @@ proptest! {
                 let expected = column.clone().try_fold(0i128, |sum, &value| sum.checked_add(value));
                 let found = found.expect("inside the headroom");
                 prop_assert!(!found.exceeds(range, additions));
-                // Sums beyond 128 bits are compared with their halves.
+                // Sums beyond 128 bits are compared with GMP's.
                 match expected {
                     Some(expected) => prop_assert_eq!(found.to_i128(), Some(expected)),
                     None => {
@@ -52,8 +52,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Sums of any number of rows: the right numbers within the headroom, none beyond it, whatever
-    /// the plaintext looks like.
+    /// Sums of any number of rows: correct numbers within the headroom and none beyond it, whatever
+    /// the plaintext.
     #[test]
     fn sums_of_more_rows_than_the_layout_is_for_have_no_numbers(
         range in prop_oneof![1u128..4, 1000u128..1050, any::<u64>().prop_map(u128::from)],
@@ -74,8 +74,7 @@ proptest! {
     }
 }
 
-/// The case that was reported: a layout for one row, and the sum of two that fits all slots
-/// together.
+/// A reported case: a layout for one row, and a sum of two rows that fits all slots together.
 #[test]
 fn a_layout_for_one_row_gives_no_sum_of_two() {
     for key in some_keys() {
@@ -83,14 +82,14 @@ fn a_layout_for_one_row_gives_no_sum_of_two() {
         let layout = SlotLayout::new(512, 2, 1000, 1).unwrap();
         let total = public.sum(&public.encrypt(&layout.pack(public, &[1000, 1, 1000, 1]).unwrap()).unwrap()).unwrap();
         assert_eq!(unpacked(key, layout, &total, &[2]), [None, None]);
-        // What the plaintext alone says.
+        // The numbers that the plaintext alone suggests.
         let wrong = unpacked(key, layout, &total, &[1]);
         assert_eq!(wrong, [Some(Signed::from(2000 - 2048)), Some(Signed::from(3))]);
     }
 }
 
-/// The worst carries: all slots at minus the largest sum, so that every slot borrows, and all at
-/// plus.
+/// The worst carries: the most negative sum in all slots, so that every slot borrows, and the most
+/// positive one.
 #[test]
 fn full_headroom_in_every_slot() {
     let additions = 1u64 << 32;
@@ -129,11 +128,11 @@ fn overflowing_rows_are_seen_when_they_leave_the_layout() {
         let layout = SlotLayout::new(512, 3, 1000, 4).unwrap();
         let values = [1000, -1000, 1000, 1, 2, 3];
         let c = public.encrypt(&layout.pack(public, &values).unwrap()).unwrap();
-        // The top slot leaves its place; the other row stays.
+        // The top slot overflows; the other row is unaffected.
         let found = unpacked(key, layout, &public.multiply(&c, &[1 << 20, 1]).unwrap(), &[4, 1]);
         let kept = |value: i128| Some(Signed::from(value));
         assert_eq!(found, [None, None, None, kept(1), kept(2), kept(3)]);
-        // Nor is a residue from the middle of the range the work of this layout.
+        // A residue from the middle of the range is also outside the layout.
         let far = common::plaintexts(public, &[common::modulus(public) / 2u32]);
         assert_eq!(layout.unpack(public, &far, &[1]).unwrap(), [None, None, None]);
     }

@@ -1,5 +1,6 @@
-//! Subgroup keys beside an independent script with GMP (tests/vectors/generate_subgroup.py):
-//! decryption with short exponents, foreign rows, and keys that are not what they must be.
+//! Subgroup keys, compared with an independent script with GMP
+//! (tests/vectors/generate_subgroup.py): decryption with short exponents, foreign rows, and invalid
+//! keys.
 
 use std::sync::LazyLock;
 
@@ -47,7 +48,7 @@ fn be(text: &str) -> Vec<u8> {
     number(text).to_digits(Order::MsfBe)
 }
 
-/// The numbers of a private key, to be changed.
+/// The numbers of a private key, for modification.
 #[derive(Clone)]
 struct Numbers {
     primes: [Integer; 2],
@@ -119,14 +120,14 @@ fn foreign_rows_are_rejected_and_decrypt_when_asked() {
         for found in [key.decrypt_any(&foreign), any.decrypt(&foreign), any.decrypt_checked(&foreign)] {
             assert!(*found.unwrap().to_be_bytes() == *expected);
         }
-        // It is the same key, and written down as such.
+        // It is the same key, with the same JSON.
         assert_eq!((any.public(), any.to_jwk()), (key.public(), key.to_jwk()));
         for row in 0..foreign.len() {
             let mixed =
                 key.public().concat_rows(&rows(key.public(), &vector.own), &foreign.range(row..row + 1).unwrap());
             assert_eq!(key.decrypt(&mixed).unwrap_err(), ErrorKind::ForeignRandomiser.at_row(vector.own.len()));
         }
-        // A sum with one of them is as foreign.
+        // A sum with a foreign row is also foreign.
         let sum = key.public().add(&rows(key.public(), &vector.own), &foreign).unwrap();
         assert_eq!(key.decrypt(&sum).unwrap_err(), ErrorKind::ForeignRandomiser.at_row(0));
     }
@@ -142,8 +143,7 @@ impl Rows for PublicKey {
     }
 }
 
-/// A row that is foreign modulo one of the primes only, and one that shares a factor: the same
-/// error.
+/// A row that is foreign modulo only one prime and a row that shares a factor give the same error.
 #[test]
 fn rows_that_are_wrong_in_one_half_say_no_more() {
     for engine in engines() {
@@ -152,7 +152,7 @@ fn rows_that_are_wrong_in_one_half_say_no_more() {
         let square = numbers.n().square();
         let own = number(&vector.own[0].c);
         for [one, other] in [[0, 1], [1, 0]].map(|order: [usize; 2]| order.map(|at| &numbers.primes[at])) {
-            // 1 modulo the square of one prime, 2^n modulo that of the other.
+            // 1 modulo the square of one prime, 2^n modulo the square of the other.
             let (one, other) = (Integer::from(one.square_ref()), Integer::from(other.square_ref()));
             let factor = Integer::from(2).pow_mod(&numbers.n(), &other).unwrap() - 1u32;
             let inverse = Integer::from(one.invert_ref(&other).unwrap());
@@ -167,7 +167,7 @@ fn rows_that_are_wrong_in_one_half_say_no_more() {
     }
 }
 
-/// Paillier's own formula, with GMP.
+/// Paillier's original formula in GMP.
 fn textbook(numbers: &Numbers, c: &Integer) -> Integer {
     let (n, square) = (numbers.n(), numbers.n().square());
     let less_one = numbers.primes.each_ref().map(|prime| Integer::from(prime - 1));
@@ -179,8 +179,8 @@ fn textbook(numbers: &Numbers, c: &Integer) -> Integer {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Encryptions, sums, products and other randomisers: the textbook's decryption agrees, and
-    /// their randomisers are of the subgroup.
+    /// For encryptions, sums, products and re-randomised ciphertexts, the textbook's decryption
+    /// agrees, and their randomisers are in the subgroup.
     #[test]
     fn everything_computed_is_what_it_should_be(
         values in prop::collection::vec(-1_000_000_i128..1_000_000, 1..9),
@@ -227,8 +227,8 @@ fn new_keys_work_and_survive() {
     }
 }
 
-/// Readers that know nothing of subgroups must not take the key: its modulus alone would encrypt
-/// with foreign randomisers.
+/// Readers that do not support subgroups must reject the key: encrypting with its modulus alone
+/// would use foreign randomisers.
 #[test]
 fn the_algorithm_is_one_that_others_refuse() {
     let key = VECTORS[0].key(Engine::best());
@@ -240,7 +240,7 @@ fn the_algorithm_is_one_that_others_refuse() {
         other[member] = value;
         assert!(read(&other).is_err(), "{member}");
     }
-    // As a DJN key it would be another key.
+    // As a DJN key it is a different key.
     let mut djn = document.clone();
     djn["alg"] = json!("PAI-GN1");
     let djn = read(&djn).unwrap();
@@ -287,7 +287,7 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     };
     let generator = Err(ErrorKind::InvalidGenerator.into());
 
-    // The primes in the other order are the same key.
+    // Swapping the primes gives the same key.
     let swapped = with(&|numbers| {
         numbers.primes.reverse();
         numbers.orders.reverse();
@@ -298,7 +298,7 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     assert_eq!(with(&|numbers| numbers.orders[0] = other.clone()), Err(invalid("p does not divide P - 1")));
     assert_eq!(with(&|numbers| numbers.orders[1] = other.clone()), Err(invalid("q does not divide Q - 1")));
     assert_eq!(with(&|numbers| numbers.orders[1] = numbers.orders[0].clone()), Err(invalid("the primes are the same")));
-    let size = "the primes have not the length that the key asks for";
+    let size = "the primes do not have the length that the key requires";
     for order in [Integer::new(), Integer::from(1), Integer::from(3), random_prime(159, 1), random_prime(161, 1)] {
         assert_eq!(with(&|numbers| numbers.orders[0] = order.clone()), Err(invalid(size)));
     }
@@ -318,8 +318,8 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     ] {
         assert_eq!(with(&|numbers| numbers.h = h.clone()), generator, "{h:x}");
     }
-    // 1 or -1 modulo one prime: refused as of the public key, since the neighbours share a factor
-    // with n.
+    // 1 or -1 modulo one prime: the checks of the public key reject it, because the neighbours
+    // share a factor with n.
     for at in 0..2 {
         let power = g.clone().pow_mod(&good.orders[at], &n).unwrap();
         assert_eq!(with(&|numbers| numbers.h = minus(power.clone())), generator, "order {at} alone");
@@ -331,11 +331,11 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     assert!(matches!(with(&|numbers| numbers.x = 447).unwrap_err().kind(), ErrorKind::ExponentLength { .. }));
 }
 
-/// Primes `2 p u + 1` whose parts are composite, and safe primes: the form is not enough.
+/// Primes `2 p u + 1` with composite parts, and safe primes: the form alone is not enough.
 #[test]
 fn parts_must_be_prime() {
     let good = VECTORS[0].numbers();
-    // Of p = a b the size is right; of u = a b likewise.
+    // The size is valid for composite p = a b, and for composite u = a b.
     let composite = |bits: u32, seed: u32| random_prime(bits / 2, seed) * random_prime(bits - bits / 2, seed + 1000);
     let prime_of = |order: &Integer, wanted: &dyn Fn(u32) -> Integer| {
         (0..).map(|seed| (wanted(seed), seed)).find_map(|(cofactor, _)| {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the known answers in vectors.json: keys, encryptions, decryptions and sums, computed with
-gmpy2 by the textbook formulas and confirmed by python-paillier. Independent of Hearith.
+"""Writes the known answers of vectors.json: keys, encryptions, decryptions and sums. They are
+computed with gmpy2 by the textbook formulas, independently of Hearith, and confirmed by
+python-paillier.
 
     pip install phe==1.5.0 gmpy2 && python3 generate.py > vectors.json
 """
@@ -15,7 +16,7 @@ RANDOM = random.Random("Hearith known answers")
 
 
 def primes_from(start, step):
-    """All primes from `start` on, upwards or downwards."""
+    """All primes from `start`, upwards or downwards."""
     candidate = mpz(start) | 1
     while True:
         if is_prime(candidate, 40):
@@ -24,8 +25,8 @@ def primes_from(start, step):
 
 
 def random_prime(bits, remainder=None):
-    """A prime of exactly `bits` bits, the two highest set, so that a product of two has `2 * bits`
-    bits.
+    """A prime of exactly `bits` bits. The two highest bits are set, so a product of two such primes
+    has `2 * bits` bits.
     """
     while True:
         start = mpz(RANDOM.getrandbits(bits)) | (mpz(3) << (bits - 2))
@@ -39,22 +40,24 @@ def random_key(bits):
 
 
 def least_key(bits):
-    """The two least primes of half the bits whose product still has all bits: `n` is just above a
-    power of two.
+    """The two smallest primes of half the length whose product has the full length: `n` is just
+    above a power of two.
     """
     primes = primes_from(isqrt(mpz(1) << (bits - 1)) + 1, 1)
     return "least", next(primes), next(primes)
 
 
 def greatest_key(bits):
-    """The two greatest primes of half the bits: `n` is just below a power of two."""
+    """The two largest primes of half the length: `n` is just below a power of two."""
     primes = primes_from((mpz(1) << (bits // 2)) - 1, -1)
     q = next(primes)
     return "greatest", next(primes), q
 
 
 def uneven_key(bits):
-    """The greatest prime of half the bits, and the least that goes with it."""
+    """The largest prime of half the length, and the smallest whose product with it has the full
+    length.
+    """
     q = next(primes_from((mpz(1) << (bits // 2)) - 1, -1))
     return "uneven", next(primes_from(((mpz(1) << (bits - 1)) // q) + 1, 1)), q
 
@@ -67,7 +70,7 @@ def unit(n):
 
 
 def decrypt(c, p, q):
-    """Paillier's own formula, with lambda and mu."""
+    """Paillier's original formula, with lambda and mu."""
     n, order = p * q, lcm(p - 1, q - 1)
     return (powmod(c, order, n * n) - 1) // n * invert(order, n) % n
 
@@ -117,7 +120,7 @@ def vector(kind, p, q):
 
 def djn_vector(bits):
     """A key of the variant of Damgard, Jurik and Nielsen, with powers of `h^n` for exponents of
-    half the bits.
+    half the length.
     """
     while True:
         p, q = random_prime(bits // 2, 3), random_prime(bits // 2, 3)
@@ -137,7 +140,7 @@ def djn_vector(bits):
 
 
 def large_vector(bits):
-    """A key only: its numbers are long."""
+    """A key without encryptions, whose numbers would be long."""
     _, p, q = random_key(bits)
     return {"bits": bits, "p": text(min(p, q)), "q": text(max(p, q))}
 

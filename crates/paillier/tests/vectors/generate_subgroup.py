@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the known answers in subgroup.json: subgroup keys (Ma, Han and Lei, ACSAC 2021),
-ciphertexts and their plaintexts, computed with gmpy2 by the textbook formulas. Independent of
-Hearith.
+"""Writes the known answers of subgroup.json: subgroup keys (Ma, Han and Lei, ACSAC 2021),
+ciphertexts and their plaintexts. They are computed with gmpy2 by the textbook formulas,
+independently of Hearith.
 
     pip install gmpy2 && python3 generate_subgroup.py > subgroup.json
 """
@@ -18,7 +18,7 @@ SIZES = {1024: 160, 2048: 256, 3072: 288}
 
 
 def prime(bits):
-    """A prime of exactly so many bits, the two highest set."""
+    """A prime of exactly `bits` bits, with the two highest bits set."""
     while True:
         found = next_prime(mpz(RANDOM.getrandbits(bits)) | (mpz(3) << (bits - 2)))
         if bit_length(found) == bits:
@@ -26,7 +26,7 @@ def prime(bits):
 
 
 def half(bits, order_bits):
-    """Primes P = 2 p u + 1, p and u: P with so many bits, the two highest set."""
+    """Primes P = 2 p u + 1, p and u. P has `bits` bits, with the two highest bits set."""
     p = prime(order_bits)
     while True:
         target = mpz(RANDOM.getrandbits(bits)) | (mpz(3) << (bits - 2))
@@ -44,7 +44,7 @@ def text(number):
 
 
 def vector(bits, order_bits):
-    """A key with ciphertexts of its own and of other origin."""
+    """A key with its own ciphertexts and foreign ones."""
     (big_p, p, u), (big_q, q, v) = sorted((half(bits // 2, order_bits), half(bits // 2, order_bits)))
     n = big_p * big_q
     square = n * n
@@ -67,7 +67,7 @@ def vector(bits, order_bits):
         return (powmod(c, order, square) - 1) // n * invert(order, n) % n
 
     def short(c):
-        """By the short exponents, one half after the other; none where a first part is not 1."""
+        """Decrypts with the short exponents; None if the low part of a half is not 1."""
         found = []
         for prime, order, other in ((big_p, p, big_q), (big_q, q, big_p)):
             power = powmod(c, 2 * order, prime * prime)
@@ -83,7 +83,7 @@ def vector(bits, order_bits):
         c = encrypt(m, h, exponent)
         assert decrypt(c) == m == short(c)
         own.append({"m": text(m), "r": text(exponent), "c": text(c)})
-        # Any unit's n-th power: Paillier's own randomisers.
+        # The n-th power of any unit: Paillier's original randomisers.
         c = encrypt(m, mpz(RANDOM.randrange(2, int(n))), 1)
         assert decrypt(c) == m and short(c) is None
         foreign.append({"m": text(m), "c": text(c)})

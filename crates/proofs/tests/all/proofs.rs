@@ -1,4 +1,4 @@
-//! Proofs through the public interface: what holds, and all that must not.
+//! Proofs through the public interface: which proofs hold, and which must not.
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, Variant};
@@ -6,7 +6,7 @@ use hearith_proofs::{Contexts, Error, ErrorKind, Form, Transcript, membership, r
 use rug::{Integer, integer::Order};
 use std::sync::OnceLock;
 
-/// One key for all tests that change proofs.
+/// One key for all tests that modify proofs.
 fn private() -> &'static PrivateKey {
     static KEY: OnceLock<PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best()).unwrap())
@@ -75,8 +75,8 @@ fn members_of_sets_are_proved_on_every_engine() {
     }
 }
 
-/// An answer and its negative make the same equation true, after squaring: only the lesser one is
-/// made and taken.
+/// An answer and its negative satisfy the same squared equation. Only the smaller one is made and
+/// accepted.
 #[test]
 fn of_an_answer_and_its_negative_one_is_taken() {
     let votes = Votes::new(&[0, 1, 1, 0, 1, 0, 0, 1]);
@@ -92,7 +92,7 @@ fn of_an_answer_and_its_negative_one_is_taken() {
     type Read = fn(&PublicKey, &[u8]) -> Result<(), Error>;
     let read_residue: Read = |key, bytes| residue::Proofs::from_be_bytes(key, Form::Openings, bytes).map(drop);
     let read_membership: Read = |key, bytes| membership::Proofs::from_be_bytes(key, Form::Openings, 2, bytes).map(drop);
-    // A proof's bytes, those of a row, and those before an answer.
+    // The bytes of the proofs, the length of a row, and the offset of an answer in it.
     for (bytes, width, before, read) in
         [(residue.to_be_bytes(), 192, 128, read_residue), (votes.proofs.to_be_bytes(), 224, 160, read_membership)]
     {
@@ -115,7 +115,7 @@ fn of_an_answer_and_its_negative_one_is_taken() {
     assert_eq!(read_residue(key, &bytes), Ok(()), "the greatest that is taken");
 }
 
-/// Keys whose square takes a limb less than twice those of the key.
+/// Keys whose square has one limb fewer than twice the key's limbs.
 #[test]
 fn keys_of_any_length_have_proofs() {
     for bits in [130, 160, 322] {
@@ -175,7 +175,8 @@ fn other_votes_have_no_proof() {
         let found = membership::verify(key, &contexts(3), &set, &ciphertexts, &proofs);
         assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1)));
     }
-    // What is there, but not what is said; and what is said with another's opening.
+    // A set that contains the number but differs from the verifier's, and the verifier's set with
+    // other openings.
     let wrong =
         membership::prove(key, &contexts(3), &encode(key, &[0, 2]), &ciphertexts, &openings, &[1, 0, 0]).unwrap();
     assert_eq!(at(membership::verify(key, &contexts(3), &set, &ciphertexts, &wrong)).1, Some(0));
@@ -192,7 +193,7 @@ fn one_wrong_row_is_found_among_many() {
     let wrong =
         membership::prove(votes.key, &contexts(37), &votes.set, &votes.ciphertexts, &votes.openings, &chosen).unwrap();
     assert_eq!(at(votes.verify(&contexts(37), &wrong)), (ErrorKind::DoesNotHold, Some(23)));
-    // One that the equation finds, before one that the hash finds.
+    // A row that the equation rejects, before one that the hash rejects.
     let mut bytes = wrong.to_be_bytes();
     let width = bytes.len() / 37;
     bytes[30 * width + 130] ^= 1;
@@ -251,7 +252,7 @@ fn what_does_not_fit_together_is_refused() {
 #[test]
 fn totals_are_proved_exactly_and_at_most() {
     let key = private().public();
-    // Two ballots of four candidates: two marks, and three.
+    // Two ballots of four candidates, with two and three marks.
     let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &[1, 0, 1, 0, 1, 1, 0, 1])).unwrap();
     let groups: Vec<Vec<u32>> = vec![(0..4).collect(), (4..8).collect()];
     let exactly = |sums: &[i128], claimed: &[i128]| {
@@ -297,8 +298,8 @@ fn residues_are_proved_and_nothing_else() {
     );
 }
 
-/// Who knows a factor `p` can have every number divisible by it: 0 = 0 modulo `p^2` whatever the
-/// exponents, and a true proof modulo `q^2`.
+/// Someone who knows a factor `p` can make every number divisible by it. Then 0 = 0 holds modulo
+/// `p^2` for all exponents, together with a valid proof modulo `q^2`.
 #[test]
 fn numbers_that_share_a_factor_are_found_in_a_batch() {
     let (key, rows, bad) = (private().public(), 40, 29);
@@ -311,8 +312,7 @@ fn numbers_that_share_a_factor_are_found_in_a_batch() {
         let digits = number.to_digits::<u8>(Order::Msf);
         [vec![0; width - digits.len()], digits].concat()
     };
-    // p (p^-1 mod q) is 0 modulo p and 1 modulo q; its square likewise modulo p^2, and the same to
-    // q^2.
+    // p (p^-1 mod q) is 0 modulo p and 1 modulo q. The same holds for the squares of p and q.
     let q = n.clone() / &p;
     let kill = |p: Integer, q: &Integer| p.clone() * p.invert(q).unwrap();
     let squared = n.clone().square();
@@ -332,7 +332,7 @@ fn numbers_that_share_a_factor_are_found_in_a_batch() {
         a * u.pow_mod(&e, &squared).unwrap() % &squared,
         "it is forged well"
     );
-    // Of an answer and its negative the lesser is taken.
+    // The smaller of an answer and its negative is accepted.
     let z = z.clone().min(n.clone() - z);
 
     let (mut forged, mut statement) = (proofs.clone(), numbers.to_be_bytes());
@@ -367,7 +367,7 @@ mod blum {
     use super::*;
     use hearith_proofs::blum::{ROUNDS, prove, verify};
 
-    /// The numbers that a key is asked for, as the page has them.
+    /// The numbers requested from a key, as documented.
     fn asked(n: &Integer) -> Vec<Integer> {
         let bytes = n.to_digits::<u8>(Order::Msf);
         let number = |index: u32| {
@@ -388,7 +388,7 @@ mod blum {
         [y.clone(), multiple.clone(), n.clone() - y, n.clone() - multiple]
     }
 
-    /// Primes of so many bits with this rest modulo 8.
+    /// Primes with this many bits and this remainder modulo 8.
     fn primes(bits: u32, rest: u32, count: usize) -> Vec<Integer> {
         let mut prime = Integer::from(7) << (bits - 3);
         let mut next = || {
@@ -412,8 +412,8 @@ mod blum {
         (found.clone().square() - y).is_divisible(p).then_some(found)
     }
 
-    /// What the best of provers shows for a product of these primes, and how many of the numbers
-    /// that are asked for have a root.
+    /// The best proof that a prover can make for a product of these primes, and how many of the
+    /// requested numbers have a root.
     fn best_proof(primes: &[Integer]) -> (PublicKey, Openings, usize) {
         let n = primes.iter().fold(Integer::from(1), |product, prime| product * prime);
         let width = n.significant_digits::<u8>();
@@ -451,7 +451,7 @@ mod blum {
                 let key = private_of(&both, engine);
                 let proof = prove(&key).unwrap();
                 assert_eq!(verify(key.public(), &proof), Ok(()), "{rests:?}, {engine}");
-                // Two different roots of one number would give the key away.
+                // Two different roots of one number would leak the key.
                 assert_eq!(prove(&key).unwrap(), proof);
                 let n = Integer::from_digits(key.public().root().as_limbs(), Order::Lsf);
                 for (root, y) in proof.batch().rows().zip(asked(&n)) {
@@ -471,14 +471,14 @@ mod blum {
             ([primes(128, 7, 2), primes(256, 5, 1)].concat(), "three primes"),
         ] {
             let (key, proof, roots) = best_proof(&primes);
-            // A half at most, give or take what chance does.
+            // At most half of the numbers, within statistical variation.
             assert!((8..ROUNDS * 3 / 4).contains(&roots), "{what}: {roots}");
             let (kind, row) = at(verify(&key, &proof));
             assert!(kind == ErrorKind::DoesNotHold && row.is_some(), "{what}: {kind}, {row:?}");
         }
         let (key, proof, roots) = best_proof(&primes(256, 3, 2));
         assert_eq!((roots, verify(&key, &proof)), (ROUNDS, Ok(())), "the prover is a good one");
-        // 3 modulo 4 is no product of two such primes.
+        // A number that is 3 modulo 4 is not a product of two such primes.
         let mixed = [primes(256, 3, 1), primes(256, 5, 1)].concat();
         assert_eq!(at(verify(&best_proof(&mixed).0, &best_proof(&mixed).1)), (ErrorKind::DoesNotHold, None));
         let found = prove(&private_of(&primes(256, 5, 2), Engine::best()));
@@ -501,7 +501,7 @@ mod blum {
     }
 }
 
-/// Fast ballots: the same proofs with exponents for openings.
+/// Fast ballots: the same proofs with exponents as openings.
 mod short {
     use super::*;
     use hearith_paillier::ShortOpenings;
@@ -605,11 +605,13 @@ mod short {
         assert!(residue::Proofs::from_be_bytes(key, Form::Openings, &bytes).is_err());
         let too_long = Form::Short { bits: 10_000 };
         assert!(residue::Proofs::from_be_bytes(key, too_long, &[]).is_err());
-        // Of the same numbers, by their other openings: a proof as well, in its own form alone.
+        // For the same numbers, their other openings give a valid proof too, but only in its own
+        // form.
         let roots = key.openings_of_short(&openings).unwrap();
         let proofs = residue::prove(key, &contexts(2), &numbers, &roots).unwrap();
         assert_eq!(residue::verify(key, &contexts(2), &numbers, &proofs), Ok(()));
-        // A key without a generator has none of these, and one with another generator has others.
+        // A key without a generator has no short openings, and a key with another generator has
+        // different ones.
         let n = key.modulus_be();
         let standard = PublicKey::new(&n, None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         assert!(residue::Proofs::from_be_bytes(&standard, form(key), &bytes).is_err());

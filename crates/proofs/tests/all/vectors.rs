@@ -1,5 +1,5 @@
-//! Proofs that another implementation made (`vectors.py`, written from docs/explanation/proofs.md
-//! and the crate's README in Python's standard library) hold.
+//! Proofs made by another implementation hold (`vectors.py`, written from
+//! docs/explanation/proofs.md and the crate's README with Python's standard library).
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};

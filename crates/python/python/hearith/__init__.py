@@ -1,7 +1,7 @@
-"""Add up private numbers without seeing them.
+"""Computes on encrypted numbers.
 
-Numbers are encrypted with a public key; anybody can add the ciphertexts up, or weigh them with
-plain numbers; only the owner of the private key can decrypt the results.
+The public key encrypts numbers. Anyone can add the ciphertexts or multiply them by plaintext
+numbers. Only the holder of the private key can decrypt the results.
 
 >>> import hearith as he, numpy as np
 >>> public, private = he.generate_keypair(512, insecure=True)  # 3072 bits where it matters
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from hearith.encoding import Encoding
     from hearith.federated import Aggregator, EncryptedUpdate
     from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
-    from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
+    from hearith.sharing import KeyShare, Shares, VerificationKeys, generate_shared_key
     from hearith.signing import sign_table, verify_table
 
-#: What needs NumPy or Arrow, by the modules that have it: loaded when it is first asked for, since
-#: `hearith.phe` needs neither.
+#: Names whose modules need NumPy or Arrow, by module. They are loaded on first access, since
+#: `hearith.phe` needs neither library.
 _LATER = {
     "hearith._rows": ("concatenate",),
     "hearith.array": ("EncryptedArray",),
@@ -56,17 +56,17 @@ _LATER = {
     "hearith.federated": ("Aggregator", "EncryptedUpdate"),
     "hearith.keys": ("DEFAULT_BITS", "MIN_SECURE_BITS", "PrivateKey", "PublicKey", "generate_keypair"),
     "hearith.signing": ("sign_table", "verify_table"),
-    "hearith.sharing": ("KeyShare", "Shares", "Verification", "generate_shared_key"),
+    "hearith.sharing": ("KeyShare", "Shares", "VerificationKeys", "generate_shared_key"),
 }
 _HOMES = {name: home for home, names in _LATER.items() for name in names}
-#: Modules that are there without an import of their own.
+#: Submodules that are available without an explicit import.
 _MODULES = ("array", "arrow", "bfv", "encoding", "federated", "keys", "sharing", "signing")
 
 
-if not TYPE_CHECKING:  # For which it would make every name an attribute.
+if not TYPE_CHECKING:  # Type checkers would accept any attribute of a module with __getattr__.
 
     def __getattr__(name: str) -> Any:
-        """What is loaded when it is first asked for."""
+        """Loads a name or submodule on first access."""
         if name in _MODULES:
             return import_module(f"hearith.{name}")
         if name not in _HOMES:
@@ -80,7 +80,7 @@ def __dir__() -> list[str]:
 
 
 def _pandas_type(kind: arrow.EncryptedType) -> object:
-    """pandas' type of a column of Arrow's; pandas is loaded when it asks."""
+    """Returns the pandas dtype of an Arrow column type. Imports pandas on first use."""
     from hearith._pandas_column import EncryptedDtype
 
     return EncryptedDtype(kind.description)
@@ -90,8 +90,8 @@ def _connect_pandas() -> None:
     import_module("hearith.arrow").EncryptedType.pandas_type = _pandas_type
 
 
-# Arrow has to know the extension type before it meets one, in a file or a message: from its own
-# import on.
+# Arrow must know the extension type before it reads one from a file or a message, so it is
+# registered as soon as pyarrow is imported.
 after_import("hearith.arrow", _connect_pandas)
 after_import("pyarrow", lambda: import_module("hearith.arrow"))
 
@@ -119,7 +119,7 @@ __all__ = [
     "ShareError",
     "Shares",
     "TableError",
-    "Verification",
+    "VerificationKeys",
     "__version__",
     "bfv",
     "concatenate",

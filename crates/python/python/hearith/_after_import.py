@@ -1,6 +1,4 @@
-"""Something that is to be done as soon as somebody has imported a module, and not at all if nobody
-does.
-"""
+"""Runs callbacks once a module is imported, and never if it is not."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def after_import(name: str, act: Callable[[], object]) -> None:
-    """Acts now, if the module is there already, or at the end of its import."""
+    """Calls `act` now if the module is already imported, otherwise at the end of its import."""
     if sys.modules.get(name) is not None:
         act()
     else:
@@ -22,8 +20,8 @@ def after_import(name: str, act: Callable[[], object]) -> None:
 
 
 class _Watch:
-    """A finder that asks the others for the module and has what they find act once it is
-    executed.
+    """A finder that delegates to the others, and wraps the loader they find so that it calls `act`
+    after executing the module.
     """
 
     def __init__(self, name: str, act: Callable[[], object]) -> None:
@@ -49,9 +47,9 @@ class _Watch:
 
         def execute_and_act(module: ModuleType) -> None:
             execute(module)
-            # Loaders of archives serve more than one module.
+            # Loaders of archives serve several modules.
             if module.__name__ == self._name:
                 self._act()
 
-        # Whoever asks the loader for sources or data files finds what it was.
+        # Patched in place, so that the loader's sources and data files stay accessible.
         loader.exec_module = execute_and_act  # type: ignore[method-assign]

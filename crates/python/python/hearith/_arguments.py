@@ -1,6 +1,4 @@
-"""Whole numbers among arguments, checked before they reach Rust, whose own refusals name no
-argument.
-"""
+"""Checks of integer arguments before they reach Rust, whose own errors do not name the argument."""
 
 from __future__ import annotations
 
@@ -8,16 +6,16 @@ from typing import Any
 
 from hearith.errors import HearithError, NumberError, RangeError
 
-#: The largest count that Rust takes.
+#: The largest count that Rust accepts.
 MOST = 2**64 - 1
 
 
 def whole(name: str, value: Any, least: int, most: int = MOST, *, error: type[HearithError] = RangeError) -> int:
-    """The integer that an argument is; a float counts as one if it has no fraction.
+    """Returns an argument as an integer. A float without a fraction is accepted.
 
     Raises:
-        NumberError: it is no whole number.
-        RangeError: it is not from `least` to `most`; or the `error` given.
+        NumberError: the value is not an integer.
+        RangeError: the value is not from `least` to `most`; `error` replaces this type.
     """
     if type(value) is not int and not _is_whole(value):
         raise NumberError(f"{name} must be a whole number", kind="not_a_whole_number")
@@ -27,8 +25,9 @@ def whole(name: str, value: Any, least: int, most: int = MOST, *, error: type[He
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether another object than Python's integer counts as a whole number: only to tell that is
-    NumPy loaded.
+    """Whether an object other than a Python integer counts as an integer.
+
+    Only this check loads NumPy.
     """
     import numpy as np
 
@@ -40,6 +39,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _shown(number: int) -> str:
-    """Limits of machine words as the powers that they are."""
+    """Formats limits of machine words as powers of two."""
     bits = (number + 1).bit_length() - 1
     return f"2^{bits} - 1" if bits >= 31 and number + 1 == 1 << bits else str(number)

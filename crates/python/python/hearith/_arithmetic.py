@@ -1,8 +1,8 @@
-"""Arithmetic on encrypted numbers, row by row: which operands go together, what the result is
-bounded by, and the batches in Rust.
+"""Row-by-row arithmetic on encrypted numbers: operand checks, bounds of results, and the batches in
+Rust.
 
-Encodings are public. Operands of different ones move to the coarsest that holds both exactly, by
-multiples with whole numbers.
+Encodings are public. Operands with different encodings are converted exactly to the coarsest common
+one, by integer multiples.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from hearith._operands import Numbers, Shape, Vector, by_position, placed, plain
 from hearith.encoding import Encoding
 from hearith.errors import KeyMismatchError, RangeError, ShapeError
 
-#: Rows that are computed with in one call, without the pieces in which Ctrl-C ends long work.
+#: The most rows computed in one call, without splitting into pieces between which Ctrl-C is
+#: handled.
 FEW = 64
 
 
 def added(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
-    """Sums of encrypted numbers."""
+    """Returns the sums of encrypted numbers."""
     if left.encoding is not right.encoding or left.key_id != right.key_id or left.shape != right.shape:
         left, right = _alike(left, right)
     if not progress and (not left.shape or left.size <= FEW):
@@ -36,13 +37,14 @@ def added(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
 
 
 def subtracted(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
-    """Differences of encrypted numbers."""
+    """Returns the differences of encrypted numbers."""
     return _row_by_row(left, right, left.key.native.subtract, progress)
 
 
 def added_plain(left: Encrypted, numbers: Numbers, progress: bool, negative: bool = False) -> Encrypted:
-    """Sums of encrypted and plain numbers, or differences; the result has all digits that the plain
-    ones have.
+    """Returns the sums or differences of encrypted and plaintext numbers.
+
+    The result keeps all digits of the plaintext ones.
     """
     found, shape = plain(by_position(numbers))
     with placed(shape):
@@ -59,15 +61,15 @@ def added_plain(left: Encrypted, numbers: Numbers, progress: bool, negative: boo
         return key.add_plain(rows.range(start, stop), plaintexts(key, integers[start:stop]))
 
     if len(rows) <= FEW and not progress:
-        return left.holding(key.add_plain(rows, plaintexts(key, integers)), left.shape, bound=bound)
-    return left.holding(joined(len(rows), piece, progress, "adding"), left.shape, bound=bound)
+        return left.replaced(key.add_plain(rows, plaintexts(key, integers)), left.shape, bound=bound)
+    return left.replaced(joined(len(rows), piece, progress, "adding"), left.shape, bound=bound)
 
 
 def negative(numbers: Encrypted) -> Encrypted:
-    """The numbers with the opposite sign."""
+    """Returns the negated numbers."""
     key, rows = numbers.key.native, numbers.rows
     opposite = joined(len(rows), lambda start, stop: key.negate(rows.range(start, stop)))
-    return numbers.holding(opposite, numbers.shape)
+    return numbers.replaced(opposite, numbers.shape)
 
 
 def multiplied(
@@ -79,7 +81,7 @@ def multiplied(
     rounding: bool = False,
     progress: bool = False,
 ) -> Encrypted:
-    """Products with plain numbers."""
+    """Returns the products with plaintext numbers."""
     found, shape = plain(by_position(factors))
     with placed(shape):
         encoding = factor_encoding(found, left.encoding, scale, exponent)
@@ -89,19 +91,19 @@ def multiplied(
 
 
 def divided(left: Encrypted, divisors: Numbers) -> Encrypted:
-    """Quotients by plain numbers: the same ciphertexts or multiples of them, divided when they are
-    decrypted.
+    """Returns the quotients by plaintext numbers: the same ciphertexts or multiples of them, which
+    are divided after decryption.
     """
     found, shape = plain(by_position(divisors))
     with placed(shape):
         factors, common = reciprocals(found, left.bits)
     left, integers = _spread_both(left, factors, shape)
     alone = all(factor == 1 for factor in factors)
-    return (left if alone else _times(left, integers, Encoding(), False)).over(common)
+    return (left if alone else _times(left, integers, Encoding(), False)).with_divisor(common)
 
 
 def _times(left: Encrypted, integers: Integers, encoding: Encoding, progress: bool) -> Encrypted:
-    """Products with as many integers as there are numbers."""
+    """Returns the products with equally many integers."""
     bits = bit_length(integers)
     bound = checked_bound(left.bound << widening(bits), left.bits, left.bound)
     key, rows = left.key.native, left.rows
@@ -111,14 +113,14 @@ def _times(left: Encrypted, integers: Integers, encoding: Encoding, progress: bo
             return key.multiply(rows.range(start, stop), data, width, bits)
 
     product = joined(len(rows), piece, progress, "multiplying", key=key)
-    return left.holding(product, left.shape, encoding=left.encoding.times(encoding), bound=bound)
+    return left.replaced(product, left.shape, encoding=left.encoding.times(encoding), bound=bound)
 
 
 def moved(numbers: Encrypted, finer: Encoding, what: str = "the result") -> Encrypted:
-    """The same numbers on a finer encoding.
+    """Converts numbers to a finer encoding.
 
     Raises:
-        RangeError: there is no headroom for them.
+        RangeError: the headroom is too small.
         ScaleError: the encoding is not finer.
     """
     if numbers.encoding == finer:
@@ -126,16 +128,16 @@ def moved(numbers: Encrypted, finer: Encoding, what: str = "the result") -> Encr
     steps = numbers.encoding.steps_to(finer)
     bound = checked_bound(numbers.bound * steps, numbers.bits, numbers.bound, what)
     rows = numbers.rows if steps == 1 else _times(numbers, [steps] * len(numbers.rows), Encoding(), False).rows
-    return numbers.holding(rows, numbers.shape, encoding=finer, bound=bound)
+    return numbers.replaced(rows, numbers.shape, encoding=finer, bound=bound)
 
 
 def aligned(parts: Sequence[Encrypted], others: Sequence[Encoding] = ()) -> list[Encrypted]:
-    """The numbers of several arrays on the coarsest encoding that holds all of them, and those of
-    other encodings, exactly.
+    """Converts several arrays exactly to the coarsest encoding that represents them and the
+    encodings in `others`.
 
     Raises:
-        KeyMismatchError: they are under different keys.
-        RangeError: there is no headroom for that.
+        KeyMismatchError: the arrays are under different keys.
+        RangeError: the headroom is too small.
     """
     encoding = parts[0].encoding
     for other in parts[1:]:
@@ -143,22 +145,22 @@ def aligned(parts: Sequence[Encrypted], others: Sequence[Encoding] = ()) -> list
         encoding = encoding.common(other.encoding)
     for one in others:
         encoding = encoding.common(one)
-    return [moved(part, encoding, f"numbers that move from {part.encoding} to {encoding}") for part in parts]
+    return [moved(part, encoding, f"numbers rescaled from {part.encoding} to {encoding}") for part in parts]
 
 
 def rerandomised(numbers: Encrypted, progress: bool) -> Encrypted:
-    """The same numbers in other ciphertexts."""
+    """Returns the same numbers in other ciphertexts."""
     key, rows = numbers.key.native, numbers.rows
 
     def randomised(start: int, stop: int) -> Ciphertexts:
         return key.rerandomise(rows.range(start, stop))
 
     others = joined(len(rows), randomised, progress, "randomising", key=key)
-    return numbers.holding(others, numbers.shape)
+    return numbers.replaced(others, numbers.shape)
 
 
 def concatenated(parts: Sequence[Encrypted], axis: int) -> Encrypted:
-    """The numbers of several arrays one after another along an axis."""
+    """Concatenates arrays along an axis."""
     first, *rest = aligned(parts)
     starts = np.cumsum([0, *(part.size for part in parts)])
     blocks = [_shapes.places(part.shape) + start for part, start in zip(parts, starts, strict=False)]
@@ -168,38 +170,43 @@ def concatenated(parts: Sequence[Encrypted], axis: int) -> Encrypted:
         shapes = ", ".join(str(part.shape) for part in parts)
         raise ShapeError(f"shapes {shapes} do not match along axis {axis}", kind="dimensions") from None
     rows = first.rows.concat([other.rows for other in rest])
-    whole = first.holding(rows, (len(rows),), bound=max(part.bound for part in (first, *rest)))
+    whole = first.replaced(rows, (len(rows),), bound=max(part.bound for part in (first, *rest)))
     return whole.shaped(order.shape) if axis == 0 else whole.selected(order)
 
 
 def fitting(encoding: Encoding, numbers: Vector, beside: Encrypted, rounding: bool = False) -> Integers:
-    """The integers of plain numbers that are computed with beside encrypted ones.
+    """Encodes plaintext numbers that are combined with encrypted ones.
 
     Raises:
-        RangeError: one takes more bits than the key has.
+        RangeError: a number needs more bits than the key has.
     """
     most = 1 << (beside.bits - 2)
     integers = encoding.integers(numbers, limit=most << (1 << 16), rounding=rounding)
     row = first_beyond(integers, most)
     if row is not None:
-        text = f"the number takes more bits, at the scale of these, than the headroom of a key of {beside.bits} bits"
+        text = f"the number needs more bits at this scale than a key of {beside.bits} bits has headroom for"
         raise RangeError(text, row, kind="headroom")
     return integers
 
 
 def widening(bits: int) -> int:
-    """Bits that products with integers of so many bits grow by: a sign alone needs no room."""
+    """Returns the growth in bits of products with integers of `bits` bits.
+
+    A sign alone does not count.
+    """
     return 0 if bits == 1 else bits
 
 
 def _check_key(left: Encrypted, right: Encrypted) -> None:
     """Checks that numbers are under one key."""
     if left.key_id != right.key_id:
-        raise KeyMismatchError(f"numbers under key {left.key_id} and under key {right.key_id}", kind="wrong_key")
+        raise KeyMismatchError(
+            f"numbers under keys {left.key_id} and {right.key_id} cannot be combined", kind="wrong_key"
+        )
 
 
 def _spread(numbers: Encrypted, shape: Shape) -> Encrypted:
-    """The numbers, repeated where the shape asks for it."""
+    """Broadcasts the numbers to a shape."""
     if numbers.shape == shape:
         return numbers
     if len(numbers.rows) == math.prod(shape):
@@ -208,7 +215,7 @@ def _spread(numbers: Encrypted, shape: Shape) -> Encrypted:
 
 
 def _spread_both(left: Encrypted, integers: Integers, shape: Shape) -> tuple[Encrypted, Integers]:
-    """Encrypted numbers and plain integers, repeated in their common shape."""
+    """Broadcasts encrypted numbers and plaintext integers to their common shape."""
     if left.shape == shape:
         return left, integers
     common = _shapes.together(left.shape, shape)
@@ -219,7 +226,7 @@ def _spread_both(left: Encrypted, integers: Integers, shape: Shape) -> tuple[Enc
 
 
 def _alike(left: Encrypted, right: Encrypted) -> tuple[Encrypted, Encrypted]:
-    """Operands of one key, encoding and shape."""
+    """Converts operands to a common encoding and shape, and checks their keys."""
     alike = left.encoding is right.encoding or left.encoding == right.encoding
     if not alike or left.key_id != right.key_id:
         left, right = aligned((left, right))
@@ -236,11 +243,11 @@ def _row_by_row(
     bound = left.bound + right.bound
     a, b = left.rows, right.rows
     if len(a) <= FEW and not progress:
-        return left.holding(operation(a, b), left.shape, bound=bound)
-    # Before anything is computed.
+        return left.replaced(operation(a, b), left.shape, bound=bound)
+    # Raise an error before any work starts.
     checked_bound(bound, left.bits, left.bound)
 
     def piece(start: int, stop: int) -> Ciphertexts:
         return operation(a.range(start, stop), b.range(start, stop))
 
-    return left.holding(joined(len(a), piece, progress, "adding", key=left.key.native), left.shape, bound=bound)
+    return left.replaced(joined(len(a), piece, progress, "adding", key=left.key.native), left.shape, bound=bound)

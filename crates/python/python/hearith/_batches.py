@@ -1,4 +1,4 @@
-"""Long work in pieces: so that it shows progress and Ctrl-C ends it."""
+"""Splits long work into pieces, to show progress and handle Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import Any
 from hearith._native import Ciphertexts, Gathering, PrivateKey, PublicKey, threads
 from hearith.errors import HearithError
 
-#: Rows of the first piece, for each thread: a lane each.
+#: Rows of the first piece per thread: one per lane.
 _FIRST = 8
-#: Seconds that a piece should take: half of what Ctrl-C may wait, long beside the overhead.
+#: Target time of a piece in seconds: half of the longest delay of Ctrl-C, and long compared with
+#: the overhead.
 _PIECE = 0.05
-#: Rows of a piece at most: 32 MiB of ciphertexts at 2048 bits.
+#: Largest number of rows in a piece: 32 MiB of ciphertexts at 2048 bits.
 _MOST = 1 << 16
 
 
 def pieces(rows: int, progress: bool, what: str, together: int = 0) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of rows, as many rows each as take about a twentieth of a second, or
-    `together`, which a graphics card takes at a time.
+    """Yields consecutive ranges of rows.
 
-    Between two pieces Python sees a pending Ctrl-C. With `progress` a bar is shown (needs `tqdm`).
+    Each takes about a twentieth of a second, or has `together` rows, the batch size of a graphics
+    card.
+
+    Python handles a pending Ctrl-C between pieces. `progress` shows a bar (needs `tqdm`).
     """
     bar = _bar(rows, what) if progress else None
     least = together or _FIRST * threads()
@@ -43,9 +46,7 @@ def pieces(rows: int, progress: bool, what: str, together: int = 0) -> Iterator[
 
 
 def blocks(rows: int, size: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of `size` rows, and of fewer in the end; with `progress` a bar is
-    shown.
-    """
+    """Yields consecutive ranges of `size` rows; the last may be shorter. `progress` shows a bar."""
     bar = _bar(rows, what) if progress else None
     try:
         for start in range(0, rows, size):
@@ -60,8 +61,8 @@ def blocks(rows: int, size: int, progress: bool, what: str) -> Iterator[tuple[in
 
 @contextmanager
 def rows_from(start: int) -> Iterator[None]:
-    """Errors within name the row of the whole, not that of the piece, which begins at row
-    `start`.
+    """Offsets the rows in errors by `start`, the first row of the piece, so that they refer to the
+    whole.
     """
     try:
         yield
@@ -78,11 +79,11 @@ def joined(
     *,
     key: PublicKey | PrivateKey | None = None,
 ) -> Ciphertexts:
-    """The ciphertexts of all pieces one after another; one call of `piece` at least. The pieces are
-    those that suit `key`, if that is what computes.
+    """Returns the concatenated ciphertexts of all pieces.
+
+    Calls `piece` at least once. Piece sizes suit `key`, if it does the computation.
     """
-    # Each piece goes to its place at once: pieces kept up to the end would take as much again as
-    # the result.
+    # Each piece is appended at once. Keeping pieces until the end would double the memory.
     gathering, found = None, None
     for start, stop in pieces(rows, progress, what, 0 if key is None else key.batch_rows(rows)):
         with rows_from(start):

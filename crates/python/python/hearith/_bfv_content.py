@@ -1,5 +1,5 @@
-"""What vectors that are encrypted whole and their totals have in common: a key, what their numbers
-stand for and how large they can be.
+"""The common base of batched vectors and their totals: a key, the encoding of the numbers and their
+bounds.
 """
 
 from __future__ import annotations
@@ -21,22 +21,20 @@ from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ShapeE
 
 Rows = TypeVar("Rows", BfvVector, BfvTotals)
 
-#: The public keys that this process has loaded, by identity: of two equal ones either may be
-#: dropped first.
+#: Loaded public keys by object identity, since either of two equal keys may be dropped first.
 _KEYS: WeakValueDictionary[int, BfvPublicKey] = WeakValueDictionary()
 
 
 def note(key: BfvPublicKey) -> BfvPublicKey:
-    """Lets unpickled numbers find the key for as long as somebody holds it."""
+    """Registers a key, so that unpickled numbers find it while it is referenced."""
     _KEYS[id(key)] = key
     return key
 
 
 class Content(NoPlaintextOperators, ABC, Generic[Rows]):
-    """Encrypted numbers. Nothing changes them; operations make others.
+    """Immutable encrypted numbers; operations return new ones.
 
-    After unpickling, the key is looked for and the ciphertexts are checked when they are first
-    needed.
+    After unpickling, the key is looked up and the ciphertexts are checked on first use.
     """
 
     __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "shape")
@@ -50,7 +48,7 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         bits: int,
         shape: Shape,
     ) -> None:
-        """They come from `hearith.bfv` and from operations on others."""
+        """Wraps encrypted content. Use `hearith.bfv` instead."""
         if not isinstance(key, BfvPublicKey | str):
             raise TypeError(f"{type(self).__name__} comes from a key's encrypt, and from operations on vectors")
         self._key = key if isinstance(key, BfvPublicKey) else None
@@ -61,14 +59,14 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
     @staticmethod
     @abstractmethod
     def _read(key: BfvPublicKey, data: bytes) -> Rows:
-        """The ciphertexts of a key from their bytes."""
+        """Reads the ciphertexts of a key from bytes."""
 
     @property
     def key(self) -> BfvPublicKey:
-        """The public key in Rust, for the modules of this package.
+        """The Rust public key, for the modules of this package.
 
         Raises:
-            KeyMismatchError: it is not loaded in this process.
+            KeyMismatchError: the key is not loaded in this process.
         """
         if self._key is None:
             found = (key for key in list(_KEYS.values()) if key.id == self.key_id)
@@ -82,7 +80,7 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
 
     @property
     def rows(self) -> Rows:
-        """The ciphertexts in Rust, for the modules of this package."""
+        """The Rust ciphertexts, for the modules of this package."""
         if isinstance(self._rows, bytes):
             rows = self._read(self.key, self._rows)
             if len(rows) != math.prod(self.shape) or rows.bits not in (None, self.bits):
@@ -92,17 +90,17 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
 
     @property
     def scale(self) -> int:
-        """Decimal digits after the point."""
+        """The number of decimal digits after the point."""
         return self.encoding.scale
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the ciphertexts."""
+        """The size of the ciphertexts in bytes."""
         return len(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another, each behind its length in four bytes, little end
-        first.
+        """Returns the concatenated ciphertexts, each after its length in four little-endian
+        bytes.
         """
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
@@ -116,12 +114,14 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         exponent: int | None = None,
         range: Number | None = None,
     ) -> Self:
-        """Ciphertexts under a public key from their bytes; `range` bounds the numbers they hold (by
-        default 2^63 - 1 units, or what there is room for).
+        """Reads ciphertexts under a public key from bytes.
+
+        `range` bounds their numbers (by default 2^63 - 1 units, or the plaintext capacity if that
+        is smaller).
 
         Raises:
-            CiphertextError: they are none.
-            KeyMismatchError: they are of another key.
+            CiphertextError: the bytes are not valid ciphertexts.
+            KeyMismatchError: they belong to another key.
         """
         encoding = Encoding.of(scale, exponent)
         rows = cls._read(key.native, data)
@@ -129,18 +129,18 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         most = 2 ** (bits - 1) - 1
         bound = min(DEFAULT_RANGE, most) if range is None else encoding.bound(range)
         if bound > most:
-            raise RangeError(f"numbers of {bits} bits have no such range", kind="out_of_range")
+            raise RangeError(f"the range does not fit numbers of {bits} bits", kind="out_of_range")
         return cls(key.native, rows, encoding, bound, bits, (len(rows),))
 
     def decoded(self, integers: Integers) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers that decrypted integers stand for; of a single number Python's own.
+        """Decodes decrypted integers; a single number is returned as a Python number.
 
         Raises:
             RangeError: an integer exceeds the bound.
         """
         row = first_beyond(integers, self.bound)
         if row is not None:
-            raise RangeError("holds more than its bound, so it cannot be relied on", row, kind="overflow")
+            raise RangeError("exceeds its bound, so it is not reliable", row, kind="overflow")
         found = self.encoding.decode(integers)
         if not self.shape:
             number: int | Decimal | float = found.tolist()[0]
@@ -152,35 +152,35 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         return f"<{type(self).__name__}: {extent}, {self.encoding}, key {self.key_id[:8]}..., {self.bits} bits>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Everything but the key."""
+        """Pickles everything but the key."""
         encoding = (self.encoding.base, self.encoding.exponent, self.encoding.divisor)
         return _restore, (type(self), self.key_id, encoding, self.bound, self.bits, self.shape, self.to_bytes())
 
     def _holding(self, rows: Rows, shape: Shape | None = None) -> Self:
-        """Other ciphertexts of the same kind."""
+        """Returns other ciphertexts with the same description."""
         place = self.shape if shape is None else shape
         return type(self)(self.key, rows, self.encoding, self.bound, self.bits, place)
 
 
 def check_alike(first: Content[Rows], other: Content[Rows]) -> None:
-    """Checks that numbers can be added up.
+    """Checks that numbers can be added.
 
     Raises:
         KeyMismatchError: they are under different keys.
-        ShapeError: there are more of one than of the other, or there is other room for them.
+        ShapeError: their numbers or their bits differ.
     """
     check_key(other, first.key_id)
     if first.shape != other.shape:
         raise ShapeError(f"shapes {first.shape} and {other.shape} do not match", kind="lengths")
     if first.bits != other.bits:
-        text = f"numbers with room for {first.bits} bits and others with {other.bits}"
+        text = f"numbers of {first.bits} bits and of {other.bits} bits cannot be combined"
         raise ShapeError(f"{text}: encrypt with the same range= and max_additions=", kind="bits_differ")
 
 
 def check_key(content: Content[Any], key_id: str) -> None:
-    """Raises `KeyMismatchError` if numbers are under another key than this."""
+    """Raises `KeyMismatchError` if the numbers are not under this key."""
     if content.key_id != key_id:
-        text = f"numbers under key {content.key_id}, but this is key {key_id}"
+        text = f"the numbers are under key {content.key_id}, but this is key {key_id}"
         raise KeyMismatchError(text, kind="wrong_key")
 
 
@@ -193,5 +193,5 @@ def _restore(
     shape: Shape,
     data: bytes,
 ) -> Content[Any]:
-    """Unpickled numbers."""
+    """Restores pickled numbers."""
     return kind(key_id, data, Encoding(*encoding), bound, bits, shape)

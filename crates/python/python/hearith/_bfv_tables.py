@@ -1,4 +1,4 @@
-"""Columns of tables that a lattice scheme encrypts whole: `hearith.bfv` has what people call."""
+"""Batched table columns in the BFV scheme; `hearith.bfv` is the public interface."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hearith.errors import NumberError, ShapeError, TableError
 
 
 class LatticeTotals:
-    """Running totals of the encrypted columns of tables of one shape, by groups; after an error
-    they are gone.
+    """Running totals of the encrypted columns of tables with one schema, by group.
+
+    After an error the totals are lost.
     """
 
     def __init__(
@@ -32,17 +33,17 @@ class LatticeTotals:
         allow_repeated: bool = False,
         allow_rare_weights: bool = False,
     ) -> None:
-        """Starts with nothing added."""
+        """Starts without any rows."""
         names = [by] if isinstance(by, str) else list(by)
         self._slots = public.slots
-        self._totals = _native.BfvColumnTotals(public, extended_schema(schema), names, weight, condition)
+        self._totals = _native.BfvAggregator(public, extended_schema(schema), names, weight, condition)
         if allow_repeated:
             self._totals.allow_repeated()
         if allow_rare_weights:
             self._totals.allow_rare_weights()
 
     def update(self, table: Any, *, where: Any = None, progress: bool = False) -> None:
-        """Adds the rows of a whole table, or those for which `where` says true."""
+        """Adds the rows of a complete table, or those for which `where` is true."""
         rows = as_table(table)
         keep = None if where is None else _mask(where, rows.num_rows)
         self._totals.begin(rows.schema)
@@ -53,14 +54,14 @@ class LatticeTotals:
         self._totals.end()
 
     def finish(self, *, min_rows: int = 0) -> pa.Table:
-        """The totals, one row a group in ascending order of the group columns; `withheld` says what
-        was left out.
+        """Returns the totals, one row per group in ascending order of the group columns; `withheld`
+        counts what was left out.
         """
         return pa.Table.from_batches([self._totals.finish(min_rows=whole("min_rows", min_rows, 0))])
 
     @property
     def withheld(self) -> Withheld:
-        """What `finish` left out; nothing before."""
+        """Counts of what `finish` left out; zero before."""
         return Withheld(*self._totals.withheld)
 
 
@@ -74,7 +75,7 @@ def encrypt_columns(
     max_additions: int | None = None,
     progress: bool = False,
 ) -> pa.Table:
-    """`encrypt_columns` of the keys of `hearith.bfv`."""
+    """Implements `encrypt_columns` of the keys of `hearith.bfv`."""
     plain = as_table(table)
     additions = None if max_additions is None else whole("max_additions", max_additions, 1)
     batches = (batch for _, batch in _batches(plain, slots, progress, "encrypting", chunks=1))
@@ -96,13 +97,13 @@ def sum_columns(
     allow_rare_weights: bool = False,
     progress: bool = False,
 ) -> pa.Table:
-    """`hearith.bfv.PublicKey.sum_columns`."""
+    """Implements `hearith.bfv.PublicKey.sum_columns`."""
     condition, mask = (where, None) if isinstance(where, str) else (None, where)
     allowed = {"allow_repeated": allow_repeated, "allow_rare_weights": allow_rare_weights}
     totals: LatticeTotals | None = None
     for place, part in enumerate(tables(table)):
         if place and mask is not None:
-            raise ShapeError("a mask goes with a single table: give conditions as text", kind="lengths")
+            raise ShapeError("a mask applies to a single table: pass conditions as text", kind="lengths")
         totals = totals or LatticeTotals(key, part.schema, by, weight, condition, **allowed)
         totals.update(part, where=mask, progress=progress)
     if totals is None:
@@ -111,7 +112,7 @@ def sum_columns(
 
 
 def decrypt_columns(key: _native.BfvPrivateKey, table: Any, *, progress: bool = False) -> pa.Table:
-    """`hearith.bfv.PrivateKey.decrypt_columns`."""
+    """Implements `hearith.bfv.PrivateKey.decrypt_columns`."""
     encrypted = as_table(table)
     batches = (batch for _, batch in _batches(encrypted, key.public.slots, progress, "decrypting"))
     schema, decrypted = _native.bfv_decrypt_table(key, encrypted.schema, batches)
@@ -121,8 +122,8 @@ def decrypt_columns(key: _native.BfvPrivateKey, table: Any, *, progress: bool = 
 def _batches(
     table: pa.Table, slots: int, progress: bool, what: str, *, chunks: int = 16
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows in record batches of whole chunks, each with the number of its first row; at least
-    one.
+    """Yields the rows in record batches of complete chunks, each with the index of its first row;
+    at least one batch.
     """
     for start, stop in blocks(table.num_rows, slots * chunks, progress, what):
         yield start, table.slice(start, stop - start).combine_chunks().to_batches()[0]
@@ -131,12 +132,12 @@ def _batches(
 
 
 def _mask(where: Any, rows: int) -> bytes:
-    """Truth values, a byte each; null counts as false."""
+    """Returns truth values as one byte each; null counts as false."""
     array = where.combine_chunks() if isinstance(where, pa.ChunkedArray) else where
     if not isinstance(array, pa.Array):
         array = pa.array(np.asarray(array) if not isinstance(array, list) else array)
     if array.type != pa.bool_():
-        raise NumberError("where= takes truth values", kind="not_a_mask")
+        raise NumberError("where= must contain booleans", kind="not_a_mask")
     if len(array) != rows:
-        raise ShapeError(f"where= of {len(array)} rows for a table of {rows}", kind="lengths")
+        raise ShapeError(f"where= has {len(array)} rows, but the table has {rows}", kind="lengths")
     return bytes(array.fill_null(False).to_numpy(zero_copy_only=False).astype(np.uint8))

@@ -1,5 +1,6 @@
-"""Vectors that a lattice scheme encrypts whole, and encrypted sums of their numbers: `hearith.bfv`
-makes and decrypts them.
+"""Batched vectors in the BFV scheme, and encrypted sums of their numbers.
+
+`hearith.bfv` encrypts and decrypts them.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ from hearith.errors import NumberError, ShapeError
 
 
 class EncryptedVector(Content[BfvVector]):
-    """Encrypted numbers, thousands a ciphertext, which are computed with all at once.
+    """A vector of encrypted numbers, thousands per ciphertext. Operations act on all of them.
 
-    `+` and `-` take other vectors of as many numbers, plain numbers and plain arrays; `*` a plain
-    number. A product with a plain array waits for its sum: `(v * mask).sum()`, `v @ weights`. Sums
-    come as `EncryptedTotals`. A number alone cannot be taken out.
+    `+` and `-` accept vectors of the same length, plaintext numbers and plaintext arrays. `*`
+    accepts a plaintext number. A product with a plaintext array must be summed: `(v * mask).sum()`,
+    `v @ weights`. Sums are `EncryptedTotals`. Single numbers cannot be extracted.
 
-    The vector knows how large its numbers can be (`bound`) and how many bits there are for them
-    (`bits`). Where a result could outgrow them, or noise make it wrong, the operation raises
+    The vector tracks how large its numbers can be (`bound`) and how many bits they can use
+    (`bits`). An operation whose result could exceed them, or be wrong because of noise, raises
     `RangeError`.
 
-    The key's owner sees of a sum (`sum`, `sum_by`, `@`) the number alone. Of sums of vectors, the
-    noise says how they came about: `rerandomise()` before handing on what must hide it.
+    A sum (`sum`, `sum_by`, `@`) reveals only the number to the key owner. The noise of a sum of
+    vectors reveals how it was computed: call `rerandomise()` before you pass on results that must
+    hide it.
 
     >>> import hearith as he, numpy as np
     >>> public, private = he.generate_keypair(scheme="bfv")
@@ -43,7 +45,7 @@ class EncryptedVector(Content[BfvVector]):
     """
 
     __slots__ = ()
-    # NumPy's arrays leave operators to the vector.
+    # NumPy arrays leave operators to the vector.
     __array_ufunc__ = None
 
     @staticmethod
@@ -52,7 +54,7 @@ class EncryptedVector(Content[BfvVector]):
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return self.shape[0]
 
     def __len__(self) -> int:
@@ -90,16 +92,16 @@ class EncryptedVector(Content[BfvVector]):
     __rmatmul__ = __matmul__
 
     def sum(self, *, where: Any = None) -> EncryptedTotals:
-        """The sum of all numbers, or of those for which `where` says true.
+        """Returns the sum of all numbers, or of those for which `where` is true.
 
         Raises:
-            RangeError: it could outgrow the room that there is for it.
+            RangeError: the sum could exceed its bits.
         """
         return Weighted(self, None).sum(where=where)
 
     def sum_by(self, labels: Any, *, where: Any = None) -> tuple[npt.NDArray[Any], EncryptedTotals]:
-        """The distinct labels in ascending order and the sum of each one's numbers, or of those for
-        which `where` says true.
+        """Returns the distinct labels in ascending order, and the sum of the numbers of each label,
+        or of those for which `where` is true.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(scheme="bfv")
@@ -110,11 +112,11 @@ class EncryptedVector(Content[BfvVector]):
         return Weighted(self, None).sum_by(labels, where=where)
 
     def rerandomise(self) -> EncryptedVector:
-        """The same numbers, so that whoever decrypts them sees nothing of how they were computed,
-        and nobody else can link them to what went in.
+        """Returns the same numbers in ciphertexts that hide from the key holder how they were
+        computed, and that nobody else can link to the inputs.
 
         Raises:
-            RangeError: so many were added that noise leaves no room for it.
+            RangeError: after too many additions, the noise leaves no margin.
         """
         return self._holding(self.key.release(self.rows))
 
@@ -125,10 +127,10 @@ class EncryptedVector(Content[BfvVector]):
         return combined([self, addend], [1, sign])
 
     def _encrypted(self, values: Numbers) -> EncryptedVector:
-        """Plain numbers, one a place, encrypted."""
+        """Encrypts plaintext numbers, one per element."""
         found, shape = plain(by_position(values))
         if shape not in ((), self.shape):
-            raise ShapeError(f"{shape} numbers for a vector of {self.size}", kind="lengths")
+            raise ShapeError(f"an array of shape {shape} does not fit a vector of {self.size} numbers", kind="lengths")
         integers, encoding = weighing.integers(found)
         integers = integers if shape else np.full(self.size, integers[0])
         bound = max((abs(int(integer)) for integer in (integers.min(), integers.max())), default=0) if self.size else 0
@@ -138,31 +140,33 @@ class EncryptedVector(Content[BfvVector]):
 
 
 class Weighted:
-    """A vector times a plain array, which waits for its sum."""
+    """The product of a vector and a plaintext array, which must be summed."""
 
     __slots__ = ("_encoding", "_vector", "_weights")
 
     def __init__(self, vector: EncryptedVector, weights: Any) -> None:
-        """Notes the weights; `None` stands for 1 each."""
+        """Stores the weights; `None` stands for 1 each."""
         self._vector, self._weights, self._encoding = vector, None, Encoding()
         if isinstance(weights, Content | Weighted):
             raise TypeError("the product of two encrypted numbers cannot be computed")
         if weights is not None:
             found, shape = plain(by_position(weights))
             if shape != vector.shape:
-                raise ShapeError(f"weights of shape {shape} for a vector of {vector.size} numbers", kind="lengths")
+                raise ShapeError(
+                    f"weights of shape {shape} do not fit a vector of {vector.size} numbers", kind="lengths"
+                )
             self._weights, self._encoding = weighing.integers(found)
 
     def __repr__(self) -> str:
         return f"<product with {self._vector!r}: sum() it>"
 
     def sum(self, *, where: Any = None) -> EncryptedTotals:
-        """The sum of the products, or of those for which `where` says true."""
+        """Returns the sum of the products, or of those for which `where` is true."""
         return self._sums(np.zeros(self._vector.size, dtype=np.int64), 1, where, ())
 
     def sum_by(self, labels: Any, *, where: Any = None) -> tuple[npt.NDArray[Any], EncryptedTotals]:
-        """The distinct labels in ascending order and the sum of each one's products, or of those
-        for which `where` says true.
+        """Returns the distinct labels in ascending order, and the sum of the products of each
+        label, or of those for which `where` is true.
         """
         names, places = distinct(labels, self._vector.shape)
         return names, self._sums(places.astype(np.int64), len(names), where, names.shape)
@@ -184,9 +188,9 @@ class Weighted:
 
 
 class EncryptedTotals(Content[BfvTotals]):
-    """Encrypted sums, each on its own: a single one (`shape == ()`) or several.
+    """Separate encrypted sums: a single one (`shape == ()`) or several.
 
-    `+` adds those of other vectors.
+    `+` adds the sums of other vectors.
     """
 
     __slots__ = ()
@@ -210,7 +214,9 @@ class EncryptedTotals(Content[BfvTotals]):
             return NotImplemented
         check_alike(self, other)
         if self.encoding != other.encoding:
-            raise ShapeError(f"totals of {self.encoding} and of {other.encoding}", kind="scales_differ")
+            raise ShapeError(
+                f"totals with {self.encoding} and with {other.encoding} cannot be added", kind="scales_differ"
+            )
         bound = self.bound + other.bound
         weighing.check_room(bound, self.bits)
         sum = self._holding(self.key.add_totals([self.rows, other.rows], self.bits))
@@ -219,7 +225,7 @@ class EncryptedTotals(Content[BfvTotals]):
 
 
 def combined(vectors: list[EncryptedVector], factors: list[int]) -> EncryptedVector:
-    """The sum of vectors, each times its factor, on the finest encoding among them."""
+    """Returns the sum of vectors, each times its factor, in the finest encoding among them."""
     first = vectors[0]
     finest = max((vector.encoding for vector in vectors), key=lambda encoding: -encoding.exponent)
     steps = [factor * vector.encoding.steps_to(finest) for vector, factor in zip(vectors, factors, strict=True)]
@@ -235,7 +241,7 @@ def combined(vectors: list[EncryptedVector], factors: list[int]) -> EncryptedVec
 def _mask(where: Any, size: int) -> npt.NDArray[np.bool_]:
     mask = numbers(by_position(where))
     if mask.dtype.kind != "b":
-        raise NumberError("where= takes truth values", kind="not_a_mask")
+        raise NumberError("where= must contain booleans", kind="not_a_mask")
     if mask.shape != (size,):
-        raise ShapeError(f"where= of shape {mask.shape} for a vector of {size} numbers", kind="lengths")
+        raise ShapeError(f"where= has shape {mask.shape}, but the vector has {size} numbers", kind="lengths")
     return mask

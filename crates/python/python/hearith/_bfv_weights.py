@@ -1,6 +1,4 @@
-"""Plain factors and weights of vectors that are encrypted whole, and the room that their products
-have.
-"""
+"""Plaintext factors and weights of batched vectors, and the bounds of their products."""
 
 from __future__ import annotations
 
@@ -18,7 +16,8 @@ _MOST = 2**63 - 1
 
 
 def integers(found: Vector | Sequence[Any]) -> tuple[npt.NDArray[np.int64], Encoding]:
-    """Numbers as integers of 64 bits, on the coarsest power of ten that keeps all their digits.
+    """Converts numbers to 64-bit integers at the coarsest decimal scale that keeps all their
+    digits.
 
     Raises:
         RangeError: they do not fit.
@@ -45,12 +44,12 @@ def check_factors(factors: Sequence[int]) -> None:
 
 
 def heaviest(places: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | None) -> int:
-    """The largest sum of magnitudes of weights in one place."""
+    """Returns the largest sum of the weights' magnitudes in one place."""
     if places.size == 0:
         return 0
     if weights is None:
         return int(np.bincount(places).max())
-    # Exactly: halves of the words, whose sums fit.
+    # Summed exactly, as halves of the words, whose sums fit.
     magnitudes = np.abs(weights.astype(object)) if (weights == np.iinfo(np.int64).min).any() else np.abs(weights)
     low = np.zeros(int(places.max()) + 1, dtype=np.int64)
     high = low.copy()
@@ -60,9 +59,7 @@ def heaviest(places: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | Non
 
 
 def check_room(bound: int, bits: int) -> None:
-    """Raises `RangeError` if numbers of this magnitude need more than `bits` bits with their
-    sign.
-    """
+    """Raises `RangeError` if numbers of this magnitude, with a sign, need more than `bits` bits."""
     if bound >> (bits - 1):
-        text = f"the result could need {bound.bit_length() + 1} bits, and there are {bits}"
+        text = f"the result could need {bound.bit_length() + 1} bits, but only {bits} are available"
         raise RangeError(f"{text}: encrypt with a larger range= or max_additions=", kind="headroom")

@@ -1,6 +1,6 @@
 """Arithmetic on the encrypted columns of tables, without the private key.
 
-`PublicKey.multiply_column`, `add_columns` and `mean_columns` are what people call."""
+`PublicKey.multiply_column`, `add_columns` and `mean_columns` are the public interface."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hearith import _descriptions
-from hearith._cells import Cells
 from hearith._companions import placed
 from hearith._computing import ComputingKey, find
+from hearith._series import EncryptedSeries
 from hearith.arrow import EncryptedType
 from hearith.columns import as_table, sum_columns, tables
 from hearith.errors import TableError
 
-#: What the name of the column that counts the values of a mean ends in.
+#: The suffix of the column that counts the values of a mean.
 COUNT = ".count"
 
 
 def multiply_column(
     key: ComputingKey, table: Any, column: str, factor: Any, *, into: str | None, progress: bool
 ) -> pa.Table:
-    """`PublicKey.multiply_column`."""
+    """Implements `PublicKey.multiply_column`."""
     found = as_table(table)
-    left, plain = cells(key, found, column), _operand(found, factor)
+    left, plain = series_of(key, found, column), _operand(found, factor)
     if isinstance(getattr(plain, "type", None), EncryptedType):
         raise TypeError("the product of two encrypted columns cannot be computed from Paillier ciphertexts")
-    return _stored(found, column, column if into is None else into, left.times(plain, progress))
+    return _stored(found, column, column if into is None else into, left.multiply(plain, progress))
 
 
 def add_columns(key: ComputingKey, table: Any, left: str, right: Any, *, into: str, progress: bool) -> pa.Table:
-    """`PublicKey.add_columns`."""
+    """Implements `PublicKey.add_columns`."""
     found = as_table(table)
     other = _operand(found, right)
     if isinstance(getattr(other, "type", None), EncryptedType):
-        other = cells(key, found, right)
-    return _stored(found, left, into, cells(key, found, left).plus(other, progress))
+        other = series_of(key, found, right)
+    return _stored(found, left, into, series_of(key, found, left).add(other, progress))
 
 
 def mean_columns(
     key: ComputingKey, table: Any, *, by: str | Sequence[str], min_rows: int, rerandomise: bool, progress: bool
 ) -> pa.Table:
-    """`PublicKey.mean_columns`."""
+    """Implements `PublicKey.mean_columns`."""
     once = [_counted_once(key, part) for part in tables(table)]
     totals = sum_columns(key, once, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
     for field in list(totals.schema):
@@ -54,7 +54,7 @@ def mean_columns(
             name = companion.removesuffix(_descriptions.COUNTING) + COUNT
             if name in totals.column_names:
                 raise TableError(
-                    "counts the values of a mean, and is something else", column=name, kind="duplicate_column"
+                    "already exists, but the count of a mean needs this name", column=name, kind="duplicate_column"
                 )
             position = totals.schema.get_field_index(companion) + 1
             totals = totals.add_column(position, pa.field(name, pa.uint64(), nullable=False), totals.column(companion))
@@ -62,8 +62,8 @@ def mean_columns(
 
 
 def means(decrypted: pa.Table) -> pa.Table:
-    """The decrypted totals of `mean_columns` with the mean in place of each sum, as the float that
-    is nearest; of no values it is null.
+    """Replaces the decrypted sums of `mean_columns` with the nearest floats to the means; null if
+    there are no values.
     """
     for name in decrypted.column_names:
         if name + COUNT in decrypted.column_names:
@@ -75,10 +75,10 @@ def means(decrypted: pa.Table) -> pa.Table:
 
 
 def key_of(table: pa.Table) -> ComputingKey:
-    """The public key of a table's encrypted columns, among those that are loaded in this process.
+    """Returns the public key of a table's encrypted columns, if this process has loaded it.
 
     Raises:
-        KeyMismatchError: it is not loaded.
+        KeyMismatchError: the key is not loaded.
         TableError: no column is encrypted.
     """
     kinds = [field.type for field in table.schema if isinstance(field.type, EncryptedType)]
@@ -87,18 +87,18 @@ def key_of(table: pa.Table) -> ComputingKey:
     return find(kinds[0].description.key)
 
 
-def cells(key: ComputingKey, table: pa.Table, name: str) -> Cells:
-    """The cells of a column, bounded by the additions that its companion counts.
+def series_of(key: ComputingKey, table: pa.Table, name: str) -> EncryptedSeries:
+    """Returns the numbers of a column, with a bound from the additions that its companion counts.
 
     Raises:
-        TableError: there is no such column, it is not encrypted, packed, or its companion is
+        TableError: the column does not exist, is not encrypted, or is packed, or its companion is
             missing.
     """
     column = _column(table, name)
     companions = _descriptions.companions(_descriptions.entries(table.schema.field(name)))
     if len(companions) > 1:
         raise TableError(
-            "packed: it holds several numbers a row, and is added up as a whole", column=name, kind="packed"
+            "packed: it holds several numbers per row and can only be summed as a whole", column=name, kind="packed"
         )
     missing = next((one for one in companions if one not in table.column_names), None)
     if missing is not None:
@@ -106,13 +106,13 @@ def cells(key: ComputingKey, table: pa.Table, name: str) -> Cells:
         raise TableError(text, column=name, kind="companion")
     additions = _most(table, companions[0]) if companions else None
     try:
-        return Cells.of(key, column, additions)
+        return EncryptedSeries.of(key, column, additions)
     except TableError as error:
         raise TableError(str(error), column=name, kind=error.kind) from None
 
 
 def _operand(table: pa.Table, operand: Any) -> Any:
-    """What a name stands for in the table; anything else as it is."""
+    """Returns the column that a string names; other operands unchanged."""
     return _column(table, operand) if isinstance(operand, str) else operand
 
 
@@ -122,33 +122,31 @@ def _column(table: pa.Table, name: str) -> Any:
     return table.column(name)
 
 
-def _stored(table: pa.Table, source: str, into: str, result: Cells) -> pa.Table:
-    """The table with a result under its name: in place of the column that it was made of, or as a
-    new one.
-    """
+def _stored(table: pa.Table, source: str, into: str, result: EncryptedSeries) -> pa.Table:
+    """Stores a result under the name `into`, which replaces the source column or is new."""
     if into != source:
         if into in table.column_names:
-            raise TableError("there is a column of this name already", column=into, kind="duplicate_column")
+            raise TableError("there is already a column with this name", column=into, kind="duplicate_column")
     else:
-        # One of another name belongs to the column that goes.
+        # A companion of another name belongs to the replaced column.
         old = _descriptions.companions(_descriptions.entries(table.schema.field(source)))
         table = table.drop_columns([one for one in old if one != source + _descriptions.COUNTING])
     return placed(table, into, result.to_arrow())
 
 
 def _counted_once(key: ComputingKey, table: pa.Table) -> pa.Table:
-    """The table with every value counted as one addition, so that the additions of its totals are
-    how many values there are.
+    """Returns the table with every value counted as one addition, so that the additions of its
+    totals are the numbers of values.
     """
     for field in list(table.schema):
         companions = _descriptions.companions(_descriptions.entries(field))
         if companions and max(_most(table, one) for one in companions) > 1:
-            table = _stored(table, field.name, field.name, cells(key, table, field.name))
+            table = _stored(table, field.name, field.name, series_of(key, table, field.name))
     return table
 
 
 def _most(table: pa.Table, companion: str) -> int:
-    """The most additions of any row; at least one, for a column without rows."""
+    """Returns the largest number of additions in any row; 1 for a column without rows."""
     most = pc.max(table.column(companion)).as_py()
     return max(1, most or 0)
 

@@ -1,8 +1,7 @@
-"""Companions for columns that have none: what an encrypted array becomes when it stands in a table.
+"""Companion columns for encrypted arrays that are stored in tables.
 
-Beside every encrypted column of a table stands how many numbers were added into each ciphertext.
-Columns that arithmetic made know the bound of what they hold, additions included, so each of their
-numbers counts as one.
+Each encrypted column of a table has a companion that counts the numbers added into each ciphertext.
+The bound of a computed column already includes its additions, so each of its numbers counts as one.
 """
 
 from __future__ import annotations
@@ -16,17 +15,15 @@ from hearith import _descriptions
 from hearith.arrow import Description, EncryptedType
 from hearith.errors import RangeError, TableError
 
-#: Most bits of the largest number of a column.
+#: Largest size of a column's numbers in bits.
 MOST_BITS = 127
-#: Additions that a column has headroom for unless its key has less: as many as columns have that
-#: are encrypted.
+#: log2 of the additions that a column has headroom for, unless its key has less: the default of
+#: encrypted columns.
 _MOST_ADDITIONS = 32
 
 
 def completed(table: pa.Table) -> pa.Table:
-    """The table with a companion beside each column of an encrypted array; one of that name is
-    replaced.
-    """
+    """Adds a companion to each column of an encrypted array, and replaces an existing one."""
     for field in table.schema:
         if isinstance(field.type, EncryptedType) and not field.type.description.columns:
             table = placed(table, field.name, table.column(field.name))
@@ -34,19 +31,21 @@ def completed(table: pa.Table) -> pa.Table:
 
 
 def placed(table: pa.Table, name: str, column: Any) -> pa.Table:
-    """The table with a column of an encrypted array and its companion, in place of the one of that
-    name, or in the end.
+    """Stores a column of an encrypted array with its companion, in place of the column of that
+    name, or at the end.
 
     Raises:
-        RangeError: the column's numbers may be larger than those of a table, or the key has no room
-            to add any up.
-        TableError: the companion's name is that of another column.
+        RangeError: the column's numbers may be larger than a table allows, or the key has no
+            headroom to sum any.
+        TableError: another column has the companion's name.
     """
     companion = name + _descriptions.COUNTING
     old = table.schema.field(companion) if companion in table.column_names else None
     if old is not None and old.type != pa.uint64():
         raise TableError(
-            "counts the additions of an encrypted column, and is something else", column=companion, kind="companion"
+            "already exists, but an encrypted column needs this name to count its additions",
+            column=companion,
+            kind="companion",
         )
     position = table.schema.get_field_index(name)
     without = table.drop_columns([one for one in (name, companion) if one in table.column_names])
@@ -65,15 +64,15 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def _with_companion(description: Description, name: str, companion: str) -> Description:
-    """The description of a column whose ciphertexts count as one addition each."""
+    """Returns the description of a column whose ciphertexts count as one addition each."""
     range_bits = max(description.ranges).bit_length()
     if range_bits > MOST_BITS:
         text = f"may hold numbers of {range_bits} bits, more than the {MOST_BITS} of a column: encrypt with a smaller range (range=)"
         raise RangeError(text, column=name, kind="headroom")
-    # A sign, and the bit that keeps sums below half of n.
+    # Two bits: the sign, and one that keeps sums below half of n.
     room = description.bits - 4 * abs(description.exponent) - 2 - range_bits
     if room < 0:
-        text = f"the key of {description.bits} bits has no room for numbers of {range_bits} bits"
+        text = f"a key of {description.bits} bits has no headroom for numbers of {range_bits} bits"
         raise RangeError(text, column=name, kind="headroom")
     additions = 1 << min(room, _MOST_ADDITIONS)
     return replace(description, columns=(name,), additions=(companion,), values=(), max_additions=additions)

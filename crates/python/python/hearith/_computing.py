@@ -1,5 +1,6 @@
-"""What computing with ciphertexts needs of a public key, and the keys that this process has loaded,
-so that arrays, which carry only the key's id, find theirs again.
+"""The part of a public key that computes with ciphertexts, and the registry of loaded keys.
+
+Arrays store only the key's id, and look up the key here.
 """
 
 from __future__ import annotations
@@ -12,17 +13,15 @@ from hearith.errors import KeyMismatchError
 
 
 class ComputingKey:
-    """The modulus, and the engine that computes modulo its square: everything of a `PublicKey` but
+    """The modulus, and the engine that computes modulo its square: a `PublicKey` without
     encryption.
     """
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: NativeKey
 
     def __init__(self, native: NativeKey, *, noted: bool = True) -> None:
-        """Takes a key of Rust's, and notes it for as long as somebody holds it, unless arrays are
-        not to find it.
-        """
+        """Wraps a Rust key, and registers it while it is referenced, unless `noted` is false."""
         self.native = native
         self._n = int.from_bytes(native.modulus(), "big")
         if noted:
@@ -35,7 +34,7 @@ class ComputingKey:
 
     @property
     def bits(self) -> int:
-        """Bits of the modulus."""
+        """The size of the modulus in bits."""
         return self.native.bits
 
     @property
@@ -45,12 +44,12 @@ class ComputingKey:
 
     @property
     def variant(self) -> str:
-        """`standard`, or `djn`: faster encryption under one more assumption."""
+        """The variant: `standard`, `djn` or `subgroup` (see `hearith.generate_keypair`)."""
         return self.native.variant
 
     @property
     def engine(self) -> str:
-        """What computes: `ifma`, `avx2`, `serial`, or cards (`cuda`, `cuda:1`, `cuda:all`,
+        """The engine: `ifma`, `avx2`, `serial`, or graphics cards (`cuda`, `cuda:1`, `cuda:all`,
         `auto`).
         """
         return self.native.engine
@@ -61,7 +60,7 @@ class ComputingKey:
         return self.native.comment
 
     def to_jwk(self) -> str:
-        """The key as a JSON Web Key of one line."""
+        """Returns the key as a single-line JSON Web Key."""
         return self.native.to_jwk()
 
     def __eq__(self, other: object) -> bool:
@@ -74,26 +73,26 @@ class ComputingKey:
         return f"<PublicKey {self.id}: {self.bits} bits, {self.variant}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML representation for notebooks."""
         return shown("Public key", {"id": self.id, "bits": str(self.bits), "variant": self.variant})
 
 
 def check_scheme(scheme: str | None, own: str) -> None:
-    """Raises `KeyMismatchError` if a scheme is asked for that is not the key's own."""
+    """Raises `KeyMismatchError` if `scheme` is given and is not the key's own."""
     if scheme not in (None, own):
-        text = f"scheme {scheme!r} needs another key: this is one of {own}"
+        text = f"scheme {scheme!r} needs another key: this is a {own} key"
         raise KeyMismatchError(text, kind="wrong_scheme")
 
 
-#: By identity: of two equal keys either may be dropped first.
+#: Loaded keys by object identity, since either of two equal keys may be dropped first.
 _KEYS: WeakValueDictionary[int, ComputingKey] = WeakValueDictionary()
 
 
 def find(key_id: str) -> ComputingKey:
-    """The loaded key of this id.
+    """Returns the loaded key with this id.
 
     Raises:
-        KeyMismatchError: there is none.
+        KeyMismatchError: it is not loaded.
     """
     key = next((key for key in list(_KEYS.values()) if key.id == key_id), None)
     if key is None:

@@ -1,4 +1,4 @@
-"""What private keys, and services that have one, have in common: both decrypt."""
+"""The common base of private keys and of services that hold one: decryption."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: What a single number is decrypted into.
+#: The Python type of a decrypted scalar.
 Found = TypeVar("Found", int, Decimal, float)
 
 
 class DecryptionKey(ABC):
-    """What private keys, and services that have one, have in common: both decrypt."""
+    """The common base of private keys and of services that hold one: both decrypt."""
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: rust.PrivateKey | rust.RemoteKey
 
     @property
@@ -64,25 +64,26 @@ class DecryptionKey(ABC):
         check: bool = False,
         progress: bool = False,
     ) -> Any:
-        """The numbers in an array: NumPy's `int64` where they fit, else Python's integers;
-        `Decimal` with a scale; floats on a power of sixteen, and quotients. A single number comes
-        as Python's `int`, `Decimal` or `float`. A list of encrypted arrays gives a list; an array
-        of objects, or a series, of single encrypted numbers gives an array.
+        """Decrypts an array.
 
-        `into` says which of these is expected, `int`, `Decimal`, `float` or `np.ndarray`, to type
-        checkers and to whoever reads the line; an array that gives another is refused before
-        anything is decrypted.
+        Returns NumPy's `int64` where the numbers fit, else Python integers; `Decimal` with a scale;
+        floats for a power of sixteen and for quotients. A scalar is returned as a Python `int`,
+        `Decimal` or `float`. A list of encrypted arrays gives a list. An array of objects, or a
+        series, of encrypted scalars gives an array.
 
-        `check` makes sure that no fault of the machine changed a number, which would give the key
-        away to whoever sees the result; it takes some hundredths more time.
+        `into` declares the expected type, `int`, `Decimal`, `float` or `np.ndarray`, for type
+        checkers and readers. An array of another type is rejected before anything is decrypted.
+
+        `check` detects hardware faults that changed a number. A faulty result would leak the key to
+        anyone who sees it. The check takes a few per cent more time.
 
         Raises:
-            HearithError: what was decrypted did not pass the check (its kind is
-                `wrong_decryption`).
+            HearithError: a result did not pass the check (`kind` is `wrong_decryption`).
             KeyMismatchError: the array belongs to another key.
-            RangeError: a ciphertext holds more than its array's bound: it was not made by these
-                operations.
-            TypeError: this is no encrypted array, or one that gives something else than `into`.
+            RangeError: a ciphertext holds more than its array's bound, so this package did not
+                compute it.
+            TypeError: the argument is not an encrypted array, or decrypts to another type than
+                `into`.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -106,12 +107,12 @@ class DecryptionKey(ABC):
         return content.decoded(joined_integers(found))
 
     def decrypt_columns(self, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-        """The table with its encrypted columns as exact decimals; companions disappear.
+        """Returns the table with its encrypted columns as exact decimals and without companions.
 
         `check` is as in `decrypt`.
 
         Raises:
-            HearithError: what was decrypted did not pass the check.
+            HearithError: a result did not pass the check.
             RangeError: a total overflowed its headroom, or cannot be relied on.
         """
         from hearith.columns import decrypt_columns
@@ -119,11 +120,13 @@ class DecryptionKey(ABC):
         return decrypt_columns(self, table, check=check, progress=progress)
 
     def decrypt_means(self, totals: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-        """The means that `PublicKey.mean_columns` has prepared: the float nearest to sum by count,
-        null where there are no values, and the counts. `decrypt_columns` gives the sums themselves.
+        """Returns the means prepared by `PublicKey.mean_columns`, and the counts.
+
+        A mean is the float nearest to sum / count, or null if there are no values.
+        `decrypt_columns` returns the sums instead.
 
         Raises:
-            HearithError: as `decrypt_columns`.
+            HearithError: as in `decrypt_columns`.
         """
         from hearith._column_arithmetic import means
 
@@ -131,8 +134,8 @@ class DecryptionKey(ABC):
 
 
 def _listed(values: Any) -> Sequence[Any] | None:
-    """The arrays of a list that has nothing but encrypted arrays and such lists; None is something
-    else.
+    """Returns the items of a list that contains only encrypted arrays and such lists; None for
+    anything else.
     """
     if not isinstance(values, list | tuple) or not values:
         return None
@@ -140,11 +143,11 @@ def _listed(values: Any) -> Sequence[Any] | None:
 
 
 def _check_kind(content: Encrypted, into: type[Any] | None) -> None:
-    """Raises `TypeError` if the numbers come as something else."""
+    """Raises `TypeError` if the numbers decrypt to another type."""
     if into is None:
         return
     kind = content.kind()
     if kind is not into:
         article = "an" if kind.__name__[0] in "aeiou" else "a"
         name = getattr(into, "__name__", repr(into))
-        raise TypeError(f"what is encrypted here is decrypted into {article} {kind.__name__}, not into {name}")
+        raise TypeError(f"these numbers decrypt to {article} {kind.__name__}, not to {name}")

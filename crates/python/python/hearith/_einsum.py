@@ -13,12 +13,12 @@ from hearith._linear import exact, product
 from hearith._rows import Rows
 from hearith.errors import ShapeError
 
-#: The letters of labels that are numbers, in their order.
+#: The letters for numeric labels, in order.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def einsum(*given: Any, optimize: Any = False) -> Any:
-    """`np.einsum`, with subscripts as text or as lists of labels."""
+    """Implements `np.einsum`, with subscripts as text or as lists of labels."""
     del optimize
     subscripts, *operands = given if isinstance(given[0], str) else _as_text(given)
     encrypted = [place for place, operand in enumerate(operands) if isinstance(operand, Rows)]
@@ -35,8 +35,8 @@ def einsum(*given: Any, optimize: Any = False) -> Any:
 
 
 def _as_text(given: Sequence[Any]) -> list[Any]:
-    """Operands, each followed by the list of its labels, and perhaps the labels of the result, as
-    subscripts and operands.
+    """Converts operands that are followed by lists of labels, and optionally the result's labels,
+    to subscripts and operands.
     """
     arrays, lists = given[: len(given) // 2 * 2 : 2], [*given[1::2], *given[-1:][: len(given) % 2]]
     texts = ["".join(map(_letter, some)) for some in lists]
@@ -44,10 +44,10 @@ def _as_text(given: Sequence[Any]) -> list[Any]:
 
 
 def _letter(label: Any) -> str:
-    """A label as a letter of subscripts.
+    """Returns the letter for a numeric label.
 
     Raises:
-        ShapeError: it is no number that has one.
+        ShapeError: the number is out of range.
     """
     if label is Ellipsis:
         return "..."
@@ -58,21 +58,23 @@ def _letter(label: Any) -> str:
 
 
 def _together(arrays: Sequence[Any], labels: Sequence[str], kept: set[str]) -> tuple[Any, str]:
-    """The exact product of plain arrays, summed over all labels but some, and its labels."""
+    """Returns the exact product of plaintext arrays, summed over all labels but `kept`, and its
+    labels.
+    """
     left = "".join(sorted({label for some in labels for label in some} & kept))
     return np.einsum(f"{','.join(labels)}->{left}", *map(exact, arrays)), left
 
 
 def _labels(subscripts: str, dimensions: Sequence[int]) -> tuple[list[str], str]:
-    """The labels of all operands and of the result, with letters of their own for an ellipsis.
+    """Returns the labels of all operands and of the result, with unused letters for an ellipsis.
 
     Raises:
-        ShapeError: the subscripts do not go with the operands.
+        ShapeError: the subscripts do not match the operands.
     """
     inputs, arrow, out = subscripts.replace(" ", "").partition("->")
     given = inputs.split(",")
     if len(given) != len(dimensions):
-        raise ShapeError(f"subscripts for {len(given)} operands, and {len(dimensions)} operands", kind="lengths")
+        raise ShapeError(f"subscripts for {len(given)} operands, but {len(dimensions)} operands", kind="lengths")
     free = [letter for letter in _LETTERS if letter not in subscripts]
     widest = 0
     found = []
@@ -80,7 +82,7 @@ def _labels(subscripts: str, dimensions: Sequence[int]) -> tuple[list[str], str]
         before, dots, after = some.partition("...")
         rest = count - len(before) - len(after)
         if rest < 0 or (rest and not dots):
-            raise ShapeError(f"einsum subscripts {some!r} for {count} dimensions", kind="dimensions")
+            raise ShapeError(f"einsum subscripts {some!r} do not fit {count} dimensions", kind="dimensions")
         widest = max(widest, rest)
         found.append((before, rest, after))
     whole = "".join(free[:widest])
@@ -91,5 +93,5 @@ def _labels(subscripts: str, dimensions: Sequence[int]) -> tuple[list[str], str]
     out = out.replace("...", whole)
     for label in out:
         if out.count(label) > 1 or not any(label in some for some in labels):
-            raise ShapeError(f"einsum result with the label {label!r} twice, or that no operand has", kind="dimensions")
+            raise ShapeError(f"einsum result label {label!r} is repeated, or no operand has it", kind="dimensions")
     return labels, out

@@ -1,5 +1,5 @@
-"""What an encrypted array is made of: ciphertexts of a key, their encoding, and the bound of what
-they hold.
+"""The content of an encrypted array: ciphertexts of a key, their encoding, and the bound of their
+numbers.
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ from hearith._operands import Shape
 from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError
 
-#: Rows of arrays whose sums are put off, and addends of such a sum.
+#: The largest array whose sums are deferred, in rows, and the largest number of addends of such a
+#: sum.
 FEW, PARTS = 16, 256
 
 
-class Pending:
-    """A sum of ciphertexts, row by row, that is computed when it is first needed."""
+class PendingSum:
+    """A row-by-row sum of ciphertexts, computed on first use."""
 
     __slots__ = ("_native", "parts")
 
     def __init__(self, native: PublicKey, parts: list[Ciphertexts]) -> None:
-        """The sum of parts of as many rows each."""
+        """Creates the sum of parts with equal numbers of rows."""
         self._native, self.parts = native, parts
 
     def sum(self) -> Ciphertexts:
-        """The sum. Threads that ask at the same time compute the same."""
+        """Returns the sum. Concurrent callers compute the same result."""
         parts = self.parts
         if len(parts) > 1:
             rows = len(parts[0])
             if len(parts) == 2:
                 found = self._native.add(*parts)
             elif rows == 1:
-                # By all lanes, where a group has one.
+                # Uses all lanes, where `sum_groups` uses one per group.
                 found = self._native.sum(parts[0].concat(parts[1:]))
             else:
                 groups = [list(range(row, rows * len(parts), rows)) for row in range(rows)]
@@ -54,10 +55,9 @@ class Pending:
 class Encrypted:
     """Numbers under one key, row by row, and their shape.
 
-    Nothing changes them; operations make others.
+    Instances are immutable; operations return new ones.
 
-    After unpickling, the key is looked for and the ciphertexts are checked when they are first
-    needed.
+    After unpickling, the key is looked up and the ciphertexts are checked on first use.
     """
 
     __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "shape")
@@ -65,30 +65,28 @@ class Encrypted:
     def __init__(
         self, key: ComputingKey, rows: Ciphertexts, encoding: Encoding, bound: int, shape: Shape | None = None
     ) -> None:
-        """Ciphertexts of integers of at most `bound` in magnitude; a vector, unless they have
-        another shape.
+        """Wraps ciphertexts of integers of at most `bound` in magnitude, as a vector by default.
 
         Raises:
-            RangeError: integers so large do not fit the key.
+            RangeError: the bound does not fit the key.
         """
         self._key: ComputingKey | None = key
-        self._rows: Ciphertexts | Pending | bytes = rows
+        self._rows: Ciphertexts | PendingSum | bytes = rows
         self.key_id, self.bits = key.id, key.bits
         self.encoding, self.bound = encoding, checked_bound(bound, key.bits)
         self.shape: Shape = (len(rows),) if shape is None else shape
 
     @classmethod
     def pending(cls, key_id: str, bits: int, encoding: Encoding, bound: int, shape: Shape, data: bytes) -> Encrypted:
-        """Numbers from the bytes of their ciphertexts, of a key that is loaded before they are
-        needed.
+        """Wraps the bytes of ciphertexts under a key that must be loaded before their first use.
 
         Raises:
-            CiphertextError: the bytes are not as many ciphertexts as the shape has places.
-            RangeError: the bound exceeds the key.
+            CiphertextError: the size of the bytes does not match the shape.
+            RangeError: the bound does not fit the key.
         """
         width = ciphertext_bytes(operator.index(bits))
         if len(data) != width * math.prod(shape):
-            text = f"{len(data)} bytes are no {math.prod(shape)} ciphertexts of {width} bytes: no whole number of rows, or too few"
+            text = f"{len(data)} bytes are not {math.prod(shape)} ciphertexts of {width} bytes each"
             raise CiphertextError(text, kind="width")
         self = object.__new__(cls)
         self._key, self._rows, self.key_id, self.bits = None, data, key_id, bits
@@ -100,7 +98,7 @@ class Encrypted:
         """The public key.
 
         Raises:
-            KeyMismatchError: it is not loaded in this process.
+            KeyMismatchError: the key is not loaded in this process.
         """
         if self._key is None:
             self._key = _computing.find(self.key_id)
@@ -111,39 +109,38 @@ class Encrypted:
         """The ciphertexts."""
         if isinstance(self._rows, bytes):
             self._rows = read_ciphertexts(self.key, self._rows)
-        elif isinstance(self._rows, Pending):
+        elif isinstance(self._rows, PendingSum):
             self._rows = self._rows.sum()
         return self._rows
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def single(self) -> bool:
-        """Whether this is a single number, and no array."""
+        """Whether this is a scalar."""
         return self.shape == ()
 
     @property
     def width(self) -> int:
-        """Bytes of a ciphertext."""
+        """The size of a ciphertext in bytes."""
         return ciphertext_bytes(self.bits)
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another, big-endian."""
+        """Returns the concatenated ciphertexts, big-endian."""
         return self._rows if isinstance(self._rows, bytes) else self.rows.to_bytes()
 
     def decoded(self, integers: Integers) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers that decrypted integers stand for, in an array; of a single number Python's
-        own.
+        """Decodes decrypted integers to an array, or a Python number for a scalar.
 
         Raises:
-            RangeError: an integer exceeds the bound, or a number a float.
+            RangeError: an integer exceeds the bound, or a number exceeds a float.
         """
         row = first_beyond(integers, self.bound)
         if row is not None:
-            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
+            raise RangeError("exceeds the array's bound, so it is not reliable", row, kind="overflow")
         numbers = self.encoding.decode(integers)
         if self.single:
             number: int | Decimal | float = numbers.tolist()[0]
@@ -151,25 +148,25 @@ class Encrypted:
         return numbers.reshape(self.shape)
 
     def kind(self) -> type[Any]:
-        """What `decoded` gives: an array, or the type of a single number."""
+        """Returns the result type of `decoded`: an array, or the type of a scalar."""
         return type(self.encoding.decode(np.zeros(1, np.int64)).tolist()[0]) if self.single else np.ndarray
 
     def shaped(self, shape: Shape) -> Encrypted:
-        """The same numbers in another shape of as many places."""
+        """Returns the same numbers in another shape of the same size."""
         new = copy(self)
         new.shape = shape
         return new
 
-    def over(self, divisor: int) -> Encrypted:
-        """The quotients by a positive integer: the same ciphertexts stand for them."""
+    def with_divisor(self, divisor: int) -> Encrypted:
+        """Returns the quotients by a positive integer, with the same ciphertexts."""
         new = copy(self)
-        new.encoding = self.encoding.over(divisor)
+        new.encoding = self.encoding.with_divisor(divisor)
         return new
 
-    def holding(
+    def replaced(
         self, rows: Ciphertexts, shape: Shape, *, encoding: Encoding | None = None, bound: int | None = None
     ) -> Encrypted:
-        """Other ciphertexts under the same key; encoding and bound as they were, unless others are
+        """Returns other ciphertexts under the same key; encoding and bound are kept unless
         given.
         """
         new = object.__new__(Encrypted)
@@ -179,41 +176,42 @@ class Encrypted:
         return new
 
     def plus(self, other: Encrypted, bound: int) -> Encrypted:
-        """The sums with as many numbers of the same key and encoding: put off, where they are few,
-        until somebody needs them.
+        """Returns the sums with equally many numbers of the same key and encoding.
 
-        A vector engine takes as long for one product as for all its lanes, and the way to it longer
-        than many.
+        Sums of few numbers are deferred until they are needed.
+
+        A vector engine takes as long for one product as for all its lanes, and calling it takes
+        longer than many products.
         """
         native = self.key.native
         if (self.shape and self.size > FEW) or type(native) is not PublicKey:
-            return self.holding(native.add(self.rows, other.rows), self.shape, bound=bound)
+            return self.replaced(native.add(self.rows, other.rows), self.shape, bound=bound)
         parts = [*self._parts(), *other._parts()]
         if len(parts) > PARTS:
             parts = [self.rows, other.rows]
-        made = self.holding(parts[0], self.shape, bound=bound)
-        made._rows = Pending(native, parts)
+        made = self.replaced(parts[0], self.shape, bound=bound)
+        made._rows = PendingSum(native, parts)
         return made
 
     def _parts(self) -> list[Ciphertexts]:
-        return self._rows.parts if isinstance(self._rows, Pending) else [self.rows]
+        return self._rows.parts if isinstance(self._rows, PendingSum) else [self.rows]
 
     def selected(self, places: npt.NDArray[np.intp]) -> Encrypted:
-        """The numbers at places in row-major order, in the places' shape."""
-        return self.holding(self.rows.select(places.reshape(-1).tolist()), places.shape)
+        """Returns the numbers at row-major places, in the shape of `places`."""
+        return self.replaced(self.rows.select(places.reshape(-1).tolist()), places.shape)
 
 
 def ciphertext_bytes(bits: int) -> int:
-    """Bytes of a ciphertext under a key of so many bits: twice those of n."""
+    """Returns the size of a ciphertext in bytes under a key of `bits` bits: twice that of n."""
     return 2 * -(-bits // 8)
 
 
 def checked_bound(bound: int, bits: int, before: int | None = None, what: str = "the result") -> int:
-    """The bound, if numbers so large are below half of any n of so many bits; `before` is the bound
-    of an operand.
+    """Returns the bound if it is below half of any n of `bits` bits; `before` is the bound of an
+    operand.
 
     Raises:
-        RangeError: they are not; it says how many bits of headroom there are.
+        RangeError: the bound is too large; the error states the bits of headroom.
     """
     if bound.bit_length() > bits - 2:
         text = f"{what} could need {bound.bit_length() + 1} bits, more than a key of {bits} bits holds"
@@ -224,16 +222,19 @@ def checked_bound(bound: int, bits: int, before: int | None = None, what: str = 
 
 
 def check_key(numbers: Encrypted, key_id: str) -> None:
-    """Raises `KeyMismatchError` if numbers are under another key than this."""
+    """Raises `KeyMismatchError` if the numbers are not under this key."""
     if numbers.key_id != key_id:
-        raise KeyMismatchError(f"numbers under key {numbers.key_id}, but this is key {key_id}", kind="wrong_key")
+        raise KeyMismatchError(
+            f"the numbers are under key {numbers.key_id}, but this is key {key_id}", kind="wrong_key"
+        )
 
 
 def read_ciphertexts(key: ComputingKey, data: bytes) -> Ciphertexts:
-    """Ciphertexts of a key from their bytes.
+    """Reads ciphertexts of a key from bytes.
 
     Raises:
-        CiphertextError: a row is none of this key's, or the bytes are not a whole number of rows.
+        CiphertextError: a row is not a ciphertext of this key, or the bytes are not a whole number
+            of rows.
     """
     width = ciphertext_bytes(key.bits)
     if len(data) % width:

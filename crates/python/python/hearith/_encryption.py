@@ -1,4 +1,4 @@
-"""What public and private keys have in common: both encrypt."""
+"""The common base of public and private keys: encryption."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class EncryptionKey(ABC):
-    """What public and private keys have in common: both encrypt."""
+    """The common base of public and private keys: both encrypt."""
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: rust.PublicKey | rust.PrivateKey
 
     @property
@@ -46,22 +46,22 @@ class EncryptionKey(ABC):
         polars series, Arrow arrays.
 
         Args:
-            values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
+            values: integers; with `scale` or `exponent` also floats, `Decimal` and `Fraction`.
             scale: decimal digits kept after the point, 0 to 38.
             exponent: instead of `scale`, the power of sixteen that the numbers are multiples of,
-                -512 to 0: floats are rounded to the nearest, as by python-paillier.
+                -512 to 0. Floats are rounded to the nearest multiple, as in python-paillier.
             range: largest magnitude of a number; by default 2^63 - 1 units of the last digit. It
-                bounds every later result.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than
-                refusing them.
+                determines the bounds of all later results.
+            rounding: rounds decimal numbers with more digits than `scale` half to even, instead of
+                rejecting them.
             progress: shows a progress bar.
 
         Raises:
             NullError: a value is missing: masked, null, `NA` or `None`.
-            NumberError: a value is no number.
+            NumberError: a value is not a number.
             RangeError: a number exceeds the range, or is not finite.
             ScaleError: a number has more digits after the point than are kept.
-            ShapeError: lists within a list differ in length.
+            ShapeError: nested lists differ in length.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -86,15 +86,14 @@ class EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow
-        streams).
+        """Encrypts a column of a table (pyarrow, pandas, polars, or any exporter of Arrow streams).
 
-        The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
-        `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is
-        what the command line `hearith` reads and writes as Parquet. Nulls, among them pandas' `NA`
-        and NaN, stay nulls: sums pass over them.
+        Returns a `pyarrow.Table`. The column holds ciphertexts, as the extension type
+        `hearith.arrow.EncryptedType`, and is followed by a companion column that counts additions.
+        The command line `hearith` reads and writes such tables as Parquet. Nulls, including pandas'
+        `NA` and NaN, remain nulls, and sums skip them.
 
-        `scheme`, where it is given, has to be that of the key: `paillier`.
+        `scheme`, if given, must be that of the key: `paillier`.
         """
         from hearith.columns import ColumnOptions
 
@@ -114,7 +113,7 @@ class EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts several columns; with `pack` those of a row share one ciphertext.
+        """Encrypts several columns. With `pack`, the columns of a row share one ciphertext.
 
         `columns` are names, or names with their `hearith.columns.ColumnOptions` (or a mapping of
         its fields).

@@ -1,5 +1,5 @@
-"""Encrypted arrays from python-paillier's numbers, which stand each on a power of sixteen of its
-own.
+"""Converts python-paillier's numbers, each scaled by its own power of sixteen, to encrypted
+arrays.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hearith.errors import CiphertextError, ScaleError
 
 
 def from_phe(key: ComputingKey, text: str | Iterable[str], range: Number) -> EncryptedArray:
-    """The numbers of JSON objects, all on the lowest exponent among them.
+    """Reads numbers from JSON objects, and converts them to the lowest exponent among them.
 
     Raises:
-        CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts
-            from 0.
+        CiphertextError: a text is not such an object, or its ciphertext does not belong to this
+            key; `row` counts from 0.
     """
     members = _phe_json.read(text)
     if not members:
@@ -42,7 +42,7 @@ def _number(key: ComputingKey, row: int, value: int, exponent: int, range: Numbe
         encoding = Encoding.of(exponent=exponent)
         return EncryptedArray(Encrypted(key, ciphertext, encoding, encoding.bound(range)))
     if 4 * exponent > key.bits:
-        raise ScaleError(f"a power of 16 beyond the key, {exponent}", row, kind="scale")
-    # Multiples of a power of sixteen become integers.
+        raise ScaleError(f"16^{exponent} is too large for the key", row, kind="scale")
+    # Multiples of a positive power of sixteen become integers.
     multiples = Encrypted(key, ciphertext, Encoding(), Encoding().bound(range) >> 4 * exponent)
     return EncryptedArray(multiples).multiply(16**exponent)

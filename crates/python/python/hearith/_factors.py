@@ -1,4 +1,4 @@
-"""How plain operands are encoded: with as many digits as keep every one of them exactly."""
+"""Encodings of plaintext operands, with enough digits to represent all of them exactly."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from hearith._operands import Vector, fraction
 from hearith.encoding import MAX_SCALE, MAX_UNIT_BITS, Encoding
 from hearith.errors import ScaleError
 
-#: Digits after the point of a plain operand of an array, whose results may have as many: a digit
-#: takes up to 4 bits.
+#: Largest number of digits after the point in a plaintext operand of an array. A digit takes up to
+#: 4 bits of the result's unit.
 _MOST_DIGITS = MAX_UNIT_BITS // 5
 
 
 def factor_encoding(
     factors: Vector, beside: Encoding, scale: int | None = None, exponent: int | None = None
 ) -> Encoding:
-    """The encoding of plain operands: as asked for, else the coarsest that keeps every one exactly.
+    """Returns the encoding of plaintext operands: the requested one, else the coarsest that
+    represents all of them exactly.
 
-    A float is the shortest decimal that reads back as it; beside numbers on a power of sixteen, the
-    binary fraction that it is. A fraction that is no decimal of a few digits makes a divisor.
+    A float stands for its shortest decimal that reads back as the same float, or for its exact
+    binary value next to numbers scaled by a power of sixteen. A fraction that is not a short
+    decimal needs a divisor.
 
     Raises:
         ScaleError: an operand has more digits than any key has headroom for.
@@ -48,14 +50,15 @@ def factor_encoding(
 
 
 def check_decimals(factors: Iterable[Any]) -> None:
-    """Raises `ScaleError` if an operand has more digits than columns have."""
+    """Raises `ScaleError` if an operand has more digits than columns support."""
     for row, factor in enumerate(factors):
         digits(factor, row)
 
 
 def digits(number: Any, row: int, most: int = MAX_SCALE) -> int:
-    """Decimal digits after the point; what is no finite number has none, and is refused when it is
-    encoded.
+    """Returns the number of decimal digits after the point.
+
+    It is 0 for values that are not finite numbers, which encoding rejects later.
 
     Raises:
         ScaleError: there are more than `most`.
@@ -68,14 +71,14 @@ def digits(number: Any, row: int, most: int = MAX_SCALE) -> int:
     exponent = 0 if places is None else places().exponent
     places_kept = -exponent if isinstance(exponent, int) and exponent < 0 else 0
     if places_kept > most:
-        text = f"more than {most} digits after the point: multiply(..., scale=, rounding=True) keeps as many as are asked for"
+        text = f"more than {most} digits after the point: round them with multiply(..., scale=, rounding=True)"
         raise ScaleError(text, row, kind="too_many_digits")
     return places_kept
 
 
 def reciprocals(divisors: Vector, most: int) -> tuple[list[int], int]:
-    """Whole numbers and a divisor: each of the numbers over the divisor is the reciprocal of one of
-    the `divisors`.
+    """Returns integers and a common divisor; each integer over the divisor is the reciprocal of one
+    of the `divisors`.
 
     Raises:
         ScaleError: the common divisor has more than `most` bits.
@@ -91,7 +94,7 @@ def reciprocals(divisors: Vector, most: int) -> tuple[list[int], int]:
 
 
 def _multiple(one: int, other: int, row: int, most: int = MAX_UNIT_BITS // 2) -> int:
-    """The least common multiple."""
+    """Returns the least common multiple."""
     common = lcm(one, other)
     if common.bit_length() > most:
         text = f"the common denominator of these numbers has more than {most} bits, beyond the key's headroom"
@@ -104,17 +107,18 @@ def _is_decimal(number: Fraction) -> bool:
 
 
 def _decimal(number: Fraction, row: int) -> Decimal:
-    """A fraction as a decimal, if it is one."""
+    """Converts a fraction to a decimal, if it is one."""
     scaled = number * 10**MAX_SCALE
     if scaled.denominator != 1:
-        text = "no decimal of a few digits: divide by its denominator, or multiply(..., scale=, rounding=True)"
+        text = "not a decimal with few digits: divide by its denominator, or multiply(..., scale=, rounding=True)"
         raise ScaleError(text, row, kind="too_many_digits")
     return Decimal(scaled.numerator).scaleb(-MAX_SCALE).normalize()
 
 
 def _sixteenths(factor: Any) -> int:
-    """The highest power of sixteen, at most 0, that a double is a multiple of; what is none is
-    refused when it is encoded.
+    """Returns the highest power of sixteen, at most 0, of which a double is a multiple.
+
+    Non-finite values are rejected during encoding.
     """
     exact = Fraction(float(factor)) if np.isfinite(float(factor)) else Fraction(0)
     return -(-(exact.denominator.bit_length() - 1) // 4) * -1

@@ -1,5 +1,5 @@
-"""How the integers of an update are encrypted and added up: by Paillier several in the slots of a
-plaintext, by BFV whole.
+"""Encryption and summation of the integers of updates: packed into slots with Paillier, batched
+with BFV.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Rows = TypeVar("Rows")
 
 
 class Scheme(Protocol, Generic[Rows]):
-    """What `Aggregator` needs of a scheme."""
+    """The operations of a scheme that `Aggregator` needs."""
 
-    #: How many numbers share a ciphertext, and how many ciphertexts an update has.
+    #: The number of slots per ciphertext, and of ciphertexts per update.
     slots: int
     ciphertexts: int
 
@@ -32,30 +32,34 @@ class Scheme(Protocol, Generic[Rows]):
         ...
 
     def sum(self, updates: list[Rows], factors: Sequence[int], progress: bool) -> Rows:
-        """The sum of updates, each times its factor."""
+        """Returns the sum of updates, each times its factor."""
         ...
 
     def rerandomise(self, rows: Rows, progress: bool) -> Rows:
-        """The same numbers in ciphertexts that nobody can link to these."""
+        """Returns the same numbers in ciphertexts that cannot be linked to these."""
         ...
 
     def read(self, data: bytes) -> Rows:
-        """An update from its bytes."""
+        """Reads an update from bytes."""
         ...
 
     def check(self, rows: Rows) -> None:
-        """Raises `CiphertextError` if there are too few ciphertexts, or too many."""
+        """Raises `CiphertextError` if there are too few or too many ciphertexts."""
 
     def decrypt(self, private: Any, rows: Rows, additions: int, progress: bool) -> Integers:
-        """The integers of an update that is the sum of so many, and perhaps more behind them."""
+        """Returns the integers of an update that sums `additions` updates, possibly followed by
+        padding.
+        """
         ...
 
 
 class Slotted:
-    """Paillier: the integers side by side in the slots of few plaintexts."""
+    """Paillier: integers packed into the slots of a few plaintexts."""
 
     def __init__(self, key: ComputingKey, size: int, largest: int, clients: int) -> None:
-        """For `size` integers of magnitude at most `largest`, of which `clients` are added up."""
+        """Prepares updates of `size` integers of magnitude at most `largest`, from up to `clients`
+        clients.
+        """
         self._key = key
         fits = _native.SlotLayout.fits(key.bits, largest, clients)
         self._layout = _native.SlotLayout(key.bits, max(1, min(fits, size)), largest, clients)
@@ -77,7 +81,7 @@ class Slotted:
         return joined(self.ciphertexts, piece, progress, "encrypting")
 
     def sum(self, updates: list[_native.Ciphertexts], factors: Sequence[int], progress: bool) -> _native.Ciphertexts:
-        """The sum of updates, each times its factor; not randomised."""
+        """Returns the sum of updates, each times its factor; not randomised."""
         key, bits = self._key.native, max(factors).bit_length()
 
         def piece(start: int, stop: int) -> _native.Ciphertexts:
@@ -94,24 +98,24 @@ class Slotted:
         return joined(self.ciphertexts, piece, progress, "adding")
 
     def rerandomise(self, rows: _native.Ciphertexts, progress: bool) -> _native.Ciphertexts:
-        """The same numbers in ciphertexts that nobody can link to these."""
+        """Returns the same numbers in ciphertexts that cannot be linked to these."""
         key = self._key.native
         return joined(len(rows), lambda start, stop: key.rerandomise(rows.range(start, stop)), progress, "randomising")
 
     def read(self, data: bytes) -> _native.Ciphertexts:
-        """An update from its bytes."""
+        """Reads an update from bytes."""
         return read_ciphertexts(self._key, data)
 
     def check(self, rows: _native.Ciphertexts) -> None:
-        """Raises `CiphertextError` if there are too few ciphertexts, or too many."""
+        """Raises `CiphertextError` if there are too few or too many ciphertexts."""
         if len(rows) != self.ciphertexts:
-            raise CiphertextError(f"an update of {len(rows)} ciphertexts, not {self.ciphertexts}", kind="lengths")
+            raise CiphertextError(f"the update has {len(rows)} ciphertexts, not {self.ciphertexts}", kind="lengths")
 
     def decrypt(self, private: Any, rows: _native.Ciphertexts, additions: int, progress: bool) -> Integers:
-        """The integers of an update that is the sum of so many, and zeros behind them.
+        """Returns the integers of an update that sums `additions` updates, followed by zeros.
 
         Raises:
-            RangeError: it is the sum of more than there is headroom for.
+            RangeError: `additions` exceeds the headroom.
         """
         found: list[Integers] = []
         for start, stop in pieces(len(rows), progress, "decrypting"):
@@ -121,16 +125,17 @@ class Slotted:
 
 
 class Whole:
-    """BFV: thousands of integers a ciphertext.
+    """BFV: thousands of integers per ciphertext.
 
-    Sums are randomised, so that whoever decrypts them sees the numbers alone.
+    Sums are randomised, so that they reveal only the numbers to the key holder.
     """
 
     def __init__(self, key: _native.BfvPublicKey, size: int, largest: int, clients: int) -> None:
-        """For `size` integers of magnitude at most `largest`, of which `clients` are added up.
+        """Prepares updates of `size` integers of magnitude at most `largest`, from up to `clients`
+        clients.
 
         Raises:
-            RangeError: that takes longer plaintexts than the parameter set has.
+            RangeError: the sums exceed the plaintexts of the parameter set.
         """
         self._key, self._size = key, size
         self._bits = max(2, (largest * clients).bit_length() + 1)
@@ -139,31 +144,32 @@ class Whole:
         self.ciphertexts = -(-size // self.slots)
 
     def encrypt(self, integers: npt.NDArray[np.int64], private: Any, progress: bool) -> _native.BfvVector:
-        """Encrypts an update, with the private key, in half the bytes, if it is given."""
+        """Encrypts an update; with the private key, if given, in half the bytes."""
         key = self._key if private is None else private.native
         with packed(integers) as (data, width):
             found: _native.BfvVector = key.encrypt(data, width, self._bits)
             return found
 
     def sum(self, updates: list[_native.BfvVector], factors: Sequence[int], progress: bool) -> _native.BfvVector:
-        """The sum of updates, each times its factor."""
+        """Returns the sum of updates, each times its factor."""
         return self._key.release(self._key.combine(updates, list(factors)))
 
     def rerandomise(self, rows: _native.BfvVector, progress: bool) -> _native.BfvVector:
-        """The same numbers in ciphertexts that nobody can link to these."""
+        """Returns the same numbers in ciphertexts that cannot be linked to these."""
         return self._key.release(rows)
 
     def read(self, data: bytes) -> _native.BfvVector:
-        """An update from its bytes."""
+        """Reads an update from bytes."""
         return self._key.vector(data)
 
     def check(self, rows: _native.BfvVector) -> None:
-        """Raises `CiphertextError` if there are too few numbers, or too many, or such as have other
-        room.
-        """
+        """Raises `CiphertextError` if the number of integers or their bits do not match."""
         if len(rows) != self._size or rows.bits not in (None, self._bits):
-            raise CiphertextError(f"an update of {len(rows)} numbers of {rows.bits} bits", kind="lengths")
+            raise CiphertextError(
+                f"the update has {len(rows)} numbers of {rows.bits} bits, not {self._size} of {self._bits} bits",
+                kind="lengths",
+            )
 
     def decrypt(self, private: Any, rows: _native.BfvVector, additions: int, progress: bool) -> Integers:
-        """The integers of an update, whose headroom BFV's vectors know themselves."""
+        """Returns the integers of an update. BFV vectors track their headroom themselves."""
         return unpack(*private.native.decrypt(rows))

@@ -1,4 +1,4 @@
-"""NumPy's functions that call a function on parts of an array."""
+"""NumPy functions that apply a function to parts of an array."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Numbers of several arrays that NumPy moves as places: whatever it makes of the places is made of
-the numbers.
+"""Lets NumPy rearrange indices in place of encrypted numbers, and then applies the result to the
+numbers of several arrays.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from hearith.errors import ShapeError
 
 
 class Gathered:
-    """Encrypted and plain numbers, one after another.
+    """A sequence of encrypted and plaintext numbers.
 
-    Place 0 is that of a zero, which is what NumPy fills up with.
+    Place 0 holds a zero, for NumPy functions that fill with zeros.
 
-    Plain numbers are encrypted; the zero is a ciphertext that anybody recognises until it is
+    Plaintext numbers are encrypted. The zero is a ciphertext that anyone can recognise until it is
     randomised.
     """
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Starts without numbers."""
         self._parts: list[Encrypted | tuple[Vector, Shape]] = []
         self._size = 1
         self._kind: type[Rows] = Rows
 
     def places(self, values: Any, *, blocks: bool = False) -> Any:
-        """The places of the numbers in an array, or in lists of arrays, in whose stead they are;
-        in `blocks` lists are never arrays themselves.
+        """Returns the places that stand for the numbers of an array, or of lists of arrays.
+
+        With `blocks`, lists never count as arrays themselves.
         """
         if isinstance(values, Rows):
             self._kind = type(values)
@@ -53,7 +54,7 @@ class Gathered:
         return np.arange(start, self._size).reshape(shape)
 
     def numbers(self, places: Any) -> Any:
-        """The numbers at some places: an encrypted array, or a list of them."""
+        """Returns the numbers at some places: an encrypted array, or a list of them."""
         if isinstance(places, list | tuple):
             return type(places)(self.numbers(one) for one in places)
         found = np.asarray(places)
@@ -64,7 +65,7 @@ class Gathered:
         return self._kind(self._whole().selected(found))
 
     def _whole(self) -> Encrypted:
-        """All numbers in their order, on the coarsest encoding that holds them."""
+        """Returns all numbers in order, in the coarsest encoding that represents them."""
         known = [part for part in self._parts if isinstance(part, Encrypted)]
         others = [
             factor_encoding(part[0], known[0].encoding) for part in self._parts if not isinstance(part, Encrypted)
@@ -73,22 +74,22 @@ class Gathered:
         first, rest = moved[0], iter(moved)
         parts = [next(rest) if isinstance(part, Encrypted) else _encrypted(part, first) for part in self._parts]
         rows = first.key.native.zeros(1).concat([part.rows for part in parts])
-        return first.holding(rows, (len(rows),), bound=max(part.bound for part in parts))
+        return first.replaced(rows, (len(rows),), bound=max(part.bound for part in parts))
 
 
 def _encrypted(numbers: tuple[Vector, Shape], like: Encrypted) -> Encrypted:
-    """Plain numbers, encrypted on the encoding of others."""
+    """Encrypts plaintext numbers in the encoding of others."""
     found, shape = numbers
     with placed(shape):
         integers = fitting(like.encoding, found, like)
     key = like.key.native
     bound = checked_bound((1 << bit_length(integers)) - 1, like.bits, like.bound)
     rows = joined(len(integers), lambda start, stop: key.encrypt(plaintexts(key, integers[start:stop])), key=key)
-    return like.holding(rows, shape, bound=bound)
+    return like.replaced(rows, shape, bound=bound)
 
 
 def listed(values: Any) -> Any:
-    """Arrays and series of objects as lists, in which encrypted numbers may be."""
+    """Converts object arrays and series, which may contain encrypted numbers, to lists."""
     pandas = sys.modules.get("pandas")
     of_pandas = pandas is not None and isinstance(values, pandas.Series | pandas.DataFrame | pandas.Index)
     array = values.to_numpy() if of_pandas else values
@@ -96,22 +97,22 @@ def listed(values: Any) -> Any:
 
 
 def holds_encrypted(values: Any) -> bool:
-    """Whether there are encrypted numbers in a list, or in lists within it."""
+    """Whether a list, possibly nested, contains encrypted numbers."""
     if isinstance(values, list | tuple):
         return any(holds_encrypted(one) for one in values)
     return isinstance(values, Rows)
 
 
 def _holds_arrays(values: Any) -> bool:
-    """Whether there are arrays in a list, encrypted or plain, or in lists within it."""
+    """Whether a list, possibly nested, contains encrypted or plaintext arrays."""
     if isinstance(values, list | tuple):
         return any(_holds_arrays(one) for one in values)
     return isinstance(values, Rows) or (hasattr(values, "__array__") and np.iterable(values))
 
 
 def collected(values: Any) -> Any:
-    """One encrypted array of the encrypted numbers in a list, an array of objects or a series;
-    other things as they are.
+    """Combines the encrypted numbers of a list, an object array or a series into one encrypted
+    array. Returns other values unchanged.
 
     Raises:
         ShapeError: the arrays in a list differ in shape.
@@ -125,5 +126,5 @@ def collected(values: Any) -> Any:
     try:
         places = np.array(numbers.places(found))
     except ValueError:
-        raise ShapeError("arrays in a list must have one shape", kind="dimensions") from None
+        raise ShapeError("arrays in a list must have the same shape", kind="dimensions") from None
     return numbers.numbers(places)

@@ -1,4 +1,4 @@
-"""What notebooks show of keys and ciphertexts: what they are, never a value."""
+"""HTML representations of keys and ciphertexts for notebooks: descriptions, never values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from collections.abc import Mapping
 
 
 def shown(caption: str, entries: Mapping[str, str]) -> str:
-    """A table of what is said of something."""
+    """Returns an HTML table of entries."""
     rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in entries.items())
     return f"<table><caption>{caption}</caption>{rows}</table>"

@@ -1,8 +1,8 @@
-"""Signed integers of any size, Python's or NumPy's, and how they cross into Rust: packed as rows of
+"""Signed integers of any size, from Python or NumPy, and their packed form for Rust: rows of
 little-endian two's complement.
 
-The packed bytes are wiped after use. Python's own integers and NumPy's arrays, from which they are
-packed, are not: they belong to the interpreter.
+The packed bytes are wiped after use. The Python integers and NumPy arrays they come from are not,
+since the interpreter owns them.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from hearith.errors import RangeError
 #: Signed integers of any size: an `int64` array where they fit, else a list.
 Integers: TypeAlias = npt.NDArray[np.int64] | list[int]
 
-#: Bytes of the widest integers that are encoded in Rust; Python reduces wider ones modulo n.
+#: Largest width in bytes of integers that Rust encodes; Python reduces wider ones modulo n.
 _SMALL = 16
 _INT64 = np.iinfo(np.int64)
 
 
 def narrow(integers: list[int]) -> Integers:
-    """The integers as an array, if they fit."""
+    """Converts the integers to an array, if they fit."""
     if all(_INT64.min < value <= _INT64.max for value in integers):
         return np.array(integers, dtype=np.int64)
     return integers
 
 
 def joined_integers(parts: Iterable[Integers]) -> Integers:
-    """The integers of several batches one after another."""
+    """Concatenates the integers of several batches."""
     batches = list(parts)
     if all(isinstance(batch, np.ndarray) for batch in batches):
         return np.concatenate([np.empty(0, dtype=np.int64), *batches])
@@ -43,19 +43,19 @@ def joined_integers(parts: Iterable[Integers]) -> Integers:
 
 
 def negated(integers: Integers) -> Integers:
-    """The integers with the opposite sign."""
+    """Returns the negated integers."""
     return -integers if isinstance(integers, np.ndarray) else [-value for value in integers]
 
 
 def bit_length(integers: Integers) -> int:
-    """Bits of the largest magnitude."""
+    """Returns the size in bits of the largest magnitude."""
     if isinstance(integers, np.ndarray):
         return max(int(integers.max()).bit_length(), int(integers.min()).bit_length()) if integers.size else 0
     return max((value.bit_length() for value in integers), default=0)
 
 
 def first_beyond(integers: Integers, limit: int) -> int | None:
-    """The row of the first integer that exceeds `limit` in magnitude."""
+    """Returns the row of the first integer that exceeds `limit` in magnitude, or None."""
     if isinstance(integers, np.ndarray):
         if limit >= 2**63:
             return None
@@ -73,8 +73,9 @@ def check_range(integers: Integers, limit: int) -> None:
 
 @contextmanager
 def packed(integers: Integers) -> Iterator[tuple[bytearray, int]]:
-    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8
-    bytes.
+    """Yields rows of little-endian two's complement and their width, a multiple of 8 bytes.
+
+    Wipes the rows afterwards.
     """
     if not isinstance(integers, np.ndarray):
         with _packing.packed(integers) as rows:
@@ -88,7 +89,7 @@ def packed(integers: Integers) -> Iterator[tuple[bytearray, int]]:
 
 
 def unpack(data: bytearray, width: int) -> Integers:
-    """The integers in packed rows, which are wiped."""
+    """Returns the integers in packed rows, and wipes the rows."""
     try:
         if width == 8:
             return np.frombuffer(data, dtype="<i8").astype(np.int64)
@@ -99,7 +100,7 @@ def unpack(data: bytearray, width: int) -> Integers:
 
 
 def plaintexts(key: PublicKey, integers: Integers) -> Plaintexts:
-    """Integers of magnitude below n / 2 as residues modulo n."""
+    """Encodes integers of magnitude below n / 2 as residues modulo n."""
     with packed(integers) as (data, width):
         if width <= _SMALL:
             return key.encode(data, width)
@@ -114,7 +115,7 @@ def plaintexts(key: PublicKey, integers: Integers) -> Plaintexts:
 
 
 def objects(values: Iterable[Any]) -> npt.NDArray[Any]:
-    """A one-dimensional array of Python objects."""
+    """Returns a one-dimensional array of Python objects."""
     values = list(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values

@@ -1,4 +1,6 @@
-"""Labels of encrypted numbers: the distinct ones, each as it was given, and who has which."""
+"""Labels of encrypted numbers: finds the distinct ones, in their original form, and assigns them to
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +16,26 @@ import numpy.typing as npt
 from hearith._operands import Shape, present
 from hearith.errors import NumberError, ShapeError
 
-#: A label with what it is compared by: the kind of things that it is one of, whether it is NaN, and
-#: its value.
+#: The sort key of a label: its kind, whether it is NaN, and its value.
 _Key: TypeAlias = tuple[str, bool, Any]
 
 
 def distinct(labels: Any, shape: Shape) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The distinct labels of an array of numbers, in ascending order, and which of them each number
-    has, row by row.
+    """Returns the distinct labels of an array in ascending order, and for each number, row by row,
+    the index of its label.
 
-    Labels of several kinds, such as 1 and "1", stay apart: numbers come before texts. Of equal
-    labels, such as 1 and 1.0, the first is kept. NaN equals itself and is the largest number, and
-    zero has no sign: as where the command line groups rows.
+    Labels of different kinds, such as 1 and "1", stay distinct, and numbers precede texts. Of equal
+    labels, such as 1 and 1.0, the first is kept. As in the command line's grouping, NaN equals
+    itself and is the largest number, and zero has no sign.
 
     Raises:
         NullError: a label is missing.
         NumberError: labels cannot be ordered.
-        ShapeError: there are not as many labels as numbers.
+        ShapeError: the number of labels differs from the number of encrypted numbers.
     """
     listed = isinstance(labels, Sequence) and not isinstance(labels, str | bytes)
-    # As objects: NumPy would read large integers as floats, and numbers beside texts as texts.
+    # Kept as objects: NumPy would convert large integers to floats, and mixed numbers and texts to
+    # texts.
     found = present(_objects(labels, shape) if listed else labels)
     if found.shape != shape:
         raise ShapeError(f"{found.size} labels for {math.prod(shape)} numbers", kind="lengths")
@@ -42,10 +44,10 @@ def distinct(labels: Any, shape: Shape) -> tuple[npt.NDArray[Any], npt.NDArray[n
 
 
 def _objects(labels: Sequence[Any], shape: Shape) -> npt.NDArray[Any]:
-    """Labels in a list, or in lists within lists, as an array."""
+    """Converts a list of labels, possibly nested, to an array."""
     for length in shape[1:]:
         if not all(isinstance(part, list | tuple) and len(part) == length for part in labels):
-            raise ShapeError(f"lists of labels that do not have the numbers' shape {shape}", kind="lengths")
+            raise ShapeError(f"lists of labels must have the numbers' shape {shape}", kind="lengths")
         labels = [label for part in labels for label in part]
     array = np.empty(len(labels), dtype=object)
     for place, label in enumerate(labels):
@@ -68,14 +70,14 @@ def _of_objects(labels: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int
             first.setdefault(key, label)
         order = sorted(first)
     except (TypeError, OverflowError):
-        raise NumberError("labels of a type that cannot be ordered or distinguished", kind="labels") from None
+        raise NumberError("the labels have a type that cannot be ordered or distinguished", kind="labels") from None
     number = {key: place for place, key in enumerate(order)}
     return _array([first[key] for key in order]), np.array([number[key] for key in keys], dtype=np.intp)
 
 
 def _key(label: Any) -> _Key:
     if isinstance(label, np.datetime64 | np.timedelta64):
-        # Whose item() is an integer, in some units.
+        # Their item() is an integer in some unit.
         return type(label).__name__, False, label
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, tuple):
@@ -86,8 +88,10 @@ def _key(label: Any) -> _Key:
 
 
 def _array(names: list[Any]) -> npt.NDArray[Any]:
-    """Labels as NumPy holds them where they are all of one type, and none would be another."""
-    # NumPy drops what pads a text.
+    """Converts labels to a NumPy array of their type, if all have one type and none would change;
+    else of objects.
+    """
+    # NumPy drops trailing null characters of texts.
     if _are_all(names, str | int | float | np.number | np.bool_) and not any(
         isinstance(name, str) and name.endswith("\0") for name in names
     ):
@@ -98,10 +102,10 @@ def _array(names: list[Any]) -> npt.NDArray[Any]:
 
 
 def _are_all(labels: list[Any], kinds: Any) -> bool:
-    """Whether labels are all of one type, which is one of some."""
+    """Whether all labels have the same type, which is one of `kinds`."""
     return len({type(label) for label in labels}) == 1 and isinstance(labels[0], kinds)
 
 
 def _unsigned_zero(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels with 0 in place of -0."""
+    """Replaces -0 with 0."""
     return names + 0 if names.dtype.kind == "f" else names

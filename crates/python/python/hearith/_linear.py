@@ -1,5 +1,5 @@
-"""NumPy's linear functions on encrypted arrays: sums, products with plain arrays, differences, and
-what is made of them.
+"""Linear NumPy functions on encrypted arrays: sums, products with plaintext arrays, differences,
+and functions built on them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from hearith.errors import ShapeError
 
 
 def refuse(name: str) -> NoReturn:
-    """Raises the error about what cannot be computed, or is not offered."""
-    raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not offered")
+    """Raises the error for a function that cannot be computed, or is not supported."""
+    raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not supported")
 
 
 def exact(values: Any) -> npt.NDArray[Any]:
-    """Plain numbers as an array of fractions, in which a float is the shortest decimal that reads
-    back as it.
+    """Converts plaintext numbers to an array of fractions.
+
+    A float stands for its shortest decimal that reads back as the same float.
     """
     found, shape = plain(by_position(values))
     array = np.empty(len(found), dtype=object)
@@ -37,8 +38,8 @@ def exact(values: Any) -> npt.NDArray[Any]:
 
 
 def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
-    """The sums of products over the labels that are not in `out`; one of the arrays is
-    encrypted.
+    """Returns the products of an encrypted and a plaintext array, summed over the labels that are
+    not in `out`.
     """
     if isinstance(a, Rows) and isinstance(b, Rows):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
@@ -48,8 +49,8 @@ def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
 
 
 def along(array: Any, axis: int, weights: npt.NDArray[Any]) -> Any:
-    """Sums of products along an axis: with a vector, which takes the axis away, or the rows of a
-    matrix.
+    """Returns sums of products along an axis: with a vector, which removes the axis, or with the
+    rows of a matrix.
     """
     ours = list(range(array.ndim))
     if weights.ndim == 1:
@@ -78,13 +79,13 @@ def mean(a: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None)
         return a.mean(axis, keepdims=keepdims)
     counts = np.broadcast_to(_mask(where), a.shape).sum(axis, keepdims=keepdims)
     if not np.all(counts):
-        raise ShapeError("the mean of no numbers", kind="dimensions")
+        raise ShapeError("the mean of no numbers is undefined", kind="dimensions")
     return total(a, axis, keepdims=keepdims, where=where) / counts
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """`np.average`: the mean, or a sum of products over the sum of plain weights, which have the
-    array's shape, or one along an axis.
+    """`np.average`: the mean, or the sum of products over the sum of plaintext weights, which have
+    the array's shape or that of one axis.
     """
     if weights is None:
         found = mean(a, axis, keepdims=keepdims)
@@ -93,7 +94,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if factors.shape != a.shape:
         axes = None if axis is None else _shapes.axes_of(axis, a.shape)
         if axes is None or len(axes) != 1 or factors.shape != (a.shape[axes[0]],):
-            text = f"weights of shape {factors.shape} do not go with the shape {a.shape} and axis {axis}"
+            text = f"weights of shape {factors.shape} do not fit the shape {a.shape} and axis {axis}"
             raise ShapeError(text, kind="dimensions")
         factors = np.moveaxis(np.broadcast_to(factors, _shapes.without(a.shape, axes[0]) + factors.shape), -1, axes[0])
     sums = factors.sum(axis, keepdims=keepdims)
@@ -101,7 +102,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (found, np.asarray(sums, dtype=float)) if returned else found
 
 
-def running(a: Any, axis: Any = None, *, include_initial: bool = False) -> Any:
+def cumsum(a: Any, axis: Any = None, *, include_initial: bool = False) -> Any:
     """`np.cumsum`, and `np.cumulative_sum`."""
     found = a.cumsum(axis)
     if not include_initial:
@@ -113,7 +114,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """`np.bincount` with encrypted weights."""
     places = np.asarray(x)
     if isinstance(x, Rows) or places.dtype.kind not in "iu" or (places.size and places.min() < 0):
-        refuse("bincount of anything but whole numbers from 0 on")
+        refuse("bincount of anything but non-negative integers")
     length = max(minlength, int(places.max(initial=-1)) + 1)
     names, sums = weights.sum_by(places)
     order = np.zeros(length, dtype=np.intp)
@@ -126,7 +127,7 @@ def reduceat(a: Any, indices: Any, axis: SupportsIndex = 0) -> Any:
     place = _shapes.axis_of(axis, a.shape)
     starts = np.asarray(indices)
     if starts.ndim != 1 or starts.dtype.kind not in "iu" or isinstance(indices, Rows):
-        refuse("np.add.reduceat at anything but a vector of indices")
+        refuse("add.reduceat with anything but a vector of indices")
     length = a.shape[place]
     if not all(0 <= start < length for start in starts):
         raise IndexError(f"indices must be from 0 to {length - 1}, the last along axis {place}")
@@ -136,23 +137,25 @@ def reduceat(a: Any, indices: Any, axis: SupportsIndex = 0) -> Any:
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """`np.histogram` of plain numbers with encrypted weights: the sums, and the plain edges."""
+    """`np.histogram` of plaintext numbers with encrypted weights: the sums, and the plaintext
+    edges.
+    """
     if isinstance(a, Rows) or not isinstance(weights, Rows) or density:
-        refuse("np.histogram of anything but plain numbers with encrypted weights")
+        refuse("histogram of anything but plaintext numbers with encrypted weights")
     values = np.asarray(a)
     if values.shape != weights.shape:
-        text = f"weights of shape {weights.shape} do not go with numbers of shape {values.shape}"
+        text = f"weights of shape {weights.shape} do not fit numbers of shape {values.shape}"
         raise ShapeError(text, kind="dimensions")
     values = values.ravel()
     edges = np.histogram_bin_edges(values, bins, range)
     places = np.searchsorted(edges, values, "right") - 1
-    # The last bin has its upper edge too.
+    # The last bin includes its upper edge.
     places[values == edges[-1]] = len(edges) - 2
     inside = (values >= edges[0]) & (values <= edges[-1])
     return bincount(places[inside], weights.ravel()[inside], len(edges) - 1), edges
 
 
-# Differences and what is linear in a few neighbours
+# Differences and linear functions of a few neighbours
 
 
 def diff(a: Any, n: SupportsIndex = 1, axis: SupportsIndex = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -173,7 +176,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """`np.gradient`: second order within, first order at the edges."""
+    """`np.gradient`: second order in the interior, first order at the edges."""
     if edge_order != 1:
         refuse("gradient with edge_order 2")
     axes = tuple(range(f.ndim)) if axis is None else _shapes.axes_of(axis, f.shape)
@@ -185,10 +188,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _slopes(length: int, spacing: Any) -> npt.NDArray[Any]:
-    """The matrix of `np.gradient`."""
+    """Returns the matrix of `np.gradient`."""
     given = exact(spacing)
     if length < 2 or (given.ndim and given.shape != (length,)):
-        raise ShapeError(f"{length} numbers along an axis and {given.size} coordinates", kind="lengths")
+        raise ShapeError(f"{length} numbers along an axis do not fit {given.size} coordinates", kind="lengths")
     steps = np.diff(given) if given.ndim else np.full(length - 1, given[()])
     found = np.full((length, length), Fraction(0))
     found[0, :2] = [-1 / steps[0], 1 / steps[0]]
@@ -202,21 +205,21 @@ def _slopes(length: int, spacing: Any) -> npt.NDArray[Any]:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1, axis: SupportsIndex = -1) -> Any:
-    """`np.trapezoid`, with plain coordinates of one dimension."""
+    """`np.trapezoid`, with one-dimensional plaintext coordinates."""
     place = _shapes.axis_of(axis, y.shape)
     steps = np.full(y.shape[place] - 1, exact(dx)[()]) if x is None else np.diff(exact(x))
     if steps.shape != (y.shape[place] - 1,):
-        raise ShapeError(f"{y.shape[place]} numbers at {steps.size + 1} coordinates", kind="lengths")
+        raise ShapeError(f"{y.shape[place]} numbers do not fit {steps.size + 1} coordinates", kind="lengths")
     return along(y, place, (np.append(steps, 0) + np.append(0, steps)) * Fraction(1, 2))
 
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:
-    """`np.interp` of encrypted values at plain coordinates."""
+    """`np.interp` of encrypted values at plaintext coordinates."""
     if isinstance(x, Rows) or isinstance(xp, Rows):
         refuse("interp at encrypted coordinates")
     at, known = exact(x), exact(xp)
     if fp.shape != known.shape or fp.ndim != 1 or np.any(np.diff(known) <= 0):
-        raise ShapeError("np.interp takes ascending coordinates, as many as there are values", kind="lengths")
+        raise ShapeError("np.interp needs ascending coordinates, one for each value", kind="lengths")
     weights = np.full((at.size, known.size), Fraction(0))
     for row, one in enumerate(at.reshape(-1)):
         after = int(np.searchsorted(known, one))
@@ -229,7 +232,7 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """`np.polyval` of encrypted coefficients at plain numbers."""
+    """`np.polyval` of encrypted coefficients at plaintext numbers."""
     if isinstance(x, Rows):
         refuse("polyval at encrypted numbers")
     at = exact(x)
@@ -238,7 +241,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
-    """`np.linspace` between numbers, of which one or both are encrypted."""
+    """`np.linspace` between two numbers, of which at least one is encrypted."""
     parts = max(1, operator.index(num) - bool(endpoint))
     steps = [start + (stop - start) * Fraction(place, parts) for place in range(operator.index(num))]
     return collected(steps) if steps else np.zeros_like(collected([start, stop]))[:0]
@@ -255,7 +258,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be full, same or valid, not {mode!r}")
     if numbers.ndim != 1 or weights.ndim != 1 or not len(numbers) or not len(weights):
-        raise ShapeError("vectors are convolved, and none that are empty", kind="dimensions")
+        raise ShapeError("only vectors that are not empty can be convolved", kind="dimensions")
     beside = len(weights) - 1
     places = np.lib.stride_tricks.sliding_window_view(np.pad(np.arange(1, len(numbers) + 1), beside), beside + 1)
     full = np.concatenate([np.zeros_like(numbers[:1]), numbers])[places] @ weights[::-1]
@@ -276,7 +279,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """`np.dot`: the last axis of the left with the last but one of the right."""
+    """`np.dot`: combines the last axis of the left with the second-to-last of the right operand."""
     a, b = _given(a), _given(b)
     left, right = a.ndim, b.ndim
     if 0 in (left, right):
@@ -333,7 +336,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         for array, some in zip((a, b), axes, strict=True)
     )
     if len(first) != len(second):
-        raise ShapeError(f"{len(first)} axes go with {len(second)}", kind="dimensions")
+        raise ShapeError(f"{len(first)} axes cannot be paired with {len(second)}", kind="dimensions")
     theirs: list[Any] = [left + place for place in range(right)]
     for one, other in zip(first, second, strict=True):
         theirs[other] = one
@@ -357,7 +360,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         axisa = axisb = axisc = axis
     left, right = np.moveaxis(_array(a), axisa, -1), np.moveaxis(_array(b), axisb, -1)
     if left.shape[-1] != 3 or right.shape[-1] != 3:
-        raise ShapeError("np.cross takes vectors of length 3", kind="lengths")
+        raise ShapeError("np.cross needs vectors of length 3", kind="lengths")
     one, other = [1, 2, 0], [2, 0, 1]
     found = left[..., one] * right[..., other] - left[..., other] * right[..., one]
     return np.moveaxis(found, -1, axisc)
@@ -383,9 +386,12 @@ def linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
 
 
 def matrix_power(a: Any, n: SupportsIndex) -> Any:
-    """`np.linalg.matrix_power` with the powers 0 and 1: others multiply encrypted numbers."""
+    """`np.linalg.matrix_power` with the powers 0 and 1.
+
+    Higher powers would multiply encrypted numbers.
+    """
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"no square matrices in an array of shape {a.shape}", kind="dimensions")
+        raise ShapeError(f"an array of shape {a.shape} holds no square matrices", kind="dimensions")
     power = operator.index(n)
     if power not in (0, 1):
         refuse(f"linalg.matrix_power with the power {power}")
@@ -398,7 +404,7 @@ def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 def _strict(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
-    """`product`, where an axis of length 1 goes with no other length."""
+    """Computes `product` without broadcasting axes of length 1."""
     for label in set(ours) & set(theirs):
         one, other = np.shape(a)[list(ours).index(label)], np.shape(b)[list(theirs).index(label)]
         if one != other:
@@ -415,13 +421,13 @@ def _array(values: Any) -> Any:
 
 
 def _given(values: Any) -> Any:
-    """An operand as an array, with a number in every place."""
+    """Returns an operand as an array, after checking that no value is missing."""
     return values if isinstance(values, Rows) else present(by_position(values))
 
 
 def _mask(where: Any) -> npt.NDArray[np.int64]:
     if isinstance(where, Rows) or np.asarray(where).dtype.kind != "b":
-        raise TypeError("where= takes plain truth values: encrypted ones cannot be read")
+        raise TypeError("where= must contain plaintext booleans: encrypted ones cannot be read")
     return np.asarray(where).astype(np.int64)
 
 
@@ -430,7 +436,10 @@ def _slice(array: Any, axis: int, start: int | None, stop: int | None) -> Any:
 
 
 def _end(array: Any, values: Any, axis: int) -> Any:
-    """What `np.diff` puts before or after an array: single numbers along the whole edge."""
+    """Returns what `np.diff` puts before or after an array.
+
+    Scalars are broadcast along the edge.
+    """
     if values is None or (values.ndim if isinstance(values, Rows) else np.ndim(values)):
         return values
     shape = tuple(1 if place == axis else length for place, length in enumerate(array.shape))

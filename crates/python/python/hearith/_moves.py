@@ -1,5 +1,6 @@
-"""NumPy's functions that move numbers and fill up with zeros: they move places, and the numbers
-follow.
+"""NumPy functions that rearrange numbers or fill with zeros.
+
+They rearrange places, and the numbers follow.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 from hearith._gathering import Gathered, holds_encrypted, listed
 from hearith.errors import ShapeError
 
-#: Parameters that are not offered: only what they are by default means nothing here.
+#: Unsupported parameters, for which only the default value is accepted.
 _IGNORED = ("dtype", "out", "casting", "subok")
-#: The first parameters that are given by name, in whichever function.
+#: Parameters that are always passed by name, as are all after them.
 _BY_NAME = ("axis", "k", "order", "mode", "copy", "offset")
-#: How `np.pad` can fill up without computing.
+#: The modes of `np.pad` that need no computation.
 _PADDING = ("constant", "edge", "reflect", "symmetric", "wrap")
 
-#: The parameters of each function in their order; those that end in a star hold numbers, and a star
-#: alone is any number of arrays.
+#: The parameters of each function in order. Those ending in a star hold numbers; a star alone
+#: stands for any number of arrays.
 _PARAMETERS: dict[str, str] = {
     "append": "arr* values* axis",
     "array_split": "ary* indices_or_sections axis",
@@ -82,12 +83,14 @@ _PARAMETERS: dict[str, str] = {
 
 
 def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a function makes of encrypted arrays; plain numbers among its parameters with numbers
-    are encrypted.
+    """Applies a function to encrypted arrays.
+
+    Plaintext numbers among its number parameters are encrypted.
 
     Raises:
         ShapeError: the shapes do not match.
-        TypeError: a parameter is not offered, or an encrypted array is not among the numbers.
+        TypeError: a parameter is not supported, or an encrypted array is passed for a parameter
+            that does not hold numbers.
     """
     several = names[0] == "*"
     named = dict(kwargs) if several else _named(function, names, args, kwargs)
@@ -100,7 +103,7 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
         if name in values:
             others[name] = numbers.places(value, blocks=function is np.block)
         elif holds_encrypted(listed(value)):
-            raise TypeError(f"np.{function.__name__} takes no encrypted numbers as {name}")
+            raise TypeError(f"np.{function.__name__} does not accept encrypted numbers as {name}")
         elif name not in _IGNORED:
             others[name] = value
         elif isinstance(value, np.ndarray) or value not in (None, False, object, "same_kind"):
@@ -115,21 +118,21 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
 
 
 def _refuse(name: str) -> NoReturn:
-    raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not offered")
+    raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not supported")
 
 
 def _named(
     function: Callable[..., Any], names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Arguments by their names."""
+    """Returns the arguments by name."""
     if len(args) > len(names):
         raise TypeError(f"np.{function.__name__} takes {len(names)} arguments, not {len(args)}")
     return dict(zip((name.rstrip("*") for name in names), args, strict=False)) | dict(kwargs)
 
 
 def _positional(function: Callable[..., Any], named: dict[str, Any]) -> list[Any]:
-    """The arguments that NumPy takes by position alone, or has other names for; they are taken out
-    of the named ones.
+    """Removes the arguments that NumPy accepts only by position, or under other names, from the
+    named ones, and returns them in order.
     """
     given = FUNCTIONS[function]
     taken = []
@@ -141,7 +144,7 @@ def _positional(function: Callable[..., Any], named: dict[str, Any]) -> list[Any
 
 
 def _check_padding(named: Mapping[str, Any]) -> None:
-    """Raises `TypeError` if padding would compute with what stands at the edges."""
+    """Raises `TypeError` if padding would compute with the values at the edges."""
     mode = named.get("mode", "constant")
     if mode not in _PADDING or named.get("reflect_type", "even") != "even":
         text = f"np.pad with mode {mode!r}" if mode not in _PADDING else "np.pad with reflect_type 'odd'"
@@ -152,7 +155,7 @@ def _window(x: Any, window_shape: Any, axis: Any = None) -> Any:
     return np.ascontiguousarray(sliding_window_view(x, window_shape, axis))
 
 
-#: Functions and the names of their parameters. NumPy's aliases are the functions themselves.
+#: Functions and the names of their parameters. NumPy's aliases are the same function objects.
 FUNCTIONS: dict[Callable[..., Any], list[str]] = {
     getattr(np, name): parameters.split() for name, parameters in _PARAMETERS.items() if hasattr(np, name)
 }

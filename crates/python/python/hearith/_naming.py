@@ -1,6 +1,4 @@
-"""Tables under other names, described again, and shown as what they are: what needs pyarrow is
-loaded when it is called.
-"""
+"""Functions that rename, describe and summarise tables. They load pyarrow when called."""
 
 from __future__ import annotations
 
@@ -14,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def describe(table: Any, like: Any) -> pa.Table:
-    """The table with the descriptions of the encrypted columns of the same names in `like`, where
-    it has lost them.
+    """Restores lost descriptions of encrypted columns from the columns of the same names in `like`.
 
-    `table` is one as `encrypt_columns` takes (pyarrow, pandas, polars); `like` is another, an Arrow
-    schema, or the path of a Parquet file. An encrypted column needs its companion `NAME.additions`
-    beside it. `hearith.duckdb` and `hearith.spark` have their own.
+    `table` is any table that `encrypt_columns` accepts (pyarrow, pandas, polars). `like` is another
+    table, an Arrow schema, or the path of a Parquet file. The table must contain the companion
+    `NAME.additions` of each encrypted column. `hearith.duckdb` and `hearith.spark` have their own
+    `describe`.
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is
+        TableError: the values of a described column have another length here, or its companion is
             missing.
-        TypeError: the table is none.
+        TypeError: `table` is not a table.
     """
     from hearith import _tables
 
@@ -32,15 +30,15 @@ def describe(table: Any, like: Any) -> pa.Table:
 
 
 def rename(table: Any, names: Mapping[str, str]) -> Any:
-    """The table, of the library that it came from, with other names for some columns: `{old: new}`.
+    """Renames columns of a table, `{old: new}`, and returns a table of the same library.
 
     The companion `OLD.additions` of an encrypted column becomes `NEW.additions`. Packed columns
-    (`pack=True`) keep the names of the columns within.
+    (`pack=True`) keep the names of the columns they contain.
 
     Raises:
-        TableError: there is no column of an old name, two would have one name, or one is encrypted
-            whole (`hearith.bfv`), which keeps the name that it was encrypted with.
-        TypeError: the table is none.
+        TableError: an old name does not exist, two columns would share a name, or a column is
+            batched (`hearith.bfv`) and so must keep its name.
+        TypeError: `table` is not a table.
     """
     from hearith import _tables
 
@@ -48,10 +46,11 @@ def rename(table: Any, names: Mapping[str, str]) -> Any:
 
 
 def summary(table: Any) -> Summary:
-    """What the columns of a table are, to print or to show in a notebook: which are encrypted,
-    under which key, with which range.
+    """Summarises the columns of a table, for printing or notebooks: which are encrypted, under
+    which key, with which range.
 
-    `table` is one as `encrypt_columns` takes (pyarrow, pandas, polars). No value is shown.
+    `table` is any table that `encrypt_columns` accepts (pyarrow, pandas, polars). The summary
+    contains no values.
 
     >>> import hearith as he, pyarrow as pa
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -63,7 +62,7 @@ def summary(table: Any) -> Summary:
     pay.additions  counts additions
 
     Raises:
-        TypeError: the table is none.
+        TypeError: `table` is not a table.
     """
     from hearith._summary import Summary
 

@@ -1,20 +1,18 @@
-"""Decimals of 76 digits, of which other libraries know nothing, made narrower where all numbers
-fit.
-"""
+"""Narrows decimals of 76 digits, which other libraries do not support, where all numbers fit."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-#: Digits that `decimal128` holds.
+#: The number of digits in a `decimal128`.
 DIGITS = 38
 
 
 def narrowed(numbers: pa.Table, encrypted: pa.Schema) -> pa.Table:
-    """The decrypted table with `decimal128(38, scale)` instead of `decimal256` where a column's
-    numbers all fit.
+    """Converts decrypted columns from `decimal256` to `decimal128(38, scale)` where all their
+    numbers fit.
 
-    DuckDB reads the wider type as doubles, and polars does not read it. Plain columns keep their
+    DuckDB reads the wider type as doubles, and polars cannot read it. Plaintext columns keep their
     types.
     """
     for index, field in enumerate(numbers.schema):

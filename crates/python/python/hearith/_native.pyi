@@ -1,4 +1,4 @@
-"""The Rust half: opaque keys and batches. Bytes of integers are rows of little-endian two's complement."""
+"""Opaque keys and batches in Rust. Integers are rows of little-endian two's complement."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -12,8 +12,9 @@ __all__ = [
     "MIN_SECURE_BITS",
     "PROFILE",
     "VERSION",
+    "Aggregator",
     "Alignment",
-    "BfvColumnTotals",
+    "BfvAggregator",
     "BfvPrivateKey",
     "BfvPublicKey",
     "BfvTotals",
@@ -41,8 +42,7 @@ __all__ = [
     "SigningKey",
     "Singles",
     "SlotLayout",
-    "Totals",
-    "Verification",
+    "VerificationKeys",
     "VerifyingKey",
     "bfv_decrypt_table",
     "bfv_encrypt_table",
@@ -250,8 +250,8 @@ class Alignment:
     def align(self, key: PublicKey, batch: Any) -> Any: ...
 
 @final
-class Totals:
-    def __new__(cls, key: PublicKey, schema: Any, by: list[str] = ...) -> Totals: ...
+class Aggregator:
+    def __new__(cls, key: PublicKey, schema: Any, by: list[str] = ...) -> Aggregator: ...
     def begin(self, schema: Any, *, allow_repeated: bool = False) -> None: ...
     def update(self, batch: Any) -> None: ...
     @property
@@ -324,14 +324,14 @@ class DghvPrivateKey:
 
 def deal(
     bits: int, needed: int, trustees: int, variant: str, *, insecure: bool = False, engine: str | None = None
-) -> tuple[Verification, list[KeyShare]]: ...
+) -> tuple[VerificationKeys, list[KeyShare]]: ...
 
 @final
-class Verification:
+class VerificationKeys:
     @staticmethod
-    def from_json(text: str, *, insecure: bool = False, engine: str | None = None) -> Verification: ...
+    def from_json(text: str, *, insecure: bool = False, engine: str | None = None) -> VerificationKeys: ...
     @staticmethod
-    def load(path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> Verification: ...
+    def load(path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> VerificationKeys: ...
     def to_json(self) -> str: ...
     @property
     def public(self) -> PublicKey: ...
@@ -394,7 +394,7 @@ class Sharer:
 @final
 class Combiner:
     def __new__(
-        cls, verification: Verification, schema: pa.Schema, shares: list[pa.Schema], digest: bytes
+        cls, verification: VerificationKeys, schema: pa.Schema, shares: list[pa.Schema], digest: bytes
     ) -> Combiner: ...
     @property
     def schema(self) -> pa.Schema: ...
@@ -476,7 +476,7 @@ class BfvPrivateKey:
     def decrypt_totals(self, totals: BfvTotals) -> tuple[bytearray, int]: ...
 
 @final
-class BfvColumnTotals:
+class BfvAggregator:
     def __new__(
         cls,
         key: BfvPublicKey,
@@ -484,7 +484,7 @@ class BfvColumnTotals:
         by: list[str] = ...,
         weight: str | None = None,
         condition: str | None = None,
-    ) -> BfvColumnTotals: ...
+    ) -> BfvAggregator: ...
     def allow_repeated(self) -> None: ...
     def allow_rare_weights(self) -> None: ...
     def begin(self, schema: pa.Schema) -> None: ...

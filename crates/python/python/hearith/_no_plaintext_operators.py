@@ -1,4 +1,4 @@
-"""What encrypted numbers refuse, since nobody can see them without the private key."""
+"""Operators that encrypted numbers reject, since they need the private key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from hearith._writers import refusal
 
 
 class NoPlaintextOperators:
-    """Numbers that cannot be compared, are neither true nor false, and have no plain array."""
+    """A base for numbers that cannot be compared, have no truth value, and cannot become a
+    plaintext array.
+    """
 
     __slots__ = ()
 
@@ -18,15 +20,15 @@ class NoPlaintextOperators:
     __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, other: object) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be compared: nobody sees which is larger without the private key")
+        raise TypeError("encrypted numbers cannot be compared: nobody can see which is larger without the private key")
 
     __le__ = __gt__ = __ge__ = __lt__
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an encrypted number is neither true nor false")
 
-    # Type checkers would take these numbers for plain arrays.
+    # With `__array__`, type checkers would accept these numbers as plaintext arrays.
     if not TYPE_CHECKING:
 
         def __array__(self, *_: Any, **__: Any) -> Any:
-            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+            raise TypeError("encrypted numbers cannot become a plaintext array: decrypt them with the private key")

@@ -1,7 +1,7 @@
 """NumPy's functions on encrypted arrays.
 
-What is not here cannot be computed without the private key, or is not offered: a `TypeError` that
-names it."""
+A function that is missing here needs the private key, or is not supported. It raises a `TypeError`
+that names it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from hearith._rows import Rows, concatenate
 class Operators:
     """NumPy's operators on encrypted arrays.
 
-    NumPy asks the class for them; its masked arrays ask the array, and leave an operator to it only
-    if it says None: so they come to `hearith._operands`, which looks at their masks."""
+    NumPy looks up `__array_ufunc__` on the class. Its masked arrays look it up on the array, and
+    leave an operator to it only if it is None. Then `hearith._operands` handles them and checks
+    their masks."""
 
     def __get__(self, array: Any, owner: type) -> Callable[..., Any] | None:
-        """What NumPy calls, for a class; None for an array."""
+        """Returns the ufunc handler for a class, and None for an array."""
         return None if array is not None else _operate
 
 
@@ -34,7 +35,7 @@ def _operate(_: Any, function: np.ufunc, method: str, *operands: Any, **options:
 
 
 def operate(function: np.ufunc, method: str, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ufunc with an encrypted operand, such as `np.add`."""
+    """Applies a ufunc with an encrypted operand, such as `np.add`."""
     special = _METHODS.get((function, method))
     if special is not None:
         return _checked(f"{function.__name__}.{method}", special, *operands, **options)
@@ -50,7 +51,7 @@ def operate(function: np.ufunc, method: str, operands: tuple[Any, ...], options:
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy's with an encrypted argument, such as `np.concatenate`."""
+    """Applies a NumPy function with an encrypted argument, such as `np.concatenate`."""
     if function is np.concatenate and not kwargs and len(args) == 1 and all(isinstance(one, Rows) for one in args[0]):
         return concatenate(args[0])
     handler = _FUNCTIONS.get(function)
@@ -64,8 +65,9 @@ def call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
 
 
 def _checked(name: str, handler: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a handler gives; arguments that it does not have are refused under the name that people
-    called.
+    """Calls a handler.
+
+    Rejects arguments that it does not support, under the function's public name.
     """
     named = {key: value for key, value in kwargs.items() if not _is_default(key, value)}
     try:
@@ -76,17 +78,19 @@ def _checked(name: str, handler: Callable[..., Any], *args: Any, **kwargs: Any) 
 
 
 def _is_default(name: str, value: Any) -> bool:
-    """Whether an argument asks for what every result is."""
+    """Whether an argument requests the default."""
     return (value is None and name in ("out", "dtype")) or (value is object and name == "dtype")
 
 
 def _unwrapped(operand: Any) -> Any:
-    """Plain operands of dimension 0 as the numbers that they are."""
+    """Converts zero-dimensional plaintext operands to scalars."""
     return operand.item() if isinstance(operand, np.ndarray) and operand.ndim == 0 else operand
 
 
 def _swapped(operation: Callable[[Any, Any], Any], mirrored: str) -> Callable[[Any, Any], Any]:
-    """An operation whose left operand may be NumPy's own, which would ask NumPy first."""
+    """Wraps an operation whose left operand may be a NumPy object, which would dispatch to NumPy
+    first.
+    """
 
     def operate(left: Any, right: Any) -> Any:
         return operation(left, right) if isinstance(left, Rows) else getattr(right, mirrored)(left)
@@ -98,7 +102,7 @@ def _itself(array: Any) -> Any:
     return array
 
 
-#: Operators, which the class defines from either side.
+#: Operators, which the class defines on either side.
 _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: _swapped(operator.add, "__radd__"),
     np.subtract: _swapped(operator.sub, "__rsub__"),
@@ -110,7 +114,7 @@ _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
     np.conjugate: _itself,
 }
 
-#: Methods of ufuncs that have a meaning of their own.
+#: Methods of ufuncs with their own handlers.
 _METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     (np.add, "reduce"): _linear.reduced,
     (np.add, "reduceat"): _linear.reduceat,
@@ -125,13 +129,13 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.convolve: _linear.convolve,
     np.correlate: _linear.correlate,
     np.cross: _linear.cross,
-    np.cumsum: _linear.running,
+    np.cumsum: _linear.cumsum,
     np.diff: _linear.diff,
     np.dot: _linear.dot,
     np.ediff1d: _linear.ediff1d,
     np.einsum: einsum,
     np.gradient: _linear.gradient,
-    # Whatever is in an empty array, it would be no place of a number.
+    # Uninitialised memory would not hold valid places of numbers.
     np.empty_like: lambda prototype, **options: np.zeros_like(prototype, **options),
     np.histogram: _linear.histogram,
     np.inner: _linear.inner,
@@ -149,7 +153,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.vecdot: _linear.vecdot,
     np.linspace: _linear.linspace,
     np.mean: _linear.mean,
-    np.nancumsum: _linear.running,
+    np.nancumsum: _linear.cumsum,
     np.nanmean: _linear.mean,
     np.nansum: _linear.total,
     np.ndim: lambda a: a.ndim,
@@ -170,11 +174,11 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vdot: _linear.vdot,
 }
 
-# What only some versions of NumPy have.
+# Functions that only some versions of NumPy have.
 for _name, _handler in (
     (
         "cumulative_sum",
-        lambda x, /, *, axis=None, include_initial=False: _linear.running(x, axis, include_initial=include_initial),
+        lambda x, /, *, axis=None, include_initial=False: _linear.cumsum(x, axis, include_initial=include_initial),
     ),
     ("trapezoid", _linear.trapezoid),
     ("trapz", _linear.trapezoid),

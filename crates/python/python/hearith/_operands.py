@@ -1,7 +1,7 @@
-"""Plain numbers as they come: single ones, lists, arrays of NumPy, pandas, polars and Arrow.
+"""Reads plaintext operands: scalars, lists, and arrays of NumPy, pandas, polars and Arrow.
 
-An encrypted array has a number in every place, so what is missing (`None`, masked, null, `NA`,
-`NaT`) is an error here, wherever plain numbers meet encrypted ones.
+An encrypted array has a number in every place. So missing values (`None`, masked, null, `NA`,
+`NaT`) in plaintext operands are errors.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from hearith.errors import HearithError, NullError, NumberError, RangeError, Sha
 Number: TypeAlias = int | float | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 #: A plaintext number or an array of them.
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | npt.NDArray[Any]
-#: Numbers that have been read: an array of one dimension, or a list of Python objects.
+#: Parsed numbers: a one-dimensional array, or a list of Python objects.
 Vector: TypeAlias = npt.NDArray[Any] | list[Any]
-#: Lengths along each axis; `()` is a single number's.
+#: Lengths along each axis; `()` for a scalar.
 Shape: TypeAlias = tuple[int, ...]
 
-#: Types of polars that neither NumPy nor Arrow has.
+#: polars types that neither NumPy nor Arrow supports.
 LONG_INTEGERS = ("Int128", "UInt128")
 
 _MOST_DIGITS = 5000
 
 
 def plain(values: Any) -> tuple[Vector, Shape]:
-    """The numbers of an array of any shape, or of a list of lists, row by row, and the shape.
+    """Returns the numbers of an array of any shape, or of nested lists, in row-major order, and the
+    shape.
 
     Raises:
         NullError: a value is missing.
-        NumberError: what is given holds no numbers.
-        ShapeError: lists within a list differ in length.
+        NumberError: the values are not numbers.
+        ShapeError: nested lists differ in length.
     """
     if isinstance(values, list | tuple | range):
         if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
@@ -55,10 +56,10 @@ def plain(values: Any) -> tuple[Vector, Shape]:
 
 
 def by_position(values: Any) -> Any:
-    """Plain numbers that go together with encrypted ones by their place.
+    """Returns plaintext numbers that are combined with encrypted ones by position.
 
     Raises:
-        ShapeError: they are a series of pandas with an index of its own, which encrypted numbers do
+        ShapeError: they are a pandas series with an index of its own, which encrypted numbers do
             not have.
     """
     pandas = sys.modules.get("pandas")
@@ -67,16 +68,14 @@ def by_position(values: Any) -> Any:
         and isinstance(values, pandas.Series)
         and not values.index.equals(pandas.RangeIndex(len(values)))
     ):
-        text = "the series has an index of its own, and encrypted numbers have none: give its to_numpy(), which goes by position"
+        text = "the series has an index, but encrypted numbers have none: pass its to_numpy(), which goes by position"
         raise ShapeError(text, kind="index")
     return values
 
 
 @contextmanager
 def placed(shape: Shape) -> Iterator[None]:
-    """Errors within that name a place in row-major order name the row, and the indices within it as
-    the column.
-    """
+    """Converts row-major places in errors to the row, with the remaining indices as the column."""
     try:
         yield
     except HearithError as error:
@@ -87,11 +86,11 @@ def placed(shape: Shape) -> Iterator[None]:
 
 
 def numbers(values: Any) -> npt.NDArray[Any]:
-    """An array of numbers, of any shape, with a value in every place.
+    """Returns an array of numbers, of any shape, with a value in every place.
 
     Raises:
         NullError: a value is missing.
-        NumberError: what is given holds no numbers.
+        NumberError: the values are not numbers.
     """
     array = present(values)
     if array.dtype.kind not in "iubfO":
@@ -100,13 +99,13 @@ def numbers(values: Any) -> npt.NDArray[Any]:
 
 
 def present(values: Any) -> npt.NDArray[Any]:
-    """An array of whatever values, with one in every place.
+    """Returns an array of values of any kind, with one in every place.
 
     Raises:
         NullError: a value is missing.
     """
     if isinstance(values, list | tuple):
-        # NumPy reads masked elements of a list as numbers.
+        # NumPy would read masked elements of a list as numbers.
         refuse_missing(_leaves(values))
     nulls = _nulls(values)
     if nulls is not None and nulls.any():
@@ -120,8 +119,8 @@ def present(values: Any) -> npt.NDArray[Any]:
 
 
 def refuse_missing(values: Iterable[Any], shape: tuple[int, ...] = (1,)) -> None:
-    """Raises `NullError` if one of some objects, the elements of an array of this shape, stands for
-    a missing value.
+    """Raises `NullError` if one of the objects, the elements of an array of this shape, is a
+    missing value.
     """
     place = next((place for place, value in enumerate(values) if is_missing(value)), None)
     if place is not None:
@@ -129,9 +128,7 @@ def refuse_missing(values: Iterable[Any], shape: tuple[int, ...] = (1,)) -> None
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single object stands for a missing value; a float's NaN is no number, but not
-    missing.
-    """
+    """Whether an object represents a missing value. A float NaN does not."""
     if value is None or (isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)):
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -139,16 +136,18 @@ def is_missing(value: Any) -> bool:
     pandas = sys.modules.get("pandas")
     if pandas is not None and (value is pandas.NA or value is pandas.NaT):
         return True
-    # Scalars of Arrow.
+    # Arrow scalars.
     return getattr(value, "is_valid", True) is False
 
 
 def fraction(value: Any) -> Fraction:
-    """The number exactly; a float as the shortest decimal that reads back as it.
+    """Returns the exact number.
+
+    A float stands for its shortest decimal that reads back as the same float.
 
     Raises:
-        NumberError: it is no number.
-        RangeError: it is not finite, or hopelessly large or small.
+        NumberError: the value is not a number.
+        RangeError: it is not finite, or far too large or small.
     """
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return Fraction(int(value))
@@ -171,11 +170,11 @@ _MISSING = "the value is missing (masked, null, NA or None): drop or fill it fir
 
 
 def _nested(values: Sequence[Any]) -> tuple[Vector, Shape]:
-    """The numbers of lists within a list, and their shape."""
+    """Returns the numbers of nested lists, and their shape."""
     parts = [_part(place, value) for place, value in enumerate(values)]
     shapes = {shape for _, shape in parts}
     if len(shapes) > 1:
-        raise ShapeError("lists within a list must have one length", kind="dimensions")
+        raise ShapeError("nested lists must have the same length", kind="dimensions")
     flat = [part for part, _ in parts]
     shape = (len(parts), *shapes.pop())
     if all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in flat):
@@ -184,7 +183,7 @@ def _nested(values: Sequence[Any]) -> tuple[Vector, Shape]:
 
 
 def _part(place: int, values: Any) -> tuple[Vector, Shape]:
-    """A list within a list; what is missing in it is named with its row."""
+    """Reads a nested list. Errors about missing values name its row."""
     try:
         return plain(values)
     except NullError as error:
@@ -193,7 +192,7 @@ def _part(place: int, values: Any) -> tuple[Vector, Shape]:
 
 
 def _leaves(values: Iterable[Any]) -> Iterator[Any]:
-    """The elements of lists within lists."""
+    """Yields the elements of nested lists."""
     for value in values:
         if isinstance(value, list | tuple):
             yield from _leaves(value)
@@ -202,7 +201,7 @@ def _leaves(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _nulls(values: Any) -> npt.NDArray[np.bool_] | None:
-    """Which values are missing, as the library that they come from says."""
+    """Returns the mask of missing values, according to the library of `values`."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values)
     if hasattr(values, "isna"):
@@ -216,7 +215,7 @@ def _plain(values: Any) -> npt.NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(np.ma.getdata(values))
     if hasattr(values, "buffers") and hasattr(values, "to_numpy"):
-        # An array of Arrow, which copies only when told that it may.
+        # Arrow arrays copy only if allowed.
         return np.asarray(values.to_numpy(zero_copy_only=False))
     if str(getattr(values, "dtype", "")) in LONG_INTEGERS:
         return np.array(values.to_list(), dtype=object)
@@ -230,7 +229,7 @@ def _refuse(nulls: npt.NDArray[np.bool_]) -> None:
 
 
 def _missing(place: int, shape: tuple[int, ...]) -> NullError:
-    """The error about an element, by its place in row-major order."""
+    """Returns the error about an element, by its row-major place."""
     if not shape:
         return NullError(_MISSING, kind="missing")
     if len(shape) == 1:

@@ -1,5 +1,6 @@
-"""Python's integers as rows of little-endian two's complement, which is how they cross into Rust;
-the bytes are wiped after use.
+"""Packs Python integers for Rust, as rows of little-endian two's complement.
+
+The bytes are wiped after use.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def packed(integers: list[int]) -> Iterator[tuple[bytearray, int]]:
-    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8
-    bytes.
+    """Yields rows of little-endian two's complement and their width, a multiple of 8 bytes.
+
+    Wipes the rows afterwards.
     """
     bits = max((value.bit_length() for value in integers), default=0) + 1
     width = 8 * -(-bits // 64)
@@ -25,5 +27,5 @@ def packed(integers: list[int]) -> Iterator[tuple[bytearray, int]]:
 
 
 def wipe(data: bytearray) -> None:
-    """Overwrites the bytes where they are."""
+    """Overwrites the bytes in place."""
     data[:] = bytes(len(data))

@@ -1,5 +1,5 @@
-"""Encrypted columns of pandas: a type and an array of its own over Arrow's, so that data frames
-keep, show and compute with them.
+"""Encrypted pandas columns: an extension dtype and array over Arrow, so that data frames can store,
+show and compute with them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_exten
 
 from hearith import _computing
 from hearith._arithmetic import aligned, moved
-from hearith._cells import Cells, valid
 from hearith._encrypted import Encrypted
 from hearith._pandas_refusals import NoPlaintextMethods
+from hearith._series import EncryptedSeries, valid
 from hearith._writers import check_kept
 from hearith.array import EncryptedArray
 from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
@@ -27,8 +27,9 @@ from hearith.errors import KeyMismatchError, RangeError, TableError
 
 @register_extension_dtype
 class EncryptedDtype(ExtensionDtype):
-    """The type of an encrypted column, `hearith` among pandas' names; it knows key, encoding and
-    bound.
+    """The dtype of an encrypted column, named `hearith` in pandas.
+
+    It stores key, encoding and bound.
     """
 
     name = "hearith"
@@ -36,31 +37,34 @@ class EncryptedDtype(ExtensionDtype):
     kind = "O"
     na_value = pd.NA
     _metadata = ("description",)
-    #: pandas rounds numbers alone, and leaves other columns as they are without a word.
+    #: pandas rounds only numeric columns, and silently leaves others unchanged.
     _is_numeric = True
 
     def __init__(self, description: Description | None = None) -> None:
-        """The type of columns so described; without a description, of whatever numbers come."""
+        """Creates the dtype of columns with this description; None stands for any encrypted
+        numbers.
+        """
         self.description = description
 
     @classmethod
     def construct_from_string(cls, string: str) -> EncryptedDtype:
-        """The type without a description."""
+        """Returns the dtype without a description."""
         if string != cls.name:
-            raise TypeError(f"no EncryptedDtype is made of '{string}'")
+            raise TypeError(f"cannot construct an EncryptedDtype from '{string}'")
         return cls()
 
     @classmethod
     def construct_array_type(cls) -> Any:
-        """The arrays of this type."""
+        """Returns the array class of this dtype."""
         return EncryptedColumn
 
     def __from_arrow__(self, column: Any) -> EncryptedColumn:
         return EncryptedColumn(column)
 
     def _get_common_dtype(self, dtypes: Sequence[Any]) -> Any:
-        """The type of columns that are put together: of the finest scale, with room for the largest
-        numbers. None for columns under different keys, packed ones and plain ones.
+        """Returns the dtype of concatenated columns, with the finest scale and a bound for the
+        largest numbers. Returns None for columns under different keys, and for packed and plaintext
+        ones.
         """
         if not all(isinstance(one, EncryptedDtype) for one in dtypes):
             return None
@@ -95,15 +99,15 @@ class EncryptedDtype(ExtensionDtype):
 class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
     """Encrypted numbers, some of which may be missing.
 
-    Nothing changes them; a single one is an `EncryptedArray` without dimensions.
+    The array is immutable. An element is a scalar `EncryptedArray`.
     """
 
     def __init__(self, column: Any) -> None:
-        """The numbers of an array of Arrow's, or of several chunks, of the extension type
+        """Wraps an Arrow array, or chunked array, of the extension type
         `hearith.arrow.EncryptedType`.
 
         Raises:
-            TableError: it is of another type.
+            TableError: it has another type.
         """
         if not isinstance(column.type, EncryptedType):
             raise TableError(f"a column of {column.type} is not encrypted", kind="not_encrypted")
@@ -112,7 +116,7 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         stored = [chunk.storage.cast(self._kind.storage_type) for chunk in chunks]
         self._storage = pa.concat_arrays(stored) if stored else pa.array([], self._kind.storage_type)
 
-    # What pandas asks of an array
+    # The pandas extension array interface
 
     @classmethod
     def _from_sequence(cls, scalars: Any, *, dtype: Any = None, copy: bool = False) -> Self:
@@ -130,12 +134,12 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
 
     @property
     def dtype(self) -> EncryptedDtype:
-        """The type, with the description."""
+        """The dtype, with the description."""
         return EncryptedDtype(self._kind.description)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the ciphertexts."""
+        """The size of the ciphertexts in bytes."""
         return int(self._storage.nbytes)
 
     def __len__(self) -> int:
@@ -153,22 +157,23 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         raise TypeError("encrypted columns are immutable: replace the whole column")
 
     def isna(self) -> np.typing.NDArray[np.bool_]:
-        """Which numbers are missing."""
+        """Returns the mask of missing numbers."""
         return ~valid(self._storage)
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
-        """The numbers at some places; where there is nothing to take (`-1` with `allow_fill`) one
-        is missing.
+        """Returns the numbers at some places.
+
+        With `allow_fill`, the place `-1` gives a missing number.
         """
         places = take(np.arange(len(self)), np.asarray(indices, np.intp), allow_fill=allow_fill, fill_value=-1)
         return self._of(self._storage.take(pa.array(places, pa.int64(), mask=places < 0)))
 
     def copy(self) -> Self:
-        """The array itself, which nothing changes."""
+        """Returns the array itself, which is immutable."""
         return self._of(self._storage)
 
     def view(self, dtype: Any = None) -> Self:
-        """The array itself, which nothing changes."""
+        """Returns the array itself, which is immutable."""
         if dtype is not None:
             raise TypeError("encrypted columns cannot be cast to another type")
         return self.copy()
@@ -179,8 +184,9 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return cls(pa.chunked_array(chunks, chunks[0].type))
 
     def equals(self, other: object) -> bool:
-        """Whether the ciphertexts are the same, which says nothing of the numbers where they are
-        not.
+        """Whether the ciphertexts are the same.
+
+        Different ciphertexts may still hold equal numbers.
         """
         return isinstance(other, EncryptedColumn) and self.dtype == other.dtype and self._bytes == other._bytes
 
@@ -188,14 +194,15 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return pa.ExtensionArray.from_storage(self._kind, self._storage)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
-        """The column as it is, with the description of another one, or its cells as objects.
+        """Returns the column unchanged, with the description of another one, or its elements as
+        objects.
 
         Raises:
-            KeyMismatchError: the other description is of another key.
-            RangeError: it has no room for the numbers of this one.
-            ScaleError: it has fewer digits than this one.
-            TypeError: it would be of another type, or a function of pandas is about to write text
-                of what cells show.
+            KeyMismatchError: the other description belongs to another key.
+            RangeError: its bound is too small for these numbers.
+            ScaleError: it has fewer digits.
+            TypeError: the type is not supported, or a pandas function is about to write the
+                displayed text.
         """
         kind = pd.api.types.pandas_dtype(dtype)
         if not isinstance(kind, EncryptedDtype):
@@ -205,15 +212,15 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return self._described(kind.description)
 
     def _described(self, description: Description) -> Self:
-        """The numbers in a column that is described so."""
+        """Converts the numbers to a column with this description."""
         if description.key != self._kind.description.key:
-            text = f"numbers under key {self._kind.description.key} and under key {description.key}"
+            text = f"numbers under keys {self._kind.description.key} and {description.key} cannot be combined"
             raise KeyMismatchError(text, kind="wrong_key")
-        cells = self.cells()
+        cells = self.series()
         numbers = moved(cells.numbers.content, read_encoding(description))
         if numbers.bound > description.bound:
             raise RangeError("the numbers may be larger than those of the other column", kind="out_of_range")
-        stored = Cells(EncryptedArray(numbers), cells.present).to_arrow().storage
+        stored = EncryptedSeries(EncryptedArray(numbers), cells.present).to_arrow().storage
         return type(self)(pa.ExtensionArray.from_storage(EncryptedType(description), stored))
 
     def __iter__(self) -> Iterator[Any]:
@@ -222,7 +229,7 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.typing.NDArray[Any]:
         if dtype is not None and np.dtype(dtype) != object:
-            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+            raise TypeError("encrypted numbers cannot become a plaintext array: decrypt them with the private key")
         check_kept()
         cells = np.empty(len(self), object)
         for place in range(len(self)):
@@ -230,7 +237,7 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return cells
 
     def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = pd.NA) -> np.typing.NDArray[Any]:
-        """The numbers as objects, each a single `EncryptedArray` or missing."""
+        """Returns the numbers as objects, each a scalar `EncryptedArray` or missing."""
         return self.__array__(dtype)
 
     def _formatter(self, boxed: bool = False) -> Callable[[Any], str]:
@@ -239,31 +246,31 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
     # Arithmetic
 
     def __add__(self, other: Any) -> Any:
-        return self._computed(other, Cells.plus)
+        return self._computed(other, EncryptedSeries.add)
 
     def __radd__(self, other: Any) -> Any:
-        return self._computed(other, Cells.plus)
+        return self._computed(other, EncryptedSeries.add)
 
     def __sub__(self, other: Any) -> Any:
-        return self._computed(other, Cells.minus)
+        return self._computed(other, EncryptedSeries.subtract)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._computed(other, lambda cells, plain: cells.negative().plus(plain))
+        return self._computed(other, lambda series, plain: series.negative().add(plain))
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, EncryptedColumn | EncryptedArray):
             raise TypeError("the product of two encrypted columns cannot be computed from Paillier ciphertexts")
-        return self._computed(other, Cells.times)
+        return self._computed(other, EncryptedSeries.multiply)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, EncryptedColumn | EncryptedArray):
             raise TypeError("the quotient of two encrypted columns cannot be computed from Paillier ciphertexts")
-        return self._computed(other, Cells.over)
+        return self._computed(other, EncryptedSeries.divide)
 
     def __neg__(self) -> Self:
-        return type(self)(self.cells().negative().to_arrow())
+        return type(self)(self.series().negative().to_arrow())
 
     def __eq__(self, other: object) -> Any:
         raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
@@ -271,40 +278,41 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
     __ne__ = __eq__
     __hash__ = None  # type: ignore[assignment]
 
-    def cells(self) -> Cells:
-        """The numbers that are there, and where.
+    def series(self) -> EncryptedSeries:
+        """Returns the non-null numbers and their mask.
 
         Raises:
             KeyMismatchError: the public key is not loaded in this process.
         """
-        return Cells.of(_computing.find(self._kind.description.key), self.__arrow_array__())
+        return EncryptedSeries.of(_computing.find(self._kind.description.key), self.__arrow_array__())
 
-    def _computed(self, other: Any, operation: Callable[[Cells, Any], Cells]) -> Any:
-        """The column that an operation gives; pandas comes back with the values of a frame, a
-        series or an index, in their order.
+    def _computed(self, other: Any, operation: Callable[[EncryptedSeries, Any], EncryptedSeries]) -> Any:
+        """Applies an operation.
+
+        For a frame, a series or an index, pandas calls again with its values in order.
         """
         if isinstance(other, pd.DataFrame | pd.Series | pd.Index):
             return NotImplemented
-        return type(self)(operation(self.cells(), _operand(other)).to_arrow())
+        return type(self)(operation(self.series(), _operand(other)).to_arrow())
 
     def _accumulate(self, name: str, *, skipna: bool = True, **options: Any) -> Self:
         if name != "cumsum":
             raise TypeError(f"'{name}' cannot be computed on encrypted numbers")
-        return type(self)(self.cells().running(skipna=skipna).to_arrow())
+        return type(self)(self.series().cumsum(skipna=skipna).to_arrow())
 
     def fillna(self, value: Any, limit: int | None = None, copy: bool = True) -> Self:
-        """The column with an encrypted number, or a plain one that is encrypted, where one is
-        missing.
+        """Replaces missing numbers with an encrypted scalar, or with a plaintext number after
+        encrypting it.
 
         Raises:
-            ScaleError: they have no common scale in a column.
-            TypeError: it is no single number.
+            ScaleError: the numbers have no common scale in a column.
+            TypeError: the value is not a single number.
         """
         if np.ndim(value) != 0 or value is None or value is pd.NA:
-            raise TypeError("encrypted columns are filled with one number, encrypted or plain")
+            raise TypeError("encrypted columns can only be filled with a single number, encrypted or plaintext")
         if not self.isna().any():
             return self.copy()
-        return type(self)(self.cells().filled(value, limit).to_arrow())
+        return type(self)(self.series().fillna(value, limit).to_arrow())
 
     def _pad_or_backfill(
         self, *, method: Any, limit: int | None = None, limit_area: Any = None, copy: bool = True
@@ -313,11 +321,12 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return found._uncounted() if found.isna().sum() < self.isna().sum() else found
 
     def _uncounted(self) -> Self:
-        """The column as one of no table: its old companion counts nothing where a number was
-        missing, so the frame gets another.
+        """Detaches the column from its table.
+
+        Its old companion counts nothing where a number was missing, so the frame needs a new one.
 
         Raises:
-            TypeError: it is one of totals, of which other columns count the values.
+            TypeError: it is a column of totals, whose values are counted by other columns.
         """
         said = self._kind.description
         if said.values:
@@ -335,17 +344,17 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         missing = int(self.isna().sum())
         if (missing and not skipna) or len(self) - missing < min_count:
             return type(self)._from_sequence([pd.NA], dtype=self.dtype) if keepdims else pd.NA
-        found = getattr(self.cells().numbers, name)()
+        found = getattr(self.series().numbers, name)()
         return type(self)._from_sequence([found], dtype=None) if keepdims else found
 
     def _groupby_op(self, *, how: str, min_count: int, ngroups: int, ids: Any, **options: Any) -> Any:
         if how != "sum":
             return super()._groupby_op(how=how, min_count=min_count, ngroups=ngroups, ids=ids, **options)
-        totals = self.cells().totals(ids, ngroups, least=min_count, skipna=options.get("skipna", True))
+        totals = self.series().totals(ids, ngroups, least=min_count, skipna=options.get("skipna", True))
         return type(self)(totals.to_arrow())
 
     def _cell(self, place: int) -> Any:
-        """A single number, or pandas' sign for a missing one."""
+        """Returns a scalar, or `pd.NA` for a missing number."""
         stored = self._storage[place]
         if not stored.is_valid:
             return pd.NA
@@ -362,8 +371,8 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
 
 
 def with_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with columns of encrypted numbers where it has them as objects, as `apply`, `T` and
-    assignments leave them.
+    """Converts object columns of encrypted numbers, as left by `apply`, `T` and assignments, to
+    encrypted columns.
 
     Raises:
         KeyMismatchError: the numbers of a column are under different keys.
@@ -382,17 +391,17 @@ def with_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _operand(other: Any) -> Any:
-    """The cells of another encrypted column, an encrypted number, or what is plain as it is."""
+    """Returns the numbers of an encrypted column; other operands unchanged."""
     if isinstance(other, EncryptedColumn):
-        return other.cells()
+        return other.series()
     return other
 
 
 def _single(cell: Any) -> Encrypted:
-    """The content of a single encrypted number.
+    """Returns the content of an encrypted scalar.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the argument is something else.
     """
     if not isinstance(cell, EncryptedArray) or not cell.content.single:
         raise TypeError(f"{type(cell).__name__} is not a single encrypted number")
@@ -400,22 +409,25 @@ def _single(cell: Any) -> Encrypted:
 
 
 def _common(cells: Sequence[Encrypted], given: Description | None) -> Description:
-    """What a column of these numbers, all of one encoding, says of itself: what is given if they
-    all come from such a column, else no more than their bound.
+    """Returns the description of a column of these numbers, which have one encoding.
+
+    It is `given` if they all come from such a column, else only their bound.
 
     Raises:
-        KeyMismatchError: the numbers do not match.
-        ScaleError: they are quotients, or of too many digits for a column.
-        TypeError: there are none, and nothing is given.
+        KeyMismatchError: the numbers are under different keys.
+        ScaleError: they are quotients, or have too many digits for a column.
+        TypeError: there are no numbers, and `given` is None.
     """
     if not cells:
         if given is None:
-            raise TypeError("a column of encrypted numbers comes from encryption, or has at least one of them")
+            raise TypeError("a column must come from encryption or contain at least one encrypted number")
         return given
     largest = max(cells, key=lambda cell: cell.bound)
     for cell in cells:
         if cell.key_id != largest.key_id:
-            raise KeyMismatchError(f"numbers under key {cell.key_id} and under key {largest.key_id}", kind="wrong_key")
+            raise KeyMismatchError(
+                f"numbers under keys {cell.key_id} and {largest.key_id} cannot be combined", kind="wrong_key"
+            )
     if given is not None and all(_is_of(cell, given) for cell in cells):
         return given
     described: Description = to_arrow(largest.shaped((1,))).type.description
@@ -423,6 +435,6 @@ def _common(cells: Sequence[Encrypted], given: Description | None) -> Descriptio
 
 
 def _is_of(cell: Encrypted, description: Description) -> bool:
-    """Whether a number is one of a column so described, as it stands there."""
+    """Whether a number could be an unchanged element of a column with this description."""
     found = (cell.key_id, cell.encoding, cell.bound)
     return found == (description.key, read_encoding(description), description.bound)

@@ -10,23 +10,23 @@ from typing import Any
 from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, ScaleError
 
-#: Digits of the square of the largest modulus.
+#: The number of digits in the square of the largest modulus.
 _MOST_DIGITS = 4933
 
 
 def write(ciphertexts: Iterable[int], encoding: Encoding) -> list[str]:
-    """One JSON object a number."""
+    """Returns one JSON object per number."""
     if encoding.undivided().name == "fixed":
-        text = "python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent="
+        text = "python-paillier's numbers use powers of 16: encrypt integers, or pass exponent="
         raise ScaleError(text, kind="scales_differ")
     return [json.dumps({"v": str(Decimal(value)), "e": encoding.exponent}) for value in ciphertexts]
 
 
 def read(text: str | Iterable[str]) -> list[tuple[int, int]]:
-    """Ciphertext and exponent of each JSON object.
+    """Returns the ciphertext and exponent of each JSON object.
 
     Raises:
-        CiphertextError: a text is no such object.
+        CiphertextError: a text is not such an object.
     """
     texts = text.splitlines() if isinstance(text, str) else text
     return [_members(row, line) for row, line in enumerate(line for line in texts if line.strip())]
@@ -44,7 +44,7 @@ def _members(row: int, line: str) -> tuple[int, int]:
             or type(exponent) is not int
         ):
             raise ValueError
-        # Not by int(value), which refuses the more than 4300 digits of the largest keys.
+        # int(value) would reject the largest keys' ciphertexts, which have more than 4300 digits.
         return int(Decimal(value)), exponent
     except (ValueError, KeyError, TypeError):
-        raise CiphertextError("not python-paillier's JSON of a ciphertext", row, kind="json") from None
+        raise CiphertextError("not a ciphertext in python-paillier's JSON", row, kind="json") from None

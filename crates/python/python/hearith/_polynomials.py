@@ -1,4 +1,4 @@
-"""NumPy's arithmetic of polynomials, the vectors of whose coefficients begin with the highest."""
+"""NumPy's polynomial arithmetic, on vectors of coefficients that start with the highest degree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hearith.errors import ShapeError
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
-    """`np.polyadd`: one of the polynomials may be plain."""
+    """`np.polyadd`: one of the polynomials may be plaintext."""
     left, right = _coefficients(a1), _coefficients(a2)
     longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
     more = len(longer) - len(shorter)
@@ -22,12 +22,12 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 def polysub(a1: Any, a2: Any) -> Any:
-    """`np.polysub`: one of the polynomials may be plain."""
+    """`np.polysub`: one of the polynomials may be plaintext."""
     left, right = _coefficients(a1), _coefficients(a2)
     more = len(left) - len(right)
     if more >= 0:
         return _joined(left[:more], left[more:] - right)
-    # Unsigned numbers have no opposite in NumPy.
+    # NumPy cannot negate unsigned numbers.
     first: Any = right[:-more]
     if isinstance(first, np.ndarray):
         first = exact(first)
@@ -35,7 +35,7 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 
 def polymul(a1: Any, a2: Any) -> Any:
-    """`np.polymul`: one of the polynomials is plain."""
+    """`np.polymul`: one of the polynomials is plaintext."""
     return convolve(_trimmed(_coefficients(a1)), _trimmed(_coefficients(a2)))
 
 
@@ -48,7 +48,7 @@ def polyder(p: Any, m: SupportsIndex = 1) -> Any:
 
 
 def polyint(p: Any, m: SupportsIndex = 1, k: Any = None) -> Any:
-    """`np.polyint`, whose quotients are exact until they are decrypted."""
+    """`np.polyint`, whose quotients stay exact until decryption."""
     found, times = _coefficients(p), _times(m)
     constants = np.zeros(times, dtype=int) if k is None else _coefficients(k)
     if len(constants) == 1 and times > 1:
@@ -65,21 +65,21 @@ def _joined(first: Any, rest: Any) -> Any:
 
 
 def _coefficients(values: Any) -> Any:
-    """The coefficients of a polynomial.
+    """Returns the coefficients of a polynomial.
 
     Raises:
-        ShapeError: they are no vector.
+        ShapeError: they are not a vector.
     """
     given: Any = values.coeffs if isinstance(values, np.poly1d) else values
     read: Any = given if isinstance(given, Rows) else present(by_position(given))
     found: Any = read.reshape(1) if read.ndim == 0 else read
     if found.ndim != 1 or not len(found):
-        raise ShapeError("polynomials are vectors of coefficients, and none that are empty", kind="dimensions")
+        raise ShapeError("polynomials must be vectors of coefficients that are not empty", kind="dimensions")
     return found
 
 
 def _trimmed(polynomial: Any) -> Any:
-    """A polynomial without the zeros in front that NumPy leaves out, where they are seen."""
+    """Removes the leading zeros of a plaintext polynomial, as NumPy does."""
     if isinstance(polynomial, Rows):
         return polynomial
     others = np.flatnonzero(polynomial != 0)
@@ -87,12 +87,12 @@ def _trimmed(polynomial: Any) -> Any:
 
 
 def _times(m: SupportsIndex) -> int:
-    """How often a polynomial is differentiated or integrated.
+    """Returns the number of differentiations or integrations.
 
     Raises:
-        ValueError: less than never.
+        ValueError: it is negative.
     """
     times = operator.index(m)
     if times < 0:
-        raise ValueError(f"polynomials are differentiated and integrated 0 times or more, not {times}")
+        raise ValueError(f"polynomials cannot be differentiated or integrated {times} times")
     return times

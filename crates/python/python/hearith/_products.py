@@ -1,4 +1,4 @@
-"""Sums of products with plain numbers: matrix products, and everything else that sums over the axes
+"""Sums of products with plaintext numbers: matrix products, and general contractions over the axes
 of two arrays.
 """
 
@@ -21,19 +21,19 @@ from hearith._native import Ciphertexts
 from hearith._operands import Shape, by_position, placed, plain
 from hearith.errors import ShapeError
 
-#: Bits of the widest weights that Rust sums in one step.
+#: Largest weight in bits for which Rust sums products in one step.
 DOT_BITS = 127
-#: Products that a matrix product holds at a time.
+#: Largest number of products that a matrix product holds at once.
 DOT_ROWS = 1 << 14
 
-#: Names of the axes of an array.
+#: Labels of the axes of an array.
 Labels = Sequence[Hashable]
 #: Offsets in row-major order.
 Places = npt.NDArray[np.intp]
 
 
 def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed: bool = False) -> Encrypted:
-    """`left @ weights`, sums of products with plain arrays as of `np.matmul`; if transposed,
+    """Returns `left @ weights` with a plaintext array, like `np.matmul`; if transposed,
     `weights @ left`.
     """
     found = plain(by_position(weights))
@@ -45,7 +45,9 @@ def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed
 
 
 def dot(left: Encrypted, weights: Any, progress: bool = False) -> Encrypted:
-    """Sums of products with plain arrays as of `np.dot`; products with a single number."""
+    """Returns the dot product with a plaintext array, like `np.dot`; a scalar multiplies each
+    number.
+    """
     found = plain(by_position(weights))
     ours, theirs, out = _dot_labels(left.shape, found[1])
     return contracted(left, ours, found, theirs, out, progress)
@@ -54,10 +56,11 @@ def dot(left: Encrypted, weights: Any, progress: bool = False) -> Encrypted:
 def contracted(
     left: Encrypted, ours: Labels, weights: tuple[Any, Shape], theirs: Labels, out: Labels, progress: bool = False
 ) -> Encrypted:
-    """The sums of products over every label that is not in `out`; of `weights`, `plain` has made
-    numbers and shape.
+    """Returns products summed over every label that is not in `out`.
 
-    An axis of length 1 goes with any length.
+    `weights` are numbers and shape from `plain`.
+
+    An axis of length 1 is broadcast.
     """
     found, shape = weights
     with placed(shape):
@@ -79,15 +82,15 @@ def contracted(
         rows = _dots(left, start + along, _picked(integers, first + across), bits, progress)
     else:
         rows = _sums(left, integers, pairs, bits, progress)
-    return left.holding(rows, made, encoding=left.encoding.times(encoding), bound=bound)
+    return left.replaced(rows, made, encoding=left.encoding.times(encoding), bound=bound)
 
 
 def _matmul(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
-    """The labels of `np.matmul`: the last axis of the left goes with the last but one of the right,
-    or its only one.
+    """Returns the labels of `np.matmul`, which pairs the last axis of the left with the
+    second-to-last, or only, axis of the right operand.
     """
     if not left or not right:
-        raise ShapeError("@ takes vectors and matrices, not 0 dimensions", kind="dimensions")
+        raise ShapeError("@ needs vectors or matrices, not 0 dimensions", kind="dimensions")
     if left[-1] != right[-2:][0]:
         raise ShapeError(f"lengths {left[-1]} and {right[-2:][0]} do not match", kind="lengths")
     _shapes.together(left[:-2], right[:-2])
@@ -98,8 +101,8 @@ def _matmul(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
 
 
 def _dot_labels(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
-    """The labels of `np.dot`: the last axis of the left goes with the last but one of the right, or
-    its only one, and all others with none.
+    """Returns the labels of `np.dot`, which pairs the last axis of the left with the
+    second-to-last, or only, axis of the right operand. All other axes are unpaired.
     """
     ours, theirs = [f"row {place}" for place in range(len(left))], [f"column {place}" for place in range(len(right))]
     if not left or not right:
@@ -112,10 +115,10 @@ def _dot_labels(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
 
 
 def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:
-    """The length of each label.
+    """Returns the length of each label.
 
     Raises:
-        ShapeError: an array has it otherwise.
+        ShapeError: the lengths of a label differ.
     """
     lengths: dict[Hashable, int] = {}
     for shape, labels in arrays:
@@ -131,8 +134,8 @@ def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:
 
 
 def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashable, int]) -> Places:
-    """How far the indices of some labels lead into an array: one offset for every combination of
-    them, in row-major order.
+    """Returns row-major offsets into an array, one for every combination of indices of the labels
+    in `over`, in row-major order.
     """
     strides = dict.fromkeys(over, 0)
     step = 1
@@ -147,7 +150,7 @@ def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashab
 
 
 def _dots(numbers: Encrypted, places: Places, weights: Integers, bits: int, progress: bool) -> Ciphertexts:
-    """One sum of products, in as many pieces as it takes."""
+    """Computes one sum of products, in pieces."""
     key, rows = numbers.key.native, numbers.rows
     if not np.array_equal(places, np.arange(len(rows))):
         rows = rows.select(places.tolist())
@@ -161,8 +164,9 @@ def _dots(numbers: Encrypted, places: Places, weights: Integers, bits: int, prog
 def _sums(
     numbers: Encrypted, weights: Integers, pairs: list[tuple[Places, Places]], bits: int, progress: bool
 ) -> Ciphertexts:
-    """Sums of products: those of each start are at all steps from it, in the numbers and in the
-    weights.
+    """Computes sums of products.
+
+    The terms of a sum lie at all steps from its start, in the numbers and in the weights.
     """
     (starts, steps), (others, paces) = pairs
     terms = len(steps)
@@ -181,7 +185,7 @@ def _sums(
 
 
 def _dot(numbers: Encrypted, rows: Ciphertexts, weights: Integers, terms: int, bits: int) -> Ciphertexts:
-    """Of every `terms` rows, the sum of their products with weights of any width."""
+    """Sums the products of every `terms` rows with weights of any width."""
     key = numbers.key.native
     with packed(weights) as (data, width):
         if bits <= DOT_BITS:

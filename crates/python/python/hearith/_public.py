@@ -1,4 +1,4 @@
-"""What anybody can do with a public key, wherever it is computed: here, or at a service."""
+"""The public operations of a key, computed locally or at a service."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from hearith.errors import InvalidKeyError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Most ciphertexts that a batch may have.
+#: Largest number of ciphertexts in a batch.
 _MOST_ROWS = 2**40
 
 
 class PublicOperations(ComputingKey, EncryptionKey):
-    """Encryption, and what starts, randomises and adds up ciphertexts."""
+    """Encryption, and the creation, re-randomisation and summation of ciphertexts."""
 
     native: rust.PublicKey
 
     @property
     def weakness(self) -> str | None:
-        """Why the key protects nothing, as far as is known: only keys made or read with `insecure`
-        have a weakness.
+        """Why the key is known to be insecure, or None.
+
+        Only keys created or read with `insecure` have a weakness.
         """
         return self.native.weakness
 
@@ -41,13 +42,16 @@ class PublicOperations(ComputingKey, EncryptionKey):
         return self
 
     def zeros(self, count: int, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
-        """Trivial encryptions of 0, to start sums from; they hide nothing until randomised."""
+        """Returns trivial encryptions of 0, to start sums from.
+
+        They hide nothing until re-randomised.
+        """
         rows = self.native.zeros(whole("count", count, 0, _MOST_ROWS))
         return EncryptedArray(Encrypted(self, rows, Encoding.of(scale, exponent), 0))
 
     def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
-        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those
-        without the private key.
+        """Returns the same numbers in ciphertexts that cannot be linked to the originals without
+        the private key, like `array.rerandomise()`.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -65,17 +69,17 @@ class PublicOperations(ComputingKey, EncryptionKey):
         allow_repeated: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in
+        """Returns the encrypted totals of a table's encrypted columns, one row per group in
         ascending order.
 
-        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches.
-        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The
-        total of a single value is that value's own ciphertext; with `rerandomise` nobody can link
-        totals to the table without the private key.
+        `table` is any table that `encrypt_columns` accepts, or an iterable of tables or record
+        batches. Groups with fewer rows than `min_rows` are left out, and a total of fewer values is
+        null. The total of a single value is that value's own ciphertext. With `rerandomise`, totals
+        cannot be linked to the table without the private key.
 
-        Tables and totals name the tables that they contain. A second table with rows of one before
-        is an error unless `allow_repeated` is true. Tables that other libraries have passed on may
-        have lost their names; record batches count as pieces of a table.
+        Tables and totals name the tables that they contain. A table that shares rows with an
+        earlier one is an error unless `allow_repeated` is true. Tables may lose these names in
+        other libraries. Record batches count as pieces of one table.
 
         Raises:
             TableError: two tables have rows in common, or do not match.
@@ -101,12 +105,13 @@ class PublicOperations(ComputingKey, EncryptionKey):
         rerandomise: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """What means are made of, by groups: the totals of `sum_columns`, each with a plain column
-        `NAME.count` of how many values it has, nulls not counted. `PrivateKey.decrypt_means`
-        divides.
+        """Returns the sums and counts for means, by group. `PrivateKey.decrypt_means` divides them.
+
+        The result has the totals of `sum_columns`. Each is followed by a plaintext column
+        `NAME.count` with the number of its values, nulls excluded.
 
         Raises:
-            TableError: a column is packed and its ciphertexts are sums already.
+            TableError: a column is packed and its ciphertexts are already sums.
         """
         from hearith._column_arithmetic import mean_columns
 
@@ -115,17 +120,19 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def multiply_column(
         self, table: Any, column: str, factor: Number | str | Any, *, into: str | None = None, progress: bool = False
     ) -> pa.Table:
-        """The table with an encrypted column multiplied: by a plain number, by the plain column of
-        the table that `factor` names, or row by row by plain numbers. The result takes the column's
-        place, or stands in the end as `into`; where a factor is null it is null.
+        """Returns the table with an encrypted column multiplied.
 
-        Numbers count exactly, as in `EncryptedArray.multiply`; products are not randomised. The
-        result's range follows from the largest factor, in bits: parts of a table that are to be
-        added up are multiplied as one.
+        `factor` is a plaintext number, the name of a plaintext column of the table, or a sequence
+        with one number per row. The result replaces the column, or is appended as `into`. It is
+        null where a factor is null.
+
+        Numbers are exact, as in `EncryptedArray.multiply`, and products are not randomised. The
+        result's range depends on the bit length of the largest factor, so multiply all parts of a
+        table together if they are to be summed.
 
         Raises:
-            RangeError: the products may exceed 127 bits, or what the key has room for.
-            TableError: a column is missing, not encrypted or packed, or there is one named `into`.
+            RangeError: the products may exceed 127 bits, or the key's capacity.
+            TableError: a column is missing, not encrypted or packed, or `into` already exists.
             TypeError: the factor is encrypted.
         """
         from hearith._column_arithmetic import multiply_column
@@ -135,17 +142,17 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def add_columns(
         self, table: Any, left: str, right: Number | str | Any, *, into: str, progress: bool = False
     ) -> pa.Table:
-        """The table with the sums of an encrypted column and another, encrypted or plain, or a
-        plain number, as the column `into`.
+        """Returns the table with a new column `into`: the sums of an encrypted column and another
+        column, encrypted or plaintext, or a plaintext number.
 
-        Sums have the digits of whichever has more. Where a number is null the sum is null. `into`
-        may be `left`, which it replaces.
+        Sums have the digits of the operand with more digits, and are null where an operand is null.
+        `into` may be `left`, which it replaces.
 
         Raises:
-            RangeError: the sums may exceed 127 bits, or what the key has room for.
-            ScaleError: one column stands on a power of ten, the other on one of sixteen.
-            TableError: a column is missing, `left` is not encrypted or packed, or there is one
-                named `into`.
+            RangeError: the sums may exceed 127 bits, or the key's capacity.
+            ScaleError: one column is scaled by a power of ten, the other by one of sixteen.
+            TableError: a column is missing, `left` is not encrypted or is packed, or `into` already
+                exists.
         """
         from hearith._column_arithmetic import add_columns
 
@@ -154,19 +161,21 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def from_phe(
         self, text: str | Iterable[str], *, range: Number = 2**64, any_randomiser: bool = False
     ) -> EncryptedArray:
-        """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a
-        list of such texts).
+        """Reads numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object per line,
+        or a list of such texts).
 
-        All come out on the lowest exponent among them; `range` bounds the numbers. A subgroup key
-        takes them only with `any_randomiser`: they, and every sum with one of them, decrypt with
-        `PrivateKey.any_randomiser` alone.
+        All numbers are converted to the lowest exponent among them. `range` bounds the numbers. A
+        subgroup key accepts them only with `any_randomiser`. Only `PrivateKey.any_randomiser` can
+        decrypt them and the sums that include them.
 
         Raises:
-            CiphertextError: a text is no such object, or its ciphertext none of this key; `row`
-                counts from 0.
-            InvalidKeyError: it is a subgroup key, and `any_randomiser` is not set.
+            CiphertextError: a text is not such an object, or its ciphertext does not belong to this
+                key; `row` counts from 0.
+            InvalidKeyError: this is a subgroup key, and `any_randomiser` is not set.
         """
         if self.variant == "subgroup" and not any_randomiser:
-            text = "a subgroup key decrypts numbers of other origin only with any_randomiser(): say any_randomiser=True here too"
+            text = (
+                "a subgroup key decrypts foreign numbers only with any_randomiser(): pass any_randomiser=True here too"
+            )
             raise InvalidKeyError(text, kind="foreign_randomiser")
         return _exchange.from_phe(self, text, range)

@@ -1,4 +1,4 @@
-"""Rounds of federated sums that go on without the clients whose updates cannot be added up."""
+"""Rounds of federated sums that leave out clients with invalid updates."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from hearith.errors import HearithError, TableError
 
 Update = TypeVar("Update")
 
-#: What reading an update that somebody else made may raise.
+#: The exceptions that reading an update from another party may raise.
 MALFORMED = (HearithError, TypeError, ValueError, OverflowError, AttributeError, KeyError, IndexError)
 
 
 class LeftOutWarning(UserWarning):
-    """A client is not in the sum of its round."""
+    """A client was left out of the sum of its round."""
 
 
 @dataclass(frozen=True)
 class Round(Generic[Update]):
-    """The sum of a round, and which clients are in it."""
+    """The sum of a round, and the clients it includes."""
 
-    #: The sum of the updates of the clients that are in it.
+    #: The sum of the included clients' updates.
     total: Update
-    #: The names of these clients, in the order in which they came.
+    #: The names of the included clients, in order of arrival.
     clients: tuple[Hashable, ...]
-    #: The names of the others, and why they are left out.
+    #: The names of the other clients, with the reasons.
     left_out: Mapping[Hashable, Exception] = field(default_factory=dict)
 
 
 class Admission(Generic[Update]):
-    """The updates of a round, of which each is checked by itself."""
+    """The updates of a round, each of which is checked separately."""
 
     def __init__(self, read: Callable[[Any, Any], tuple[Update, int]], data: Callable[[Update], bytes]) -> None:
-        """`read` makes an update and its factor of what a client sent, or raises; `data` are the
-        bytes of an update.
+        """`read` converts what a client sent to an update and its factor, or raises an error.
+
+        `data` returns the bytes of an update.
         """
         self._read, self._data = read, data
         self._seen: dict[bytes, Hashable] = {}
@@ -45,16 +46,16 @@ class Admission(Generic[Update]):
         self.left_out: dict[Hashable, Exception] = {}
 
     def add(self, name: Hashable, sent: Any, weight: Any) -> None:
-        """Takes the update of a client, or leaves the client out with a warning."""
+        """Admits the update of a client, or leaves the client out with a warning."""
         try:
             if name in self.admitted or name in self.left_out:
                 raise TableError("the client sent more than one update", kind="repeated")
             update, factor = self._read(sent, weight)
             same = self._seen.setdefault(hashlib.sha256(self._data(update)).digest(), name)
             if same != name:
-                raise TableError(f"the very ciphertexts of client {same!r}", kind="repeated")
+                raise TableError(f"the client sent the ciphertexts of client {same!r}", kind="repeated")
         except MALFORMED as error:
-            # The first update of a client that sends two is as doubtful as the second.
+            # If a client sends two updates, the first is as doubtful as the second.
             self.admitted.pop(name, None)
             self.left_out[name] = error
             warnings.warn(f"client {name!r} is left out of the round: {error}", LeftOutWarning, stacklevel=4)
@@ -65,12 +66,14 @@ class Admission(Generic[Update]):
         """Raises `TableError` if there are too few clients."""
         if len(self.admitted) < minimum:
             names = ", ".join(f"{name!r} ({error})" for name, error in self.left_out.items())
-            text = f"{len(self.admitted)} clients with an update that can be added up, fewer than {minimum}"
+            text = f"{len(self.admitted)} clients sent an update that can be summed, fewer than {minimum}"
             raise TableError(f"{text}; left out: {names or 'none'}", kind="too_few_clients")
 
 
 def named(updates: Mapping[Hashable, Any] | Iterable[Any]) -> Iterator[tuple[Hashable, Any]]:
-    """Updates with the names of their clients; without names, with their places."""
+    """Yields updates with the names of their clients, or with their positions if they have no
+    names.
+    """
     if isinstance(updates, Mapping):
         yield from updates.items()
         return

@@ -1,5 +1,6 @@
-"""What encrypted arrays are and how their places are taken, moved and put together; `hearith.array`
-computes with them.
+"""The shape operations of encrypted arrays: indexing, reshaping and concatenation.
+
+`hearith.array` adds arithmetic.
 """
 
 from __future__ import annotations
@@ -22,30 +23,31 @@ from hearith.errors import NullError, ShapeError
 
 
 class Rows(NoPlaintextOperators):
-    """The numbers of an encrypted array and their shape, without any arithmetic."""
+    """The numbers of an encrypted array and their shape, without arithmetic."""
 
     __slots__ = ("content",)
 
-    #: Above that of frames: pandas leaves operators to encrypted arrays, which reject what is
-    #: missing.
+    #: Higher than that of frames, so that pandas leaves operators to encrypted arrays, which reject
+    #: missing values.
     __pandas_priority__ = 5000
 
-    #: The ciphertexts and what they stand for, for the modules of this package.
+    #: The ciphertexts and their encoding, for the modules of this package.
     content: Encrypted
 
     def __init__(self, content: Encrypted) -> None:
-        """Arrays come from `PublicKey.encrypt`, `from_bytes`, `from_arrow` and from operations on
-        others.
+        """Wraps encrypted content.
+
+        Use `PublicKey.encrypt`, `from_bytes` or `from_arrow` instead.
         """
         if not isinstance(content, Encrypted):
             raise TypeError("EncryptedArray comes from PublicKey.encrypt, from_bytes or from_arrow")
         self.content = content
 
-    # What it is
+    # Properties
 
     @property
     def key_id(self) -> str:
-        """Id of the public key: 32 hexadecimal digits."""
+        """The id of the public key: 32 hexadecimal digits."""
         return self.content.key_id
 
     @property
@@ -59,45 +61,45 @@ class Rows(NoPlaintextOperators):
 
     @property
     def encoding(self) -> Encoding:
-        """What the encrypted integers stand for."""
+        """The encoding of the encrypted integers."""
         return self.content.encoding
 
     @property
     def scale(self) -> int:
-        """Decimal digits after the point."""
+        """The number of decimal digits after the point."""
         return self.encoding.scale
 
     @property
     def bound(self) -> int:
-        """Largest magnitude that an encrypted integer can have."""
+        """The largest possible magnitude of an encrypted integer."""
         return self.content.bound
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Lengths along each axis: `(length,)` of a vector, `()` of a single number."""
+        """The length of each axis: `(length,)` for a vector, `()` for a scalar."""
         return self.content.shape
 
     @property
     def ndim(self) -> int:
-        """How many axes there are; 0 for a single number."""
+        """The number of axes; 0 for a scalar."""
         return len(self.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What NumPy's arrays of other things have: objects."""
+        """The dtype `object`, as for any NumPy array of Python objects."""
         return np.dtype(object)
 
     @property
     def T(self) -> Self:
-        """The array with its axes in the opposite order."""
+        """The array with its axes reversed."""
         return self.transpose()
 
     @property
     def mT(self) -> Self:
-        """The array with its last two axes exchanged.
+        """The array with its last two axes swapped.
 
         Raises:
-            ShapeError: it has fewer than two.
+            ShapeError: the array has fewer than two axes.
         """
         if self.ndim < 2:
             raise ShapeError(f"an array of {self.ndim} dimensions has no matrices to transpose", kind="dimensions")
@@ -105,23 +107,24 @@ class Rows(NoPlaintextOperators):
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return self.content.size
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the ciphertexts."""
+        """The size of the ciphertexts in bytes."""
         return self.size * self.content.width
 
-    # Type checkers would take encrypted arrays for plain ones, and what NumPy makes of both.
+    # With `__array__`, type checkers would accept encrypted arrays as plaintext ones, and NumPy's
+    # results of both.
     if not TYPE_CHECKING:
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-            """Single encrypted numbers in an array of objects, for functions that know nothing of
+            """Returns an object array of encrypted scalars, for functions that do not support
             encrypted arrays.
             """
             if dtype is not None and np.dtype(dtype) != object:
-                raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+                raise TypeError("encrypted numbers cannot become a plaintext array: decrypt them with the private key")
             array = np.empty(self.size, dtype=object)
             rows = self.content.rows
             for place in range(self.size):
@@ -143,7 +146,7 @@ class Rows(NoPlaintextOperators):
         return repr(self)
 
     def _repr_html_(self) -> str:
-        """What notebooks show: what it is, and never a value."""
+        """The HTML representation for notebooks: a description, never a value."""
         entries = {
             "numbers": self._extent(),
             "encoding": str(self.encoding),
@@ -173,7 +176,7 @@ class Rows(NoPlaintextOperators):
         return type(self)(content.selected(_shapes.places(self.shape)[index]))
 
     def _row(self, index: int) -> Self:
-        """What stands at an index of the first axis."""
+        """Returns the item at an index of the first axis."""
         length, rest = self.shape[0], self.shape[1:]
         if not -length <= index < length:
             raise IndexError(f"index {index} is out of bounds for {length} rows")
@@ -182,24 +185,24 @@ class Rows(NoPlaintextOperators):
         return self._of(self.content.rows.range(start, start + width), rest)
 
     def _of(self, rows: Ciphertexts, shape: tuple[int, ...]) -> Self:
-        return type(self)(self.content.holding(rows, shape))
+        return type(self)(self.content.replaced(rows, shape))
 
     def __iter__(self) -> Iterator[Self]:
         return map(self._row, range(len(self)))
 
     def reshape(self, *shape: int | Sequence[int], order: str = "C") -> Self:
-        """The numbers in another shape of as many places: `reshape(2, -1)`, `reshape((2, 3))`,
-        `reshape(())`. With the order `"F"` the first index runs fastest.
+        """Returns the numbers in another shape of the same size: `reshape(2, -1)`,
+        `reshape((2, 3))`, `reshape(())`. With the order `"F"`, the first index varies fastest.
 
         Raises:
-            ShapeError: it has more or fewer places.
+            ShapeError: the new shape has another size.
             ValueError: there is no such order.
         """
         places = _shapes.reshaped(self.shape, shape, order)
         return type(self)(self.content.selected(places) if order == "F" else self.content.shaped(places.shape))
 
     def ravel(self, order: str = "C") -> Self:
-        """The numbers as a vector, row by row, or with the order `"F"` column by column.
+        """Returns the numbers as a vector, row by row, or with the order `"F"` column by column.
 
         Raises:
             ValueError: there is no such order.
@@ -214,35 +217,35 @@ class Rows(NoPlaintextOperators):
         return self.ravel()
 
     def copy(self) -> Self:
-        """The array itself, which nothing changes."""
+        """Returns the array itself, which is immutable."""
         return self
 
     def transpose(self, *axes: int | Sequence[int]) -> Self:
-        """The array with its axes in the opposite order, or in that of `axes`."""
+        """Returns the array with its axes reversed, or in the order of `axes`."""
         return type(self)(self.content.selected(_shapes.places(self.shape).transpose(*axes)))
 
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self:
-        """The array with two of its axes exchanged."""
+        """Returns the array with two axes swapped."""
         return type(self)(self.content.selected(_shapes.places(self.shape).swapaxes(axis1, axis2)))
 
     def squeeze(self, axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None) -> Self:
-        """The array without axes of length 1: all of them, or those that are named."""
+        """Returns the array without axes of length 1: all of them, or those in `axis`."""
         return self.reshape(_shapes.places(self.shape).squeeze(axis).shape)
 
     def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Self:
-        """The numbers on a diagonal of two axes, `offset` above the main one."""
+        """Returns the numbers on a diagonal of two axes, `offset` above the main one."""
         return type(self)(self.content.selected(_shapes.places(self.shape).diagonal(offset, axis1, axis2)))
 
     def take(self, indices: Any, axis: SupportsIndex | None = None) -> Self:
-        """The numbers at some indices, of all of them row by row or along an axis."""
+        """Returns the numbers at `indices`, of the flattened array or along an axis."""
         if axis is None:
             return self.ravel()[np.asarray(indices)]
         return type(self)(self.content.selected(np.take(_shapes.places(self.shape), indices, axis)))
 
     def repeat(self, repeats: Any, axis: SupportsIndex | None = None) -> Self:
-        """Every number several times, as a vector or along an axis.
+        """Repeats every number, in the flattened array or along an axis.
 
-        Ciphertexts repeat as they are.
+        The repeated ciphertexts are identical.
         """
         return type(self)(self.content.selected(np.repeat(_shapes.places(self.shape), repeats, axis)))
 
@@ -251,8 +254,10 @@ AnyRows = TypeVar("AnyRows", bound=Rows)
 
 
 def concatenate(arrays: Sequence[AnyRows], axis: SupportsIndex = 0) -> AnyRows:
-    """One array of the numbers of several along an axis, all under one key and of one encoding;
-    single numbers count as vectors of one.
+    """Concatenates arrays along an axis.
+
+    All must be under one key; different encodings are converted exactly to a common one. Scalars
+    count as vectors of length one.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, insecure=True)

@@ -1,4 +1,4 @@
-"""Shapes of arrays: which go together, and which places in row-major order an operation takes."""
+"""Array shapes: broadcasting, and the row-major places that an operation selects."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from hearith.errors import ShapeError
 
 
 def together(left: Shape, right: Shape) -> Shape:
-    """The shape of what NumPy makes of two arrays, each of which repeats itself along axes where it
-    has length 1 or none.
+    """Returns the broadcast shape of two arrays.
 
     Raises:
         ShapeError: they do not match.
@@ -29,17 +28,17 @@ def together(left: Shape, right: Shape) -> Shape:
 
 
 def places(shape: Shape) -> npt.NDArray[np.intp]:
-    """The places of an array of this shape, each where it stands."""
+    """Returns the row-major places of an array, in its shape."""
     return np.arange(math.prod(shape)).reshape(shape)
 
 
 def repeated(shape: Shape, wanted: Shape) -> npt.NDArray[np.intp]:
-    """The places of an array of one shape that are repeated in another."""
+    """Returns the places of an array broadcast to another shape."""
     return np.broadcast_to(places(shape), wanted)
 
 
 def axis_of(axis: SupportsIndex, shape: Shape) -> int:
-    """An axis counted from 0.
+    """Returns an axis as an index from 0.
 
     Raises:
         ShapeError: there is no such axis.
@@ -51,10 +50,10 @@ def axis_of(axis: SupportsIndex, shape: Shape) -> int:
 
 
 def axes_of(axis: Any, shape: Shape) -> Shape:
-    """One axis or several, counted from 0.
+    """Returns one or several axes as indices from 0.
 
     Raises:
-        ShapeError: there is no such axis, or one is named twice.
+        ShapeError: there is no such axis, or one is repeated.
     """
     found = tuple(axis_of(one, shape) for one in (axis if isinstance(axis, tuple) else (axis,)))
     if len(set(found)) != len(found):
@@ -63,23 +62,26 @@ def axes_of(axis: Any, shape: Shape) -> Shape:
 
 
 def without(shape: Shape, axis: int) -> Shape:
-    """A shape without an axis."""
+    """Returns a shape without an axis."""
     return shape[:axis] + shape[axis + 1 :]
 
 
 def kept(shape: Shape, axis: Any) -> Shape:
-    """A shape with the length 1 along an axis or several, or along all of them."""
+    """Returns a shape with the length 1 along one or several axes, or along all of them."""
     gone = range(len(shape)) if axis is None else axes_of(axis, shape)
     return tuple(1 if place in gone else length for place, length in enumerate(shape))
 
 
 def reshaped(shape: Shape, wanted: tuple[Any, ...], order: Any = "C") -> npt.NDArray[np.intp]:
-    """The places of an array in another shape of as many, of which one length may be -1: whatever
-    is left. With the order F the first index runs fastest, in both shapes.
+    """Returns the places of an array reshaped to another shape of the same size.
+
+    One length may be -1, for the remainder. With the order F, the first index varies fastest in
+    both shapes.
 
     Raises:
-        ShapeError: there is none.
-        ValueError: the order is neither C nor F: encrypted numbers have none in memory.
+        ShapeError: the sizes differ.
+        ValueError: the order is neither C nor F, the only ones that do not depend on a memory
+            layout.
     """
     lengths = wanted[0] if len(wanted) == 1 and isinstance(wanted[0], tuple | list) else wanted
     if order not in ("C", "F"):
@@ -87,5 +89,5 @@ def reshaped(shape: Shape, wanted: tuple[Any, ...], order: Any = "C") -> npt.NDA
     try:
         return places(shape).reshape(tuple(map(operator.index, lengths)), order=order)
     except ValueError:
-        text = f"{math.prod(shape)} encrypted numbers do not take the shape {tuple(lengths)}"
+        text = f"{math.prod(shape)} encrypted numbers do not fit the shape {tuple(lengths)}"
         raise ShapeError(text, kind="dimensions") from None

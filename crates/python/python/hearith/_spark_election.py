@@ -1,4 +1,4 @@
-"""The record of an election, verified on all of Spark's executors."""
+"""Verification of an election's record on all of Spark's executors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ try:
 except ImportError as error:
     raise ImportError("this module needs pyspark and pyarrow: pip install 'hearith[spark]'") from error
 
-# Files of a board whose ballots are verified together: more make a proof little cheaper, and take
-# memory (some 80 MB each).
+# The number of board files whose ballots are verified together. More would make proofs only
+# slightly cheaper, and take memory (about 80 MB each).
 _FILES_TOGETHER = 4
-# Tasks between two looks of the driver at what came.
+# The number of tasks after which the driver collects results.
 _TASKS_AT_A_TIME = 256
 
 
@@ -33,19 +33,20 @@ def verify(
     insecure: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Verifies an election's published record on all executors: what
-    `hearith election verify --json` says.
+    """Verifies an election's published record on all executors.
 
-    `record` is the record's folder, as all workers and the driver see it, or a URI that pyarrow
-    understands. Every file of the board is read twice, by whichever worker is free: once for hashes
-    of its lines and of ciphertexts, which the driver joins into chain, tree and rules, and once for
-    signatures, proofs and the product of the ballots that count. A task that is lost runs again.
-    The driver's memory grows by some hundred bytes a voter and some twenty a ciphertext. `progress`
-    is told how many files of both readings are done, and of how many.
+    Returns the report of `hearith election verify --json`.
+
+    `record` is the record's folder, accessible to the driver and all workers, or a URI that pyarrow
+    understands. Any worker reads each file of the board, in two passes. The first pass hashes lines
+    and ciphertexts, which the driver combines to check chain, tree and rules. The second pass
+    checks signatures and proofs, and multiplies the ballots that count. A lost task runs again. The
+    driver needs a few hundred bytes of memory per voter and about twenty per ciphertext. `progress`
+    is called with the number of files done in both passes, and their total.
 
     Raises:
-        HearithError: there is no record, or it changes while it is read. What is wrong with it is
-            in the report (`verified`, `checks`).
+        HearithError: there is no record, or it changes while it is read. Errors in the record are
+            part of the report (`verified`, `checks`).
     """
     system, folder = open_path(record)
     files = _board_files(system, folder)
@@ -88,7 +89,7 @@ def verify(
 
 
 def _board_files(system: Any, folder: str) -> list[str]:
-    """The board's files in order, up to the first that is not there."""
+    """Returns the board's files in order, up to the first missing one."""
     found = system.get_file_info(filesystems.FileSelector(f"{folder}/board", allow_not_found=True))
     there = {info.base_name for info in found}
     names = (f"{1000 * file:08}.jsonl" for file in itertools.count())
@@ -96,7 +97,7 @@ def _board_files(system: Any, folder: str) -> list[str]:
 
 
 def _contents(system: Any, path: str) -> bytes:
-    """A file's bytes; none if it is not there."""
+    """Returns a file's bytes; empty if it does not exist."""
     if system.get_file_info(path).type == filesystems.FileType.NotFound:
         return b""
     with system.open_input_stream(path) as stream:
@@ -110,7 +111,7 @@ def _read_file(record: str, file: int) -> bytes:
 
 @functools.lru_cache(maxsize=1)
 def _election_worker(setup: str, insecure: bool) -> _native.ElectionWorker:
-    """The election, prepared once in a worker's process."""
+    """Returns the election worker, prepared once per worker process."""
     take_cores()
     return _native.ElectionWorker(setup, insecure=insecure)
 
@@ -127,15 +128,16 @@ def _part(file: int, text: str) -> pa.RecordBatch:
 def _in_turns(
     spark: SparkSession, task: Task, parts: Iterable[tuple[int, str]], together: int
 ) -> Iterator[tuple[int, str]]:
-    """What a task makes of parts, in their order: `together` of them a task, and as many tasks at a
-    time as keep all cores busy.
+    """Yields a task's results for all parts, in order.
+
+    Each task gets `together` parts, and enough tasks run at a time to keep all cores busy.
     """
     parts = iter(parts)
     while turn := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
         tasks = -(-len(turn) // together)
         rows = [(index // together, file, text) for index, (file, text) in enumerate(turn)]
-        # Ranges are estimated, so a partition may have the parts of two tasks or of none: it is one
-        # task either way.
+        # Spark estimates the ranges, so a partition may hold the parts of two tasks or of none.
+        # Either way it is one task.
         spread = spark.createDataFrame(rows, "task int, file bigint, text string").repartitionByRange(tasks, "task")
         found = mapped(spread.select("file", "text"), task, "file bigint, text string").collect()
         yield from sorted((row.file, row.text) for row in found)

@@ -1,7 +1,7 @@
-"""Schemas of encrypted tables between Spark and the kernel, which knows Arrow.
+"""Converts schemas of encrypted tables between Spark and the kernel, which uses Arrow.
 
-Spark has neither binary values of fixed size nor integers without sign; what a column is stands in
-its metadata.
+Spark has neither fixed-size binary values nor unsigned integers, so the description of a column is
+stored in its metadata.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hearith import _descriptions
 from hearith._encrypted import ciphertext_bytes
 from hearith.errors import TableError
 
-#: The entry with the public key, which only Spark's metadata have.
+#: The entry with the public key, which only Spark's metadata contain.
 JWK = _descriptions.PREFIX + "jwk"
 
 
 def is_described(field: StructField) -> bool:
-    """Whether the metadata say what the column is."""
+    """Whether the metadata describe the column."""
     return any(name.startswith(_descriptions.PREFIX) for name in field.metadata)
 
 
@@ -32,13 +32,13 @@ def counts_rows(field: StructField) -> bool:
 
 
 def encrypted(schema: StructType) -> dict[str, StructField]:
-    """The encrypted columns."""
+    """Returns the encrypted columns."""
     return {field.name: field for field in schema if _descriptions.SCHEME in field.metadata}
 
 
 def with_companions(fields: Iterable[StructField], names: Collection[str]) -> list[str]:
-    """The names of encrypted columns, each followed by those of its companions, and of what counts
-    values in those of `names`.
+    """Returns the names of encrypted columns, each followed by its companions, and by its value
+    counts that are in `names`.
     """
     found = []
     for field in fields:
@@ -48,8 +48,9 @@ def with_companions(fields: Iterable[StructField], names: Collection[str]) -> li
 
 
 def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
-    """The entries of encrypted columns and of those that count; a companion has none, but is
-    there.
+    """Returns the entries of encrypted columns and of counting columns.
+
+    A companion is included with no entries.
     """
     fields = encrypted(schema).values()
     names = (
@@ -66,11 +67,12 @@ def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
 
 
 def of_part(entries: Mapping[str, dict[str, str]], part: int) -> dict[str, dict[str, str]]:
-    """The entries of one of the files that a table is divided into, counted from 0: each is a table
-    of its own.
+    """Returns the entries of one of the files that a table is split into, counted from 0.
 
-    The first keeps the table's id, so that the whole and its parts are not added up together. The
-    others have an id that follows from it and their number.
+    Each file is a table of its own.
+
+    The first file keeps the table's id, so that the whole table and its parts cannot be summed
+    together. The others have an id derived from it and their number.
     """
     found = {}
     for name, described in entries.items():
@@ -82,22 +84,22 @@ def of_part(entries: Mapping[str, dict[str, str]], part: int) -> dict[str, dict[
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema of a data frame's batches."""
+    """Returns the Arrow schema of a data frame's batches."""
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def described_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema that the kernel gets of a data frame."""
+    """Returns the Arrow schema of a data frame for the kernel."""
     nothing = pa.RecordBatch.from_pylist([], schema=arrow_schema(schema))
     return from_spark(nothing, described_entries(schema)).schema
 
 
 def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> pa.RecordBatch:
-    """A batch with its encrypted columns as the kernel takes them: of fixed size, described; counts
-    without sign.
+    """Converts a batch for the kernel: encrypted columns of fixed size with descriptions, and
+    unsigned counts.
 
     Raises:
-        TableError: a column does not hold what its description says.
+        TableError: a column does not match its description.
     """
     columns, fields = [], []
     nullable = {name for described in entries.values() for name in _descriptions.rarest(described)}
@@ -108,7 +110,7 @@ def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> 
             try:
                 column = column.cast(kind)
             except pa.ArrowInvalid as error:
-                text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
+                text = f"does not match its description: {field.type} cannot be converted to {kind}"
                 raise TableError(text, column=field.name, kind="differs") from error
             may_be_null = _descriptions.SCHEME in described or field.name in nullable
             field = pa.field(field.name, kind, may_be_null, metadata=described or None)
@@ -118,18 +120,19 @@ def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> 
 
 
 def to_spark(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch of the kernel with types that Spark has."""
+    """Converts a batch of the kernel to Spark's types."""
     return batch.cast(plain_schema(batch.schema))
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """A schema of the kernel with types that Spark has."""
+    """Converts a schema of the kernel to Spark's types."""
     return pa.schema([field.with_type(_spark_type(field.type)) for field in schema])
 
 
 def spark_schema(schema: pa.Schema, before: StructType, jwk: str) -> StructType:
-    """The Spark schema of what the kernel returns; columns that it passed on are as they were
-    `before`.
+    """Returns the Spark schema of the kernel's results.
+
+    Columns that it passed on are as in `before`.
     """
     fields = []
     for field in schema:

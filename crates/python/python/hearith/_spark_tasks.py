@@ -1,6 +1,4 @@
-"""What runs on Spark's workers, whatever it computes: tasks over record batches, values that all of
-them have, files by URI.
-"""
+"""Helpers for Spark workers: tasks over record batches, broadcast values, and files by URI."""
 
 from __future__ import annotations
 
@@ -24,7 +22,9 @@ Task = Callable[[Batches], Batches]
 
 
 def mapped(df: DataFrame, task: Task, schema: StructType | str) -> DataFrame:
-    """`DataFrame.mapInArrow`, which cannot do with dots in names, for columns of any names."""
+    """Calls `DataFrame.mapInArrow`, which does not support dots in names, for columns with any
+    names.
+    """
     names = df.columns
 
     def renamed(batches: Batches) -> Batches:
@@ -34,13 +34,13 @@ def mapped(df: DataFrame, task: Task, schema: StructType | str) -> DataFrame:
 
 
 def take_cores() -> None:
-    """Uses as many threads as Spark gives the task cores."""
+    """Uses as many threads as Spark assigns cores to the task."""
     context = TaskContext.get()
     _native.set_threads(max(1, context.cpus() if context else 1))
 
 
 class _Local:
-    """What a broadcast variable is, for sessions that have none (Spark Connect): the value travels
+    """Replaces a broadcast variable in sessions without them (Spark Connect): the value is sent
     with the task.
     """
 

@@ -1,7 +1,7 @@
-"""Sums, in Spark, of columns that are encrypted whole (`hearith.bfv`).
+"""Sums of batched columns (`hearith.bfv`) in Spark.
 
-Rows of such a column belong together, thousands at a time, so there is no data frame of them: what
-is spread over the workers are the row groups of Parquet files, which end where chunks of rows end.
+Rows of such a column belong together in chunks of thousands, so they cannot form a data frame.
+Instead, the workers process row groups of Parquet files, which end at chunk boundaries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hearith._spark_tasks import Batches, Task, broadcast, mapped, open_path, ta
 from hearith.columns import column_names
 from hearith.errors import HearithError, TableError
 
-#: Rows that a task reads at a time.
+#: The number of rows that a task reads at once.
 _ROWS = 1 << 16
 
 
@@ -39,30 +39,30 @@ def sum_files(
     min_rows: int = 0,
     allow_rare_weights: bool = False,
 ) -> DataFrame:
-    """Totals of the columns that are encrypted whole in a Parquet file, or in all files of a
-    folder, by groups, still encrypted.
+    """Returns the encrypted totals of the batched columns in a Parquet file, or in all files of a
+    folder, by group.
 
-    Every task adds up some row groups, and its totals, one a group and column, are shuffled by
-    group and added up once more. All workers must see the files under this path, or URI that
-    pyarrow understands.
+    Every task sums some row groups. Its totals, one per group and column, are shuffled by group and
+    summed again. All workers must be able to access the files under this path, or URI that pyarrow
+    understands.
 
     Args:
         spark: the session.
-        path: the file, or the folder.
+        path: the file or folder.
         public: the key.
-        by: plain columns to group by.
-        weight: a plain column of integers that numbers are multiplied by.
-        where: conditions on plain columns, such as `year > 2020`, as the command line takes them.
-        min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with
-            a weight other than 0, or fewer with any one of their weights, as far as the tasks'
-            totals tell: each keeps how often its rarest weight occurs.
+        by: plaintext columns to group by.
+        weight: a plaintext integer column to multiply the numbers by.
+        where: conditions on plaintext columns, such as `year > 2020`, in the syntax of the command
+            line.
+        min_rows: leaves out groups with fewer rows. A total is null if fewer values entered it with
+            a nonzero weight, or fewer with any one of their weights. The latter is determined from
+            the tasks' totals, each of which stores how often its rarest weight occurs.
         allow_rare_weights: counts values of all weights together for `min_rows`.
 
     Raises:
         KeyMismatchError: a file is under another key, or encrypted by another scheme.
-        TableError: there is no file, or one table is there twice, or files differ. Chunks of rows
-            that are altered, or are not those of their row group, end the action that computes the
-            totals.
+        TableError: there is no file, a table occurs twice, or files differ. Chunks of rows that are
+            altered, or do not belong to their row group, abort the action that computes the totals.
     """
     groups, least = column_names(by), whole("min_rows", min_rows, 0)
     found, schema = pieces(spark, path, public)
@@ -70,19 +70,19 @@ def sum_files(
 
 
 def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
-    """The row groups of the files, some a partition, and the files' schema, whose metadata name the
-    tables.
+    """Returns the row groups of the files, distributed over partitions, and the files' schema,
+    whose metadata name the tables.
     """
     system, root = open_path(path)
     rows: list[tuple[int, str, int, int]] = []
     schema: pa.Schema | None = None
-    known: _native.BfvColumnTotals | None = None
+    known: _native.BfvAggregator | None = None
     for name in _files(system, root):
         with pq.ParquetFile(name, filesystem=system) as file:
             here, first = file.schema_arrow, 0
             schema = schema or here
-            # Whatever is wrong with key, descriptions and copies is found here, in the driver.
-            known = known or _native.BfvColumnTotals(public.native, schema)
+            # Errors in key, descriptions and copies are raised here, in the driver.
+            known = known or _native.BfvAggregator(public.native, schema)
             _count_in(known, here, name)
             for group in range(file.num_row_groups):
                 rows.append((len(rows), name, group, first))
@@ -105,8 +105,8 @@ def added(
     least: int,
     allow_rare_weights: bool = False,
 ) -> DataFrame:
-    """The totals of row groups."""
-    nothing = _native.BfvColumnTotals(public.native, schema, groups, weight, where).finish()
+    """Returns the totals of row groups."""
+    nothing = _native.BfvAggregator(public.native, schema, groups, weight, where).finish()
     totals = _naming(nothing.schema, schema.metadata or {})
     returned = _returned(totals)
     shared = broadcast(found, public)
@@ -114,21 +114,21 @@ def added(
     if groups:
         spread = partial.repartition(*(F.col("`" + name.replace("`", "``") + "`") for name in groups))
     else:
-        # A sum over everything has one row, even if there is nothing.
+        # A sum without groups has one row, even for an empty table.
         zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
     return mapped(spread, _adding(shared, totals, groups, least, allow_rare_weights), returned)
 
 
 def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
-    """The task that adds up the row groups of a partition."""
+    """Returns the task that sums the row groups of a partition."""
 
     def task(batches: Batches) -> Batches:
         take_cores()
         totals = None
         for batch in batches:
             for piece in batch.to_pylist():
-                totals = totals or _native.BfvColumnTotals(key.value.native, schema, groups, weight, where)
+                totals = totals or _native.BfvAggregator(key.value.native, schema, groups, weight, where)
                 _add(totals, piece)
         if totals is not None:
             yield _spark_schema.to_spark(totals.finish())
@@ -136,7 +136,7 @@ def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None,
     return task
 
 
-def _add(totals: _native.BfvColumnTotals, piece: dict[str, Any]) -> None:
+def _add(totals: _native.BfvAggregator, piece: dict[str, Any]) -> None:
     """Adds one row group."""
     system, _ = open_path(piece["path"])
     with pq.ParquetFile(piece["file"], filesystem=system) as file:
@@ -150,14 +150,14 @@ def _add(totals: _native.BfvColumnTotals, piece: dict[str, Any]) -> None:
 
 
 def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int, allow_rare_weights: bool) -> Task:
-    """The task that adds up totals."""
+    """Returns the task that sums totals."""
 
     def task(batches: Batches) -> Batches:
         take_cores()
         totals = None
         for batch in batches:
             if totals is None:
-                totals = _native.BfvColumnTotals(key.value.native, schema, groups)
+                totals = _native.BfvAggregator(key.value.native, schema, groups)
                 if allow_rare_weights:
                     totals.allow_rare_weights()
                 totals.begin(schema)
@@ -170,7 +170,7 @@ def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int, allow_ra
 
 
 def _returned(schema: pa.Schema) -> StructType:
-    """The Spark schema of totals, with their descriptions."""
+    """Returns the Spark schema of totals, with their descriptions."""
     kinds = from_arrow_schema(_spark_schema.plain_schema(schema))
     described = zip(kinds, schema, strict=True)
     return StructType(
@@ -182,7 +182,7 @@ def _returned(schema: pa.Schema) -> StructType:
 
 
 def _files(system: filesystems.FileSystem, root: str) -> list[str]:
-    """The Parquet files at a path, in order."""
+    """Returns the Parquet files at a path, in order."""
     info = system.get_file_info(root)
     if info.type == filesystems.FileType.NotFound:
         raise HearithError(f"{root}: there is no such file")
@@ -192,11 +192,11 @@ def _files(system: filesystems.FileSystem, root: str) -> list[str]:
     return sorted(one.path for one in listed if one.is_file and one.path.endswith(".parquet"))
 
 
-def _count_in(known: _native.BfvColumnTotals, schema: pa.Schema, name: str) -> None:
-    """Counts a file's table in.
+def _count_in(known: _native.BfvAggregator, schema: pa.Schema, name: str) -> None:
+    """Registers a file's table.
 
     Raises:
-        TableError: it has rows of a table that was there before.
+        TableError: it has rows of an earlier table.
     """
     try:
         known.begin(schema)
@@ -208,13 +208,13 @@ def _count_in(known: _native.BfvColumnTotals, schema: pa.Schema, name: str) -> N
 
 
 def _tables(totals: pa.Schema) -> dict[bytes, bytes]:
-    """The entry of some totals that names the tables in them."""
+    """Returns the metadata entry of totals that names the tables they include."""
     (rows,) = (field for field in totals if _descriptions.counts_rows(field))
     return {name: text for name, text in rows.metadata.items() if name == _descriptions.TABLES.encode()}
 
 
 def _naming(totals: pa.Schema, tables: Mapping[bytes, bytes]) -> pa.Schema:
-    """The schema of totals that names the tables in them."""
+    """Returns the schema of totals, with the names of the tables they include."""
     named = [
         field.with_metadata({**field.metadata, **tables}) if _descriptions.counts_rows(field) else field
         for field in totals
@@ -223,5 +223,5 @@ def _naming(totals: pa.Schema, tables: Mapping[bytes, bytes]) -> pa.Schema:
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """How many partitions the session likes to have."""
+    """Returns the session's preferred number of partitions."""
     return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)

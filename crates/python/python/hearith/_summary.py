@@ -1,4 +1,4 @@
-"""What the columns of a table are, for people: which are encrypted, under which key, with which
+"""Human-readable summaries of tables: which columns are encrypted, under which key, with which
 headroom; never a value.
 """
 
@@ -18,8 +18,8 @@ _HEADS = ("column", "type", "key", "bits", "scale", "range", "additions")
 
 @dataclass(frozen=True)
 class Summary:
-    """The columns of a table, a row each: name and type, and of encrypted ones key, bits, scale,
-    range and additions with headroom.
+    """A summary with one row per column: name and type, and for encrypted columns key, bits, scale,
+    range and the additions that the headroom allows.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -27,7 +27,7 @@ class Summary:
 
     @classmethod
     def of(cls, table: Any) -> Summary:
-        """The summary of a table as `encrypt_columns` takes."""
+        """Summarises a table that `encrypt_columns` accepts."""
         found = as_table(table)
         counting: dict[str, str] = {}
         for entries in map(_descriptions.entries, found.schema):
@@ -45,7 +45,7 @@ class Summary:
         return "\n".join([self._caption(), *lines])
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML representation for notebooks."""
         head = "".join(f"<th>{name}</th>" for name in _HEADS)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
         return f"<table><caption>{self._caption()}</caption><tr>{head}</tr>{rows}</table>"

@@ -1,4 +1,4 @@
-"""Sums of encrypted numbers: of all of them, along axes, running ones, and by labels."""
+"""Sums of encrypted numbers: total, along axes, cumulative, and by label."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from hearith._encrypted import Encrypted
 from hearith._labels import distinct
 from hearith._native import Ciphertexts
 
-#: Numbers that are added up in one step for a group.
+#: Numbers summed in one step for a group.
 PART = 256
 
 
 def total(numbers: Encrypted, progress: bool) -> Encrypted:
-    """The sum of all numbers; of none it is 0."""
+    """Returns the sum of all numbers, which is 0 if there are none."""
     key, rows = numbers.key.native, numbers.rows
     if key.batch_rows(len(rows)):
-        return numbers.holding(key.sum(rows), (), bound=numbers.bound * max(1, numbers.size))
+        return numbers.replaced(key.sum(rows), (), bound=numbers.bound * max(1, numbers.size))
     partial = joined(len(rows), lambda start, stop: key.sum(rows.range(start, stop)), progress, "adding")
-    return numbers.holding(key.sum(partial), (), bound=numbers.bound * max(1, numbers.size))
+    return numbers.replaced(key.sum(partial), (), bound=numbers.bound * max(1, numbers.size))
 
 
 def total_along(numbers: Encrypted, axis: int) -> Encrypted:
-    """The sums along an axis."""
+    """Returns the sums along an axis."""
     length, shape = numbers.shape[axis], _shapes.without(numbers.shape, axis)
     groups = np.moveaxis(_shapes.places(numbers.shape), axis, -1).reshape(math.prod(shape), length).tolist()
     totals = sum_groups(numbers, groups)
-    return numbers.holding(totals, shape, bound=numbers.bound * max(1, length))
+    return numbers.replaced(totals, shape, bound=numbers.bound * max(1, length))
 
 
-def running(numbers: Encrypted, axis: int) -> Encrypted:
-    """The sums of the numbers up to each along an axis: pairs, then pairs of pairs, in as many
-    steps as its length has bits.
+def cumsum(numbers: Encrypted, axis: int) -> Encrypted:
+    """Returns the cumulative sums along an axis: of pairs, then of pairs of pairs, in log2(length)
+    steps.
     """
     length, native = numbers.shape[axis], numbers.key.native
     order = np.moveaxis(_shapes.places(numbers.shape), axis, 0)
@@ -54,11 +54,14 @@ def running(numbers: Encrypted, axis: int) -> Encrypted:
         rows = rows.range(0, ahead).concat([joined(end - ahead, added_up(rows, ahead))])
         step *= 2
     back = np.moveaxis(_shapes.places(order.shape), 0, axis)
-    return numbers.holding(rows, order.shape, bound=numbers.bound * max(1, length)).selected(back)
+    return numbers.replaced(rows, order.shape, bound=numbers.bound * max(1, length)).selected(back)
 
 
 def sum_groups(numbers: Encrypted, groups: list[list[int]]) -> Ciphertexts:
-    """The sum of each group of rows: parts of groups first, so that no single step takes long."""
+    """Returns the sum of each group of rows.
+
+    Large groups are summed in parts, so that no single step takes long.
+    """
     native, rows = numbers.key.native, numbers.rows
     if native.batch_rows(len(rows)):
         return native.sum_groups(rows, groups)
@@ -74,7 +77,7 @@ def sum_groups(numbers: Encrypted, groups: list[list[int]]) -> Ciphertexts:
 def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callable[[int, int], Ciphertexts]:
     def piece(start: int, stop: int) -> Ciphertexts:
         some = groups[start:stop]
-        # Of the rows that are meant alone: all of them would be read for each piece.
+        # Selects only the rows needed, since each piece would otherwise read all of them.
         ends = np.cumsum([0, *(len(group) for group in some)]).tolist()
         places = [list(range(first, last)) for first, last in pairwise(ends)]
         found: Ciphertexts = native.sum_groups(rows.select([row for group in some for row in group]), places)
@@ -84,8 +87,8 @@ def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callabl
 
 
 def totals_by(numbers: Encrypted, *groupings: Any) -> list[tuple[npt.NDArray[Any], Encrypted]]:
-    """For each grouping, which has a label for every number, the distinct labels in ascending order
-    and the sum of each one's numbers.
+    """Returns, for each grouping with one label per number, the distinct labels in ascending order
+    and the sum of the numbers of each label.
     """
     found = [_grouped(numbers, labels) for labels in groupings]
     totals = sum_groups(numbers, [group for _, groups in found for group in groups])
@@ -93,13 +96,13 @@ def totals_by(numbers: Encrypted, *groupings: Any) -> list[tuple[npt.NDArray[Any
     for names, groups in found:
         largest = max((len(group) for group in groups), default=1)
         rows = totals.range(start, start + len(names))
-        results.append((names, numbers.holding(rows, (len(names),), bound=numbers.bound * largest)))
+        results.append((names, numbers.replaced(rows, (len(names),), bound=numbers.bound * largest)))
         start += len(names)
     return results
 
 
 def _grouped(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], list[list[int]]]:
-    """The distinct labels in ascending order, and the rows that have each."""
+    """Returns the distinct labels in ascending order, and the rows of each label."""
     names, places = distinct(labels, numbers.shape)
     order = np.argsort(places, kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]

@@ -1,6 +1,7 @@
-"""Tables that other libraries have had in hand: described again, and renamed as a whole.
+"""Restores descriptions of tables that other libraries processed, and renames columns with their
+companions.
 
-`hearith.describe` and `hearith.rename` are what people call."""
+`hearith.describe` and `hearith.rename` are the public interface."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from hearith.errors import TableError
 
 
 def describe(table: Any, like: Any) -> pa.Table:
-    """`hearith.describe`."""
+    """Implements `hearith.describe`."""
     if isinstance(like, str | PathLike):
         schema = pq.read_schema(fspath(like))
     else:
@@ -27,10 +28,10 @@ def describe(table: Any, like: Any) -> pa.Table:
 
 
 def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with the descriptions of the columns of the same names in a schema.
+    """Adds the descriptions of a schema to the columns of the same names.
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is
+        TableError: the values of a described column have another length here, or its companion is
             missing.
     """
     companions = {name for field in schema for name in _descriptions.counts(_descriptions.entries(field))}
@@ -50,9 +51,9 @@ def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
         try:
             column = table.column(index).cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
+            text = f"does not match its description: {field.type} cannot be converted to {kind}"
             raise TableError(text, column=field.name, kind="differs") from error
-        # Counts are never null: nothing added is 0.
+        # Counts are never null: without additions they are 0.
         column = column.fill_null(0) if kind == pa.uint64() else column
         nullable = kind != pa.uint64()
         table = table.set_column(index, pa.field(field.name, kind, nullable, metadata), column)
@@ -60,12 +61,12 @@ def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def storage(field: pa.Field) -> pa.DataType:
-    """The type in which a column's values are stored."""
+    """Returns the storage type of a column's values."""
     return getattr(field.type, "storage_type", field.type)
 
 
 def rename(table: Any, names: Mapping[str, str]) -> Any:
-    """`hearith.rename`."""
+    """Implements `hearith.rename`."""
     library = type(table).__module__.partition(".")[0]
     framed = library in ("pandas", "polars") and not hasattr(table, "to_frame")
     schema = as_table(table.head(0) if framed else table).schema
@@ -79,8 +80,10 @@ def rename(table: Any, names: Mapping[str, str]) -> Any:
 
 
 def _with_companions(schema: pa.Schema, names: Mapping[str, str]) -> dict[str, str]:
-    """Old and new names, with those of the companions of encrypted columns; packed ones count for
-    columns that keep their names.
+    """Returns old and new names, including those of the companions of encrypted columns.
+
+    The companions of packed columns keep their names, as they count additions for the columns
+    within.
     """
     every = dict(names)
     for old, new in names.items():
@@ -88,7 +91,7 @@ def _with_companions(schema: pa.Schema, names: Mapping[str, str]) -> dict[str, s
             raise TableError("there is no such column", column=old, kind="no_such_column")
         entries = _descriptions.entries(schema.field(old))
         if entries.get(_descriptions.SCHEME) == _descriptions.WHOLE:
-            text = "encrypted whole, under this name: decrypt it first"
+            text = "a BFV column is bound to its name: decrypt it first"
             raise TableError(text, column=old, kind="whole")
         companions = _descriptions.companions(entries)
         if len(companions) == 1 and companions[0] in schema.names:

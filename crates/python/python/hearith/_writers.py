@@ -1,5 +1,5 @@
-"""What pandas and NumPy write of encrypted numbers: not what cells show, which would lose the
-numbers.
+"""Prevents pandas and NumPy from writing the displayed text of encrypted numbers, which would lose
+them.
 """
 
 from __future__ import annotations
@@ -8,47 +8,49 @@ import inspect
 from collections.abc import Iterator
 from types import FrameType
 
-#: What of pandas writes cells as text that nobody reads back, by its module; and functions in any
-#: module of pandas and NumPy that do.
+#: pandas modules that write elements as text that cannot be read back, with the name of the public
+#: method; and functions with that effect in any module of pandas and NumPy.
 _WRITERS = {
     "pandas.io.formats.csvs": "to_csv",
     "pandas.io.formats.excel": "to_excel",
     "pandas.io.formats.xml": "to_xml",
 }
 _FUNCTIONS = ("savetxt", "to_csv", "to_excel", "to_latex", "to_markdown", "to_xml")
-#: Packages whose calls may be between a writer and a number; templates of Jinja have none.
+#: Packages whose frames may lie between a writer and a number; Jinja templates have no package.
 _BETWEEN = ("pandas", "numpy", "hearith", "jinja2", "tabulate", "")
-#: Compares arrays of objects, and takes a `TypeError` for an answer.
+#: The pandas module that compares object arrays, and converts a `TypeError` to a result.
 _COMPARES = "pandas.core.ops.array_ops"
 
 
 def check_kept(*, also: tuple[str, ...] = ()) -> None:
-    """Checks that no writer of text, nor another function named in `also`, asks for the numbers:
-    the libraries have no other sign of that.
+    """Checks that no text writer, nor a function named in `also`, is reading the numbers.
+
+    Only the call stack shows this.
 
     Raises:
-        TypeError: one does, and would write what cells show, from which nobody has the numbers.
+        TypeError: a writer is reading them, and would write text from which the numbers cannot be
+            recovered.
     """
     for frame in _callers():
         module = _module(frame)
         package, name = module.partition(".")[0], _WRITERS.get(module, frame.f_code.co_name)
         if package in ("pandas", "numpy") and name in (*_FUNCTIONS, *also):
-            text = "writes what cells show and would lose the encrypted numbers: write Parquet or Feather"
+            text = "writes cells as text and would lose the encrypted numbers: write Parquet or Feather"
             raise TypeError(f"{name} {text}, or decrypt first")
         if package not in _BETWEEN:
             return
 
 
 def refusal() -> type[TypeError | ValueError]:
-    """The error of a comparison: a `TypeError`, but a `ValueError` where pandas compares objects,
-    because it would answer False to a `TypeError`.
+    """Returns the error type of comparisons: `TypeError`, but `ValueError` where pandas compares
+    objects, since it converts a `TypeError` to False.
     """
     comparing = next((frame for frame in _callers() if not _module(frame).startswith("hearith.")), None)
     return ValueError if comparing is not None and _module(comparing) == _COMPARES else TypeError
 
 
 def _callers() -> Iterator[FrameType]:
-    """The frames of all calls, the latest first."""
+    """Yields all frames of the call stack, innermost first."""
     frame = inspect.currentframe()
     while frame is not None:
         yield frame

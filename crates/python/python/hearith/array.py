@@ -1,4 +1,4 @@
-"""Encrypted arrays that compute as NumPy's do, where that can be done without the private key."""
+"""Encrypted arrays that support the NumPy operations that need no private key."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 
 class EncryptedArray(Rows):
-    """Encrypted numbers under one public key, in an array of any shape, or a single one
-    (`shape == ()`).
+    """An array of numbers encrypted under one public key, of any shape; a scalar has `shape == ()`.
 
-    `+` and `-` take other encrypted arrays, plain numbers and plain arrays; `*`, `/` and `@` take
-    plain ones. Shapes go together as NumPy's do; slices, index arrays and masks, sums along an
-    axis, `len` and iteration do what they do there. Operands of different scales or divisors, which
-    are public, move to a common one exactly. What cannot be done without the private key is a
+    `+` and `-` accept encrypted arrays, plaintext numbers and plaintext arrays. `*`, `/` and `@`
+    accept plaintext operands only. Broadcasting, slices, index arrays, masks, sums along an axis,
+    `len` and iteration follow NumPy. Operands of different scales or divisors, which are public,
+    are converted exactly to a common one. Operations that would need the private key raise
     `TypeError`.
 
-    Plain numbers count exactly: a float stands for the shortest decimal that reads back as it, and
-    the result has the digits that it takes (`scale`). Quotients and means divide what is decrypted,
-    so nothing is rounded before; `decrypt` gives them as floats.
+    Plaintext operands are exact. A float stands for its shortest decimal that reads back as the
+    same float, and the result gets as many digits as it needs (`scale`). Quotients and means are
+    divided after decryption, so nothing is rounded earlier; `decrypt` returns them as floats.
 
-    The array knows how large its numbers can be: `bound` follows from the declared range and from
-    every operation since. Where a result could outgrow the key, the operation raises `RangeError`,
-    and so does a decryption that finds more than the bound: a number never wraps around unseen.
+    The array tracks how large its numbers can be: `bound` follows from the declared range and all
+    operations since. An operation whose result could exceed the key's capacity raises `RangeError`,
+    and so does a decryption that finds a number above the bound. Numbers never wrap around
+    silently.
 
-    Sums and products with plain numbers are not randomised: whoever knows the operand's ciphertexts
-    and sees the result can test guesses of the plain numbers. `rerandomise()` before handing on
-    what must hide them.
+    Sums and products with plaintext numbers are not randomised. Anyone who knows the operand's
+    ciphertexts and sees the result can test guesses of the plaintext numbers. Call `rerandomise()`
+    before you pass on results that must hide them.
 
     >>> import hearith as he, numpy as np
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -59,7 +59,7 @@ class EncryptedArray(Rows):
 
     def __add__(self, other: EncryptedArray | Numbers) -> EncryptedArray:
         if type(other) is EncryptedArray:
-            # Nothing to look for in it: additions of single numbers come by the thousand.
+            # Fast path without `collected`, since scalar additions come in large numbers.
             return EncryptedArray(_arithmetic.added(self.content, other.content, False))
         return self.add(other)
 
@@ -100,14 +100,14 @@ class EncryptedArray(Rows):
         return EncryptedArray(_products.product(self.content, _plain(other), transposed=True))
 
     def add(self, other: EncryptedArray | Numbers, *, progress: bool = False) -> EncryptedArray:
-        """`self + other`, with a progress bar if asked for."""
+        """Returns `self + other`; `progress` shows a progress bar."""
         other = collected(other)
         if isinstance(other, EncryptedArray):
             return EncryptedArray(_arithmetic.added(self.content, other.content, progress))
         return EncryptedArray(_arithmetic.added_plain(self.content, other, progress))
 
     def subtract(self, other: EncryptedArray | Numbers, *, progress: bool = False) -> EncryptedArray:
-        """`self - other`, with a progress bar if asked for."""
+        """Returns `self - other`; `progress` shows a progress bar."""
         other = collected(other)
         if isinstance(other, EncryptedArray):
             return EncryptedArray(_arithmetic.subtracted(self.content, other.content, progress))
@@ -122,14 +122,16 @@ class EncryptedArray(Rows):
         rounding: bool = False,
         progress: bool = False,
     ) -> EncryptedArray:
-        """Products with plain numbers.
+        """Returns the products with plaintext numbers.
 
-        Factors multiply as they are: a decimal adds its digits to the scale of the result, a float
-        those of the shortest decimal that reads back as it (beside numbers on a power of sixteen,
-        it adds its own binary digits). `scale` (decimal digits kept of the factors) or `exponent`
-        (power of sixteen) keeps so many, and with `rounding` rounds factors that have more. The
-        time depends on the length of the largest factor in bits, and on no factor's value. A
-        multiple by 0 is a ciphertext that anybody recognises until it is randomised.
+        By default, factors are exact. A decimal adds its digits to the scale of the result; a float
+        adds those of its shortest decimal that reads back as the same float. If the array's numbers
+        are scaled by a power of sixteen, a float adds its own binary digits. `scale` (decimal
+        digits) or `exponent` (power of sixteen) sets the digits kept of the factors; `rounding`
+        rounds factors that have more.
+
+        The time depends on the bit length of the largest factor, but not on the factors' values. A
+        product with 0 is a ciphertext that anyone can recognise until it is randomised.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -145,15 +147,15 @@ class EncryptedArray(Rows):
         return EncryptedArray(product)
 
     def divide(self, divisor: Numbers) -> EncryptedArray:
-        """Quotients by plain numbers, which are exact until they are decrypted: as floats, the
-        nearest to them.
+        """Returns the quotients by plaintext numbers.
 
-        A single divisor that is a whole number costs nothing and leaves the ciphertexts as they
-        are. Different divisors have a common multiple, which takes headroom.
+        Quotients stay exact until decryption, which returns the nearest floats. A single integer
+        divisor costs nothing and leaves the ciphertexts unchanged. Different divisors are converted
+        to a common multiple, which uses headroom.
 
         Raises:
-            ScaleError: their common multiple exceeds the key.
-            ZeroDivisionError: one is 0.
+            ScaleError: the common multiple exceeds the key's capacity.
+            ZeroDivisionError: a divisor is 0.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -171,15 +173,16 @@ class EncryptedArray(Rows):
         initial: EncryptedArray | Number | None = None,
         progress: bool = False,
     ) -> EncryptedArray:
-        """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one
-        number that number's ciphertext itself. `keepdims` leaves the length 1 along the axes that
-        are gone. `initial` is added to each sum.
+        """Returns the sum of all numbers, or the sums along one or more axes.
+
+        The sum of no numbers is 0. The sum of one number is that number's own ciphertext.
+        `keepdims` keeps the summed axes with length 1. `initial` is added to each sum.
 
         Raises:
-            TypeError: a `dtype` is asked for that is not `object`.
+            TypeError: `dtype` is given and is not `object`.
         """
         if dtype is not None and np.dtype(dtype) != object:
-            raise TypeError(f"encrypted numbers have no sums of dtype {np.dtype(dtype)}: decrypt them first")
+            raise TypeError(f"encrypted numbers cannot be summed as {np.dtype(dtype)}: decrypt them first")
         if axis is None:
             content = _sums.total(self.content, progress)
         else:
@@ -190,11 +193,12 @@ class EncryptedArray(Rows):
         return total if initial is None else total + initial
 
     def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False) -> EncryptedArray:
-        """The mean of all numbers, or those along an axis or several: the sum, divided by how many
-        there are when it is decrypted.
+        """Returns the mean of all numbers, or the means along one or more axes.
+
+        The sum is divided by the count at decryption.
 
         Raises:
-            ShapeError: there are none.
+            ShapeError: there are no numbers.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -203,25 +207,25 @@ class EncryptedArray(Rows):
         """
         count = self.size if axis is None else math.prod(self.shape[one] for one in _shapes.axes_of(axis, self.shape))
         if count == 0:
-            raise ShapeError("the mean of no numbers", kind="dimensions")
+            raise ShapeError("the mean of no numbers is undefined", kind="dimensions")
         return self.sum(axis, keepdims=keepdims) / count
 
     def cumsum(self, axis: SupportsIndex | None = None) -> EncryptedArray:
-        """The sums of the numbers up to each, row by row or along an axis."""
+        """Returns the cumulative sums, of the flattened array or along an axis."""
         array = self.ravel() if axis is None else self
-        return EncryptedArray(_sums.running(array.content, _shapes.axis_of(axis or 0, array.shape)))
+        return EncryptedArray(_sums.cumsum(array.content, _shapes.axis_of(axis or 0, array.shape)))
 
     def sum_by(self, labels: Any) -> tuple[npt.NDArray[Any], EncryptedArray]:
-        """The distinct labels in ascending order and the sum of each one's numbers.
+        """Returns the distinct labels in ascending order, and the sum of the numbers of each label.
 
-        Labels come back as they were given: in an array of their type, or of objects where they
-        have several types or NumPy's integers cannot hold them. NaN is one label, the largest
-        number; 0 and -0 are one. The total of a label that occurs once is the ciphertext of its row
-        itself, and can be recognised as such; `rerandomise()` ends that.
+        Labels keep their type: they are returned in an array of that type, or of objects if there
+        are several types or NumPy's integers cannot hold them. NaN is a single label and sorts
+        last; 0 and -0 are one label. The total of a label that occurs once is the ciphertext of its
+        row, and can be recognised as such; `rerandomise()` prevents this.
 
         Raises:
             NullError: a label is missing.
-            ShapeError: there are not as many labels as numbers.
+            ShapeError: the number of labels differs from the number of rows.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -233,12 +237,13 @@ class EncryptedArray(Rows):
         return names, EncryptedArray(totals)
 
     def sums_by(self, groupings: Iterable[Any]) -> list[tuple[npt.NDArray[Any], EncryptedArray]]:
-        """What `sum_by` gives for each of several groupings, such as the bins of every feature.
+        """Returns the result of `sum_by` for each of several groupings, such as the bins of every
+        feature.
 
-        On a graphics card the numbers are sent once, not once a grouping.
+        The numbers are sent to a graphics card once, not once per grouping.
 
         Raises:
-            NullError, ShapeError: as `sum_by`.
+            NullError, ShapeError: as in `sum_by`.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -250,19 +255,21 @@ class EncryptedArray(Rows):
         return [(names, EncryptedArray(totals)) for names, totals in found]
 
     def trace(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> EncryptedArray:
-        """The sums of diagonals of two axes."""
+        """Returns the sums of the diagonals of two axes."""
         return self.diagonal(offset, axis1, axis2).sum(-1)
 
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
-        """Sums of the products with plain weights, a vector or the columns of a matrix, as of
-        `np.dot`; products with a single number.
+        """Returns the dot product with plaintext weights, a vector or a matrix, like `np.dot`.
 
-        The result is not randomised: whoever knows the ciphertexts can test guesses of the weights.
+        A scalar weight multiplies each number.
+
+        The result is not randomised: anyone who knows the ciphertexts can test guesses of the
+        weights.
         """
         return EncryptedArray(_products.dot(self.content, _plain(weights), progress))
 
     def rescale(self, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
-        """The same numbers with more digits after the point.
+        """Returns the same numbers with more digits after the point.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -272,19 +279,21 @@ class EncryptedArray(Rows):
         return EncryptedArray(_arithmetic.moved(self.content, Encoding.of(scale, exponent)))
 
     def rerandomise(self, *, progress: bool = False) -> EncryptedArray:
-        """The same numbers in ciphertexts that nobody can link to these without the private key."""
+        """Returns the same numbers in ciphertexts that cannot be linked to these without the
+        private key.
+        """
         return EncryptedArray(_arithmetic.rerandomised(self.content, progress))
 
-    # In and out
+    # Conversion
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another, big-endian, twice the bytes of n each."""
+        """Returns the concatenated ciphertexts, big-endian, each twice as long as n in bytes."""
         return self.content.to_bytes()
 
     def tolist(self) -> Any:
-        """The numbers as single encrypted ones, in lists nested as deep as the array has
-        dimensions: what NumPy gives of plain numbers. A single number is itself. `decrypt` takes
-        such lists.
+        """Returns the numbers as encrypted scalars, in lists nested like those of NumPy's `tolist`.
+
+        A scalar returns itself. `decrypt` accepts such lists.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -295,9 +304,11 @@ class EncryptedArray(Rows):
         return self if self.shape == () else [row.tolist() for row in self]
 
     def ciphertexts(self) -> list[int]:
-        """The ciphertexts as integers in [1, n^2), in row-major order: what `ciphertext()` of
-        python-paillier's numbers gives. Sums of these integers mean nothing; `to_phe` writes them
-        with their exponents."""
+        """Returns the ciphertexts as integers in [1, n^2), in row-major order, like `ciphertext()`
+        of python-paillier's numbers.
+
+        Sums of these integers have no meaning. `to_phe` exports ciphertexts with their exponents.
+        """
         data, width = self.to_bytes(), self.content.width
         return [int.from_bytes(data[row : row + width], "big") for row in range(0, len(data), width)]
 
@@ -311,61 +322,62 @@ class EncryptedArray(Rows):
         exponent: int | None = None,
         range: Number | None = None,
     ) -> EncryptedArray:
-        """Ciphertexts from their bytes; `range` bounds the numbers they hold (by default 2^63 - 1
-        units).
+        """Reads ciphertexts from bytes. `range` bounds their numbers (by default 2^63 - 1 units).
 
         Raises:
-            CiphertextError: a row is no ciphertext of this key, or the bytes are not a whole number
-                of rows.
+            CiphertextError: a row is not a ciphertext of this key, or the bytes are not a whole
+                number of rows.
         """
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)
         return cls(Encrypted(key, read_ciphertexts(key, data), encoding, bound))
 
     def to_arrow(self) -> pa.Array:
-        """An Arrow array of the extension type `hearith.arrow.EncryptedType` (needs `pyarrow`)."""
+        """Returns an Arrow array of the extension type `hearith.arrow.EncryptedType` (needs
+        `pyarrow`).
+        """
         from hearith.arrow import to_arrow
 
         return to_arrow(self.content)
 
     @classmethod
     def from_arrow(cls, key: ComputingKey, column: Any) -> EncryptedArray:
-        """The numbers of an Arrow array or chunked array of that extension type, or of a column of
-        an encrypted table.
+        """Reads an Arrow array or chunked array of that extension type, or a column of an encrypted
+        table.
 
         Raises:
             KeyMismatchError: the column is encrypted under another key.
-            TableError: it is not encrypted, is packed, or holds nulls.
+            TableError: the column is not encrypted, is packed, or contains nulls.
         """
         from hearith.arrow import from_arrow
 
         return cls(from_arrow(key, column))
 
     def to_phe(self) -> list[str]:
-        """The numbers in python-paillier's JSON, `{"v": "...", "e": -8}` each; `PublicKey.from_phe`
-        reads it.
+        """Returns the numbers in python-paillier's JSON, `{"v": "...", "e": -8}` each, which
+        `PublicKey.from_phe` reads.
 
-        The ciphertexts go as they are: `rerandomise()` results first where plain operands must stay
-        hidden.
+        The ciphertexts are exported unchanged. Call `rerandomise()` first if plaintext operands
+        must stay hidden.
 
         Raises:
-            ScaleError: the numbers stand on a power of ten.
+            ScaleError: the numbers are scaled by a power of ten.
         """
         return _phe_json.write(self.ciphertexts(), self.encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Key id, encoding, bound and ciphertexts; the key stays behind."""
+        """Pickles key id, encoding, bound and ciphertexts, but not the key."""
         content = self.content
         encoding = (content.encoding.base, content.encoding.exponent, content.encoding.divisor)
         state = (content.key_id, content.bits, encoding, content.bound, content.shape, self.to_bytes())
         return _restore, state
 
     if TYPE_CHECKING:
-        # To type checkers, an array of numbers that are encrypted arrays themselves: `np.sum` of it
-        # is one.
+        # For type checkers, the elements of an encrypted array are encrypted arrays, so that
+        # `np.sum` returns one.
         def __array__(self) -> np.ndarray[Any, np.dtype[Element]]: ...
 
-    # NumPy's functions: hearith._numpy says which, and what they do.
+    # NumPy functions are dispatched to hearith._numpy.
 
     __array_ufunc__ = _numpy.Operators()
 
@@ -378,14 +390,14 @@ class EncryptedArray(Rows):
 if TYPE_CHECKING:
 
     class Element(EncryptedArray, np.object_):  # type: ignore[misc]
-        """What NumPy's type declarations take for an element of an encrypted array."""
+        """The element type of an encrypted array, as NumPy's type declarations see it."""
 
 
 def encrypted(array: Any) -> Encrypted:
-    """What an encrypted array is made of.
+    """Returns the content of an encrypted array.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the argument is not an encrypted array.
     """
     if not isinstance(array, EncryptedArray):
         raise TypeError(f"an EncryptedArray is needed, not {type(array).__name__}")
@@ -393,7 +405,7 @@ def encrypted(array: Any) -> Encrypted:
 
 
 def _plain(operand: Any) -> Any:
-    """An operand of a product, which must not be encrypted."""
+    """Returns an operand of a product, after checking that it is not encrypted."""
     if isinstance(collected(operand), EncryptedArray):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
     return operand
@@ -402,5 +414,5 @@ def _plain(operand: Any) -> Any:
 def _restore(
     key_id: str, bits: int, encoding: tuple[int, int, int], bound: int, shape: tuple[int, ...], data: bytes
 ) -> EncryptedArray:
-    """An unpickled array."""
+    """Restores a pickled array."""
     return EncryptedArray(Encrypted.pending(key_id, bits, Encoding(*encoding), bound, shape, data))

@@ -1,8 +1,8 @@
 """Encrypted numbers as Arrow data: an extension type over fixed-size binary.
 
-The type says scheme, key id, bits, encoding, range and headroom; the ciphertexts are big-endian,
-twice the bytes of n each. In an encrypted table the field's metadata say the same in the entries
-`hearith.*`, which the command line and other programs read.
+The type describes scheme, key id, bits, encoding, range and headroom. Ciphertexts are big-endian,
+each twice as long as n in bytes. In an encrypted table, the field's metadata repeat the description
+in the entries `hearith.*`, which the command line and other programs read.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from hearith._encrypted import Encrypted, ciphertext_bytes, read_ciphertexts
 from hearith.encoding import Encoding
 from hearith.errors import KeyMismatchError, ShapeError, TableError
 
-#: Name of the extension type.
+#: The name of the extension type.
 NAME = "hearith.paillier"
 
 
 @dataclass(frozen=True)
 class Description:
-    """What an encrypted column is.
+    """The description of an encrypted column.
 
-    With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each. A
-    column of a table also says of which plain ones it was made, and which columns count their
-    additions."""
+    With `encoding == "slots"` there is one scale and range per slot, otherwise one of each. A
+    column of a table also names the plaintext columns it was made from, and the columns that count
+    its additions.
+    """
 
     key: str
     bits: int
@@ -48,20 +49,20 @@ class Description:
 
     @property
     def width(self) -> int:
-        """Bytes of a ciphertext."""
+        """The size of a ciphertext in bytes."""
         return ciphertext_bytes(self.bits)
 
     @property
     def bound(self) -> int:
-        """Largest magnitude of an encrypted integer, with all additions that there is headroom
-        for.
+        """The largest magnitude of an encrypted integer after all additions that the headroom
+        allows.
         """
         steps: int = 16**-self.exponent
         return max(self.ranges) * steps * self.max_additions
 
     @classmethod
     def of_field(cls, field: pa.Field) -> Description:
-        """The description in the metadata of a field of an encrypted table."""
+        """Reads the description from the metadata of a field of an encrypted table."""
         entries = _descriptions.entries(field).items()
         text = {name.removeprefix(_descriptions.PREFIX): value for name, value in entries}
         return cls(
@@ -80,7 +81,9 @@ class Description:
 
     @classmethod
     def of_bound(cls, key: str, bits: int, encoding: Encoding, bound: int) -> Description:
-        """The description of integers of at most `bound` in magnitude that are of no table."""
+        """Returns the description of integers of at most `bound` in magnitude that do not belong to
+        a table.
+        """
         steps = 16**-encoding.exponent if encoding.base == 16 else 1
         return cls(
             key=key,
@@ -93,7 +96,7 @@ class Description:
         )
 
     def entries(self) -> dict[str, str]:
-        """The entries that say the same in the metadata of a field."""
+        """Returns the same description as entries of a field's metadata."""
         text = {
             "scheme": self.scheme,
             "key": self.key,
@@ -115,12 +118,12 @@ class Description:
 
 
 class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
-    """The type of encrypted numbers: fixed-size binary, or the binary type that another library has
-    made of it.
+    """The type of encrypted numbers, stored as fixed-size binary, or as the binary type that
+    another library converted it to.
     """
 
     def __init__(self, description: Description, storage: pa.DataType | None = None) -> None:
-        """The type of columns so described."""
+        """Creates the type of columns with this description."""
         self.description = description
         super().__init__(pa.binary(description.width) if storage is None else storage, NAME)
 
@@ -130,8 +133,9 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
         return bool(self.storage_type == pa.binary(self.description.width))
 
     def __arrow_ext_serialize__(self) -> bytes:
-        """The description as JSON; ranges as text, since they exceed what JSON readers take for
-        integers.
+        """Returns the description as JSON.
+
+        Ranges are text, since they exceed the integers of JSON readers.
         """
         entries = asdict(self.description)
         entries["ranges"] = [str(range) for range in self.description.ranges]
@@ -139,7 +143,7 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
 
     @classmethod
     def __arrow_ext_deserialize__(cls, storage_type: Any, serialized: bytes) -> EncryptedType:
-        """The type from its JSON."""
+        """Reads the type from its JSON."""
         try:
             entries = json.loads(serialized)
             entries["scales"] = tuple(int(scale) for scale in entries["scales"])
@@ -155,15 +159,15 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
         return cls(description, storage_type)
 
     def __eq__(self, other: object) -> bool:
-        """Whether columns of both types may be one column: pyarrow compares names and storage alone
-        and would join integers of different scales, or under different keys.
+        """Whether columns of both types may be one column. pyarrow compares only names and storage,
+        and would join integers of different scales or keys.
         """
         if not isinstance(other, EncryptedType):
             return False
         return bool(self.description == other.description and self.storage_type == other.storage_type)
 
     def __ne__(self, other: object) -> bool:
-        # pyarrow's own types answer this one too.
+        # pyarrow's own types define this one too.
         return not self == other
 
     def __hash__(self) -> int:
@@ -172,28 +176,29 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedType, (self.description, self.storage_type)
 
-    #: What makes pandas' type of this one. It computes with arrays, which become columns of this
-    #: type: so the package puts it here.
+    #: Creates the pandas dtype of this type. The package sets it, since the dtype depends on
+    #: arrays, which depend on this module.
     pandas_type: ClassVar[Callable[[EncryptedType], Any]]
 
     def to_pandas_dtype(self) -> Any:
-        """In pandas a column keeps its type: `to_pandas`, filters, `to_parquet` and the way back
-        leave it as it is.
+        """Returns the pandas dtype, so that a column keeps its type in `to_pandas`, filters,
+        `to_parquet` and the way back.
         """
         return type(self).pandas_type(self)
 
 
 def register() -> None:
-    """Makes the type known to Arrow in this process; importing `hearith` and `pyarrow`, in
-    whichever order, does this.
+    """Registers the type with Arrow in this process.
+
+    Importing `hearith` and `pyarrow`, in either order, calls this.
     """
-    # Known already, if the module was loaded a second time.
+    # The type is already registered if the module was loaded a second time.
     with suppress(pa.ArrowKeyError):
         pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))
 
 
 def to_arrow(numbers: Encrypted) -> pa.ExtensionArray:
-    """`EncryptedArray.to_arrow`."""
+    """Implements `EncryptedArray.to_arrow`."""
     encoding = numbers.encoding.undivided()
     if len(numbers.shape) > 1:
         raise ShapeError(f"a column has one dimension, not {len(numbers.shape)}: ravel() the array", kind="dimensions")
@@ -203,23 +208,23 @@ def to_arrow(numbers: Encrypted) -> pa.ExtensionArray:
 
 
 def from_arrow(key: ComputingKey, column: Any) -> Encrypted:
-    """`EncryptedArray.from_arrow`."""
+    """Implements `EncryptedArray.from_arrow`."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     if not isinstance(whole.type, EncryptedType):
         text = f"a column of {whole.type} is not encrypted"
-        text += ", or its table has not passed hearith.arrow.extended, which restores the type"
+        text += ", or its table lost the type: hearith.arrow.extended restores it"
         raise TableError(text, kind="not_encrypted")
     description = whole.type.description
     if description.key != key.id:
         text = f"encrypted under key {description.key}, but the key given is {key.id}"
         raise KeyMismatchError(text, kind="wrong_key")
     if description.encoding == "slots":
-        text = "a packed column holds several numbers a row: use sum_columns and decrypt_columns"
+        text = "a packed column holds several numbers per row: use sum_columns and decrypt_columns"
         raise TableError(text, kind="packed")
     if whole.null_count:
-        text = f"{whole.null_count} rows are null: an EncryptedArray has a number in each"
+        text = f"{whole.null_count} rows are null, but every row of an EncryptedArray holds a number"
         raise TableError(text, kind="missing")
     encoding = read_encoding(description)
     fixed = _of_type(EncryptedType(description), whole)
@@ -227,18 +232,19 @@ def from_arrow(key: ComputingKey, column: Any) -> Encrypted:
 
 
 def read_encoding(description: Description) -> Encoding:
-    """How the numbers of a column that is not packed are encoded."""
+    """Returns the encoding of the numbers in a column that is not packed."""
     if description.encoding == "base16":
         return Encoding.of(exponent=description.exponent)
     return Encoding.of(scale=description.scales[0])
 
 
 def extended(table: pa.Table) -> pa.Table:
-    """The table with its encrypted columns as the extension type and with their descriptions, where
-    it has lost some of that: files that the command line wrote have plain binary described by its
-    field's metadata, other libraries keep the type and neither the metadata nor the width. The
-    descriptions have the names that the columns have now. Outer joins leave columns that count with
-    nulls, in pandas as floats: where nothing is encrypted they count nothing.
+    """Restores the extension type and the descriptions of encrypted columns.
+
+    Files from the command line have plain binary columns described by their field's metadata; other
+    libraries keep the type but lose the metadata and the width. Descriptions get the current column
+    names. Outer joins put nulls into counting columns, which pandas turns into floats: where the
+    number is null too, the count becomes 0.
     """
     for index, field in enumerate(table.schema):
         if needs_extending(field):
@@ -251,13 +257,13 @@ def extended(table: pa.Table) -> pa.Table:
 
 
 def extended_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema that `extended` gives a table of this one."""
+    """Returns the schema of `extended` for a table with this schema."""
     return extended(schema.empty_table()).schema
 
 
 def _counting(table: pa.Table) -> pa.Table:
-    """The table with the counts of its encrypted columns as integers again, and 0 where an outer
-    join has put nulls into both. What is no count stays as it is, for the kernel to reject.
+    """Restores the counts of encrypted columns as integers, with 0 where an outer join put nulls
+    into both columns. Leaves invalid counts for the kernel to reject.
     """
     for field in table.schema:
         if not isinstance(field.type, EncryptedType):
@@ -280,9 +286,7 @@ def _counting(table: pa.Table) -> pa.Table:
 
 
 def _named(table: pa.Table) -> pa.Table:
-    """The table with encrypted columns described by the names that they have now, where somebody
-    has renamed them.
-    """
+    """Updates the descriptions of encrypted columns that have been renamed."""
     counting = {field.name for field in table.schema if field.type == pa.uint64()}
     for index, field in enumerate(table.schema):
         changed = _descriptions.renamed(field, counting)
@@ -300,7 +304,7 @@ def _named(table: pa.Table) -> pa.Table:
 
 
 def _with_entries(field: pa.Field, entries: dict[str, str]) -> dict[bytes, bytes]:
-    """A field's metadata with other entries in place of those of the same names."""
+    """Returns a field's metadata with entries added or replaced."""
     return {**(field.metadata or {}), **{name.encode(): text.encode() for name, text in entries.items()}}
 
 
@@ -312,10 +316,10 @@ def needs_extending(field: pa.Field) -> bool:
 
 
 def _of_type(kind: EncryptedType, chunk: pa.Array) -> pa.Array:
-    """Ciphertexts as an array of the type.
+    """Converts ciphertexts to an array of the type.
 
     Raises:
-        TableError: one has another length than the type's ciphertexts have.
+        TableError: a ciphertext's length does not match the type.
     """
     stored = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
     try:
@@ -326,7 +330,7 @@ def _of_type(kind: EncryptedType, chunk: pa.Array) -> pa.Array:
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    """Whether a type holds bytes of any length."""
+    """Whether a type holds variable-length bytes."""
     return kind in (pa.binary(), pa.large_binary(), pa.binary_view())
 
 

@@ -1,8 +1,8 @@
-"""BFV, a lattice scheme, for whole vectors and columns: thousands of numbers a ciphertext, and
-fast.
+"""BFV, a lattice scheme for batched (SIMD-packed) vectors and columns, with thousands of numbers
+per ciphertext.
 
-Vectors are encrypted, added up and weighed whole; of a table's column come sums by groups.
-docs/how-to/choosing.md says when to take it rather than Paillier.
+Vectors can be encrypted, added and weighted as a whole. Columns of tables can be summed by group.
+docs/how-to/choosing.md compares BFV with Paillier.
 
 >>> import hearith as he, numpy as np
 >>> public, private = he.generate_keypair(scheme="bfv")
@@ -37,18 +37,19 @@ if TYPE_CHECKING:
 
 __all__ = ["EncryptedTotals", "EncryptedVector", "PrivateKey", "PublicKey", "generate_keypair"]
 
-#: The parameter set unless one chooses.
+#: The default parameter set.
 DEFAULT_PARAMETERS = "bfv-8192"
-#: Additions that there is headroom for unless one chooses.
+#: The default number of additions that the headroom allows.
 DEFAULT_ADDITIONS = 2**32
 
 
 class _EncryptionKey(ABC):
-    """What public and private keys have in common: both encrypt, the private key in half the
-    bytes.
+    """The common base of public and private keys.
+
+    Both encrypt; the private key's ciphertexts have half the size.
     """
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: rust.BfvPublicKey | rust.BfvPrivateKey
 
     @property
@@ -68,12 +69,12 @@ class _EncryptionKey(ABC):
 
     @property
     def slots(self) -> int:
-        """How many numbers a ciphertext holds."""
+        """The number of slots in a ciphertext."""
         return self.public.native.slots
 
     @property
     def engine(self) -> str:
-        """What computes: `ifma`, `avx2` or `serial`."""
+        """The engine: `ifma`, `avx2` or `serial`."""
         return self.public.native.engine
 
     def encrypt(
@@ -86,27 +87,27 @@ class _EncryptionKey(ABC):
         rounding: bool = False,
         max_additions: int = DEFAULT_ADDITIONS,
     ) -> EncryptedVector:
-        """Encrypts a vector of numbers: a NumPy array, a list, a pandas or polars series, an Arrow
-        array.
+        """Encrypts a vector of numbers: a NumPy array, a list, a pandas or polars series, or an
+        Arrow array.
 
         Args:
-            values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
+            values: integers; with `scale` or `exponent` also floats, `Decimal` and `Fraction`.
             scale: decimal digits kept after the point, 0 to 38.
             exponent: instead of `scale`, the power of sixteen that the numbers are multiples of,
                 -512 to 0.
             range: largest magnitude of a number; by default 2^63 - 1 units of the last digit.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than
-                refusing them.
-            max_additions: how many numbers of that magnitude a result can hold: numbers that are
-                added up, times their weights.
+            rounding: rounds decimal numbers with more digits than `scale` half to even, instead of
+                rejecting them.
+            max_additions: how many numbers of that magnitude a result can hold, counting each
+                summed number times its weight.
 
         Raises:
             NullError: a value is missing.
-            NumberError: a value is no number.
+            NumberError: a value is not a number.
             RangeError: a number exceeds the range, or range and additions need more bits than the
                 parameter set has.
             ScaleError: a number has more digits after the point than are kept.
-            ShapeError: the values are no vector.
+            ShapeError: the values are not a vector.
         """
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)
@@ -131,15 +132,15 @@ class _EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams)
-        whole.
+        """Encrypts a column of a table as a batched column.
 
-        The result is a `pyarrow.Table` in which every `slots` rows the column has a cell with the
-        ciphertext of them all, and nulls between, followed by a companion column that counts
-        additions. It is what the command line `hearith` reads and writes as Parquet. Its rows stay
-        together and in their order: none can be taken out. Nulls stay nulls: sums pass over them.
+        Accepts tables of pyarrow, pandas or polars, or any exporter of Arrow streams, and returns a
+        `pyarrow.Table`. Every `slots` rows, the encrypted column has a cell with the ciphertext of
+        these rows, and nulls in between. A companion column that counts additions follows it. The
+        command line `hearith` reads and writes such tables as Parquet. The rows must stay complete
+        and in order; none can be removed. Nulls remain nulls, and sums skip them.
 
-        `scheme`, where it is given, has to be `bfv`.
+        `scheme`, if given, must be `bfv`.
         """
         from hearith.columns import ColumnOptions
 
@@ -158,8 +159,9 @@ class _EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts several columns whole; `columns` are names, or names with their
-        `hearith.columns.ColumnOptions`.
+        """Encrypts several columns of a table as batched columns.
+
+        `columns` are names, or names with their `hearith.columns.ColumnOptions`.
         """
         from hearith._bfv_tables import encrypt_columns
 
@@ -179,37 +181,37 @@ class _EncryptionKey(ABC):
 
 
 class PublicKey(_EncryptionKey):
-    """What anybody may have: encrypts, and computes with what is encrypted."""
+    """A public key, which encrypts and computes with ciphertexts."""
 
     native: rust.BfvPublicKey
 
     def __init__(self, native: rust.BfvPublicKey) -> None:
-        """Keys come from `generate_keypair`, `load` and `from_jwk`."""
+        """Wraps a native key. Use `generate_keypair`, `load` or `from_jwk` instead."""
         if not isinstance(native, rust.BfvPublicKey):
             raise TypeError("PublicKey comes from generate_keypair, load or from_jwk")
         self.native = note(native)
 
     @classmethod
     def from_jwk(cls, text: str, *, engine: str | None = None) -> PublicKey:
-        """The key in the JSON that `to_jwk` and the command line write.
+        """Reads the JSON that `to_jwk` and the command line write.
 
         Raises:
-            InvalidKeyError: it is none, or of another scheme.
+            InvalidKeyError: the text is not a public key of this scheme.
         """
         return cls(rust.BfvPublicKey.from_text(text, engine=engine))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, engine: str | None = None) -> PublicKey:
-        """The key in a file.
+        """Reads the key from a file.
 
         Raises:
-            InvalidKeyError: it holds none, or one of another scheme.
-            OSError: it cannot be read.
+            InvalidKeyError: the file contains no public key of this scheme.
+            OSError: the file cannot be read.
         """
         return cls(rust.BfvPublicKey.load(path, engine=engine))
 
     def to_jwk(self) -> str:
-        """The key as JSON of one line, some hundred kilobytes."""
+        """Returns the key as single-line JSON, a few hundred kilobytes."""
         return self.native.to_text()
 
     @property
@@ -229,27 +231,27 @@ class PublicKey(_EncryptionKey):
         allow_rare_weights: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in
+        """Returns the encrypted totals of a table's encrypted columns, one row per group in
         ascending order.
 
         Args:
-            table: a table as `encrypt_columns` gives it, or an iterable of tables.
-            by: plain columns to group by.
-            weight: a plain column of integers that numbers are multiplied by.
-            where: what rows count: conditions on plain columns such as `year > 2020`, as the
-                command line takes them, or truth values, one a row of a single table.
-            min_rows: groups of fewer rows are left out. A total is null if fewer values entered it
-                with a weight other than 0, or fewer with any one of their weights: weights such as
+            table: a table from `encrypt_columns`, or an iterable of tables.
+            by: plaintext columns to group by.
+            weight: a plaintext integer column to multiply the numbers by.
+            where: selects rows: conditions on plaintext columns such as `year > 2020`, in the
+                syntax of the command line, or one truth value per row of a single table.
+            min_rows: leaves out groups with fewer rows. A total is null if fewer values entered it
+                with a nonzero weight, or fewer with any one of their weights, since weights such as
                 1 and 1000 show single values in the digits of a total.
-            allow_repeated: adds tables and totals up even if they have rows in common.
+            allow_repeated: sums tables and totals even if they have rows in common.
             allow_rare_weights: counts values of all weights together for `min_rows`.
             progress: shows a progress bar.
 
-        Whoever decrypts the totals sees the numbers alone.
+        The key holder learns nothing from the totals but their numbers.
 
         Raises:
             KeyMismatchError: the table is under another key, or encrypted by another scheme.
-            RangeError: a total has more additions than there is headroom for.
+            RangeError: a total has more additions than the headroom allows.
             TableError: chunks of rows are missing, altered, repeated or moved, or two tables have
                 rows in common.
         """
@@ -276,7 +278,7 @@ class PublicKey(_EncryptionKey):
         return f"<bfv.PublicKey {self.id}: {self.parameters}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML representation for notebooks."""
         return shown("Public key", {"id": self.id, "parameters": self.parameters})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -284,16 +286,16 @@ class PublicKey(_EncryptionKey):
 
 
 class PrivateKey(_EncryptionKey):
-    """What only the owner has: decrypts, and encrypts in half the bytes.
+    """A private key, which decrypts, and encrypts to ciphertexts of half the size.
 
-    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down
-    deliberately.
+    It is wiped from memory when it is dropped. It can be neither printed nor pickled; use `to_jwk`
+    to export it.
     """
 
     native: rust.BfvPrivateKey
 
     def __init__(self, native: rust.BfvPrivateKey) -> None:
-        """Keys come from `generate_keypair`, `load` and `from_jwk`."""
+        """Wraps a native key. Use `generate_keypair`, `load` or `from_jwk` instead."""
         if not isinstance(native, rust.BfvPrivateKey):
             raise TypeError("PrivateKey comes from generate_keypair, load or from_jwk")
         self.native = native
@@ -301,30 +303,30 @@ class PrivateKey(_EncryptionKey):
 
     @classmethod
     def from_jwk(cls, text: str, *, passphrase: str | None = None, engine: str | None = None) -> PrivateKey:
-        """The key in the JSON that `to_jwk` and the command line write; `passphrase` opens an
-        encrypted one.
+        """Reads the JSON that `to_jwk` and the command line write; `passphrase` decrypts an
+        encrypted key.
 
         Raises:
-            InvalidKeyError: it is no private key, or of another scheme, or the passphrase is wrong
-                or missing.
+            InvalidKeyError: the text is not a private key of this scheme, or the passphrase is
+                wrong or missing.
         """
         return cls(rust.BfvPrivateKey.from_text(text, passphrase=passphrase, engine=engine))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, passphrase: str | None = None, engine: str | None = None) -> PrivateKey:
-        """The key in a file, encrypted or not, whose text is wiped from memory.
+        """Reads a key file, encrypted or not, and wipes its text from memory.
 
-        Warns if others than the file's owner can read it.
+        Warns if anyone but the file's owner can read it.
 
         Raises:
-            InvalidKeyError: as `from_jwk`.
-            OSError: it cannot be read.
+            InvalidKeyError: as in `from_jwk`.
+            OSError: the file cannot be read.
         """
         return cls(rust.BfvPrivateKey.load(path, passphrase=passphrase, engine=engine))
 
     def to_jwk(self, *, passphrase: str | None = None) -> str:
-        """The key, secret as it is, as JSON of one line; with a passphrase as an encrypted JSON Web
-        Key, as Paillier's keys are.
+        """Returns the secret key as single-line JSON; with a passphrase as an encrypted JSON Web
+        Key, like Paillier keys.
         """
         return self.native.to_text() if passphrase is None else self.native.to_encrypted_text(passphrase)
 
@@ -334,18 +336,20 @@ class PrivateKey(_EncryptionKey):
         return self._key
 
     def decrypt(self, encrypted: EncryptedVector | EncryptedTotals) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers of a vector, or totals: NumPy's `int64` where they fit, else Python's
-        integers; `Decimal` with a scale; floats on a power of sixteen. A single total comes as
-        Python's `int`, `Decimal` or `float`.
+        """Decrypts a vector or totals.
+
+        Returns NumPy's `int64` where the numbers fit, else Python integers; `Decimal` with a scale;
+        floats for a power of sixteen. A single total is returned as a Python `int`, `Decimal` or
+        `float`.
 
         Raises:
             CiphertextError: a ciphertext was altered.
-            KeyMismatchError: they belong to another key.
-            RangeError: they hold more than their bound, or noise could have made them wrong.
-            TypeError: these are no encrypted numbers of this scheme.
+            KeyMismatchError: the numbers belong to another key.
+            RangeError: the numbers exceed their bound, or noise could have made them wrong.
+            TypeError: the argument is not encrypted with this scheme.
         """
         if isinstance(encrypted, Weighted):
-            raise TypeError("a product with plain numbers waits for its sum: sum() it")
+            raise TypeError("a product with plaintext numbers can only be summed: call sum()")
         if not isinstance(encrypted, Content):
             raise TypeError(f"an EncryptedVector or EncryptedTotals is needed, not {type(encrypted).__name__}")
         check_key(encrypted, self.id)
@@ -356,7 +360,8 @@ class PrivateKey(_EncryptionKey):
         return encrypted.decoded(unpack(data, width))
 
     def decrypt_columns(self, table: Any, *, progress: bool = False) -> pa.Table:
-        """The table, or totals, with encrypted columns as exact decimals; companions disappear.
+        """Returns the table, or totals, with encrypted columns as exact decimals and without
+        companions.
 
         Raises:
             KeyMismatchError: the table is under another key, or encrypted by another scheme.
@@ -376,7 +381,7 @@ class PrivateKey(_EncryptionKey):
         return f"<bfv.PrivateKey {self.id}: {self.parameters}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: nothing of the secret."""
+        """The HTML representation for notebooks, without any secret."""
         return shown("Private key", {"id": self.id, "parameters": self.parameters})
 
     def __reduce__(self) -> NoReturn:
@@ -386,12 +391,12 @@ class PrivateKey(_EncryptionKey):
 def generate_keypair(
     parameters: str = DEFAULT_PARAMETERS, *, engine: str | None = None
 ) -> tuple[PublicKey, PrivateKey]:
-    """A new key pair; `hearith.generate_keypair(scheme="bfv")` is the same.
+    """Generates a key pair, like `hearith.generate_keypair(scheme="bfv")`.
 
     Args:
         parameters: `bfv-4096`, `bfv-8192` or `bfv-16384`, all of 128-bit security.
-        engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest
-            that the machine has.
+        engine: `serial`, `avx2` or `ifma`. Defaults to `HEARITH_ENGINE`, else to the fastest engine
+            of the machine.
 
     Raises:
         InvalidKeyError: there is no such parameter set.

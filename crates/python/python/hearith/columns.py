@@ -1,8 +1,8 @@
-"""Encrypted columns of tables: encrypt, add up by groups, decrypt.
+"""Encrypted columns of tables: encryption, grouped sums and decryption.
 
-Tables come as pyarrow, pandas or polars have them, or as anything that exports an Arrow stream;
-results are pyarrow tables. Rows pass the Rust kernel in batches, so that progress shows and Ctrl-C
-ends the work.
+Functions accept tables of pyarrow, pandas or polars, or any object that exports an Arrow stream,
+and return pyarrow tables. The Rust kernel processes rows in batches, so that progress can be shown
+and Ctrl-C interrupts the work.
 """
 
 from __future__ import annotations
@@ -29,35 +29,38 @@ from hearith._companions import completed
 from hearith._narrow import narrowed
 from hearith.arrow import extended, extended_schema
 
-#: Bits beyond which no key has room for a range.
+#: A range of more bits fits no key.
 _MOST_BITS = 8192
-#: Decimals of as many digits as that.
+#: Decimal arithmetic with that many digits.
 _EXACT = Context(prec=_MOST_BITS)
 _ENDLESS = "the range is not finite, or far too large"
 
 
 class EncryptingKey(Protocol):
-    """A key of either kind: both encrypt."""
+    """A public or private key: both encrypt."""
 
     @property
     def native(self) -> _native.PublicKey | _native.PrivateKey:
-        """The key in Rust."""
+        """The underlying Rust key."""
         ...
 
 
 class DecryptingKey(Protocol):
-    """A private key, or that of a service that has it."""
+    """A private key, or a service that holds one."""
 
     @property
     def native(self) -> _native.PrivateKey | _native.RemoteKey:
-        """The key in Rust."""
+        """The underlying Rust key."""
         ...
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """How to encrypt a column: decimal digits kept after the point (by default those of a decimal
-    type, else none) and largest magnitude of a value (by default 2^63 - 1 units of the last digit).
+    """Options for the encryption of a column.
+
+    Attributes:
+        scale: decimal digits kept after the point; by default those of a decimal type, else none.
+        range: largest magnitude of a value; by default 2^63 - 1 units of the last digit.
     """
 
     scale: int | None = None
@@ -65,8 +68,8 @@ class ColumnOptions:
 
 
 class Withheld(NamedTuple):
-    """What of some totals was not given out: groups, the rows of these groups, and totals of single
-    columns in other groups.
+    """Counts of suppressed results: groups, the rows of these groups, and totals of single columns
+    in other groups.
     """
 
     groups: int
@@ -74,13 +77,12 @@ class Withheld(NamedTuple):
     totals: int
 
 
-class Totals:
-    """Running totals of the encrypted columns of tables of one shape, by groups.
+class Aggregator:
+    """Running totals of the encrypted columns of tables with one schema, by group.
 
-    `public` is the key, `schema` that of the tables, `by` the columns to group by. `others` are the
-    schemas of tables that are to be added as well and may have other scales, ranges, numbers of
-    additions and widths of group columns: all are brought to one. After an error the totals are
-    gone.
+    `public` is the key, `schema` the schema of the tables, and `by` the columns to group by.
+    `others` are the schemas of further tables. They may differ in scale, range, number of additions
+    and width of group columns; all are aligned. After an error the totals are lost.
     """
 
     def __init__(
@@ -91,31 +93,30 @@ class Totals:
         *,
         others: Iterable[pa.Schema] = (),
     ) -> None:
-        """Starts with nothing added.
+        """Starts without any rows.
 
         Raises:
-            TableError: the scales and ranges of all tables together leave no room for additions.
+            TableError: the combined scales and ranges of all tables leave no headroom for
+                additions.
         """
         names = [by] if isinstance(by, str) else list(by)
         schemas = [extended_schema(one) for one in (schema, *others)]
         alike = all(one.equals(schemas[0], check_metadata=True) for one in schemas)
         self._key = public
         self._alignment = None if alike else _native.Alignment(schemas, names)
-        self._totals = _native.Totals(public.native, self._aligned(schemas[0]), names)
+        self._totals = _native.Aggregator(public.native, self._aligned(schemas[0]), names)
 
     def begin(self, schema: pa.Schema, *, allow_repeated: bool = False) -> None:
-        """Turns to the next table, whose rows `update` then adds in as many pieces as there are.
+        """Starts the next table, whose rows follow in any number of calls to `update`.
 
         Raises:
-            TableError: the table has rows of one that was begun or added before, and
-                `allow_repeated` is false.
+            TableError: the table shares rows with one that was added before, and `allow_repeated`
+                is false.
         """
         self._totals.begin(self._aligned(extended_schema(schema)), allow_repeated=allow_repeated)
 
     def update(self, table: Any, *, progress: bool = False) -> None:
-        """Adds the rows of a table or record batch, whether or not they are of a table that is
-        there already.
-        """
+        """Adds the rows of a table or record batch, without checking for repeated tables."""
         for start, batch in _batches(as_table(table), progress, "adding", self._key.native):
             with rows_from(start):
                 if self._alignment is not None:
@@ -126,23 +127,23 @@ class Totals:
         return schema if self._alignment is None else self._alignment.schema(schema)
 
     def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
-        """The totals, one row a group in ascending order of the group columns: a table of encrypted
-        columns again.
+        """Returns the totals as a table of encrypted columns, one row per group, in ascending order
+        of the group columns.
 
-        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null;
-        `withheld` says how many. Differences are not looked at: a total of all rows beside those of
-        groups still gives a left-out group away to whoever decrypts.
+        Groups with fewer rows than `min_rows` are left out, and a total of fewer values is null;
+        `withheld` counts both. Differences are not checked: a total of all rows together with the
+        group totals still reveals a left-out group to the key holder.
 
-        The total of a single value is that value's own ciphertext, and whoever has the table can
-        tell which rows a total is of: `rerandomise` makes ciphertexts that nobody can link to the
-        table's without the private key.
+        The total of a single value is that value's own ciphertext, and anyone who holds the table
+        can determine which rows a total covers. `rerandomise` returns ciphertexts that cannot be
+        linked to the table's without the private key.
         """
         least = whole("min_rows", min_rows, 0)
         return extended(pa.Table.from_batches([self._totals.finish(min_rows=least, rerandomise=rerandomise)]))
 
     @property
     def withheld(self) -> Withheld:
-        """What `finish` left out; nothing before."""
+        """Counts of what `finish` left out; zero before."""
         return Withheld(*self._totals.withheld)
 
 
@@ -156,7 +157,7 @@ def encrypt_columns(
     max_additions: int | None = None,
     progress: bool = False,
 ) -> pa.Table:
-    """`PublicKey.encrypt_columns`."""
+    """Implements `PublicKey.encrypt_columns`."""
     plain = as_table(table)
     encryptor = encryptor_of(key.native, plain.schema, columns, pack, rounding, max_additions)
     encrypted = []
@@ -174,8 +175,9 @@ def encryptor_of(
     rounding: bool,
     max_additions: int | None,
 ) -> _native.Encryptor:
-    """What encrypts the batches of a table of this schema; arguments as of
-    `PublicKey.encrypt_columns`.
+    """Returns the encryptor for batches of a table with this schema.
+
+    Arguments as in `PublicKey.encrypt_columns`.
     """
     additions = None if max_additions is None else whole("max_additions", max_additions, 1)
     specs = specifications(columns)
@@ -185,7 +187,7 @@ def encryptor_of(
 def specifications(
     columns: str | Sequence[str] | Mapping[str, ColumnOptions | Mapping[str, Any]],
 ) -> list[tuple[str, int | None, str | None]]:
-    """Names of columns with scale and range, as Rust takes them."""
+    """Returns column names with scale and range in the form that Rust accepts."""
     options = columns if isinstance(columns, Mapping) else dict.fromkeys(column_names(columns), ColumnOptions())
     return [(name, *_spec(name, option)) for name, option in options.items()]
 
@@ -200,10 +202,10 @@ def sum_columns(
     allow_repeated: bool = False,
     progress: bool = False,
 ) -> pa.Table:
-    """`PublicKey.sum_columns`."""
-    totals: Totals | None = None
+    """Implements `PublicKey.sum_columns`."""
+    totals: Aggregator | None = None
     for part, is_piece in _tables_or_pieces(table):
-        totals = totals or Totals(key, part.schema, by, others=_schemas(table))
+        totals = totals or Aggregator(key, part.schema, by, others=_schemas(table))
         if not is_piece:
             totals.begin(part.schema, allow_repeated=allow_repeated)
         totals.update(part, progress=progress)
@@ -213,7 +215,7 @@ def sum_columns(
 
 
 def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-    """`PrivateKey.decrypt_columns`."""
+    """Implements `PrivateKey.decrypt_columns`."""
     encrypted = as_table(table)
     decryptor = _native.Decryptor(key.native, encrypted.schema, check=check)
     decrypted = []
@@ -224,7 +226,7 @@ def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, prog
 
 
 def share_columns(share: _native.KeyShare, table: Any, *, progress: bool = False) -> pa.Table:
-    """`KeyShare.decrypt_columns`."""
+    """Implements `KeyShare.decrypt_columns`."""
     encrypted = as_table(table)
     sharer = _native.Sharer(share, encrypted.schema, _digest(encrypted))
     shares = []
@@ -235,9 +237,12 @@ def share_columns(share: _native.KeyShare, table: Any, *, progress: bool = False
 
 
 def combine_columns(
-    verification: _native.Verification, table: Any, shares: Sequence[Any], *, progress: bool = False
+    verification: _native.VerificationKeys, table: Any, shares: Sequence[Any], *, progress: bool = False
 ) -> tuple[pa.Table, list[str]]:
-    """`Verification.combine_columns`, and what was wrong with shares that were left aside."""
+    """Implements `VerificationKeys.combine_columns`.
+
+    Also returns errors about the shares that were ignored.
+    """
     encrypted, tables = as_table(table), [as_table(one) for one in shares]
     schemas = [one.schema for one in tables]
     combiner = _native.Combiner(verification, encrypted.schema, schemas, _digest(encrypted))
@@ -257,31 +262,35 @@ def combine_columns(
 
 
 def _digest(table: pa.Table) -> bytes:
-    """What shares are bound to: all that gives the numbers their meaning."""
+    """Returns the digest that shares are bound to.
+
+    It covers everything that gives the numbers their meaning.
+    """
     return bytes(_native.table_digest(table.schema, table.to_batches()))
 
 
 def _single_batch(table: pa.Table) -> pa.RecordBatch:
-    """All rows of a table in one batch."""
+    """Returns all rows of a table in one batch."""
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def as_table(table: Any) -> pa.Table:
-    """A table of pyarrow from a table or record batch of pyarrow, a data frame or series of pandas
-    (without its index) or polars, lazy or not, or an Arrow stream. Encrypted columns that another
-    library has passed on have their type and description again, and those that an encrypted array
-    has become a companion.
+    """Converts a table to pyarrow.
+
+    Accepts a pyarrow table or record batch, a pandas (without its index) or polars data frame or
+    series, a lazy polars frame, or an Arrow stream. Restores type and description of encrypted
+    columns that another library passed on, and adds companions to columns of encrypted arrays.
 
     Raises:
-        RangeError: an encrypted array's numbers may be larger than those of a column.
-        TypeError: it is none of these.
+        RangeError: an encrypted array's numbers may exceed the range of a column.
+        TypeError: the argument is not a table.
     """
     return completed(extended(_as_arrow(table)))
 
 
 def _as_arrow(table: Any) -> pa.Table:
-    """A table of pyarrow as it comes, whatever has become of its encrypted columns."""
+    """Converts a table to pyarrow without restoring its encrypted columns."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
@@ -297,14 +306,15 @@ def _as_arrow(table: Any) -> pa.Table:
         return pa.Table.from_pandas(_with_columns(table), preserve_index=False)
     if hasattr(table, "__arrow_c_stream__"):
         return pa.table(table)
-    raise TypeError(f"{type(table).__name__} is not a table: give one of pyarrow, pandas or polars")
+    raise TypeError(f"{type(table).__name__} is not a table: pass one of pyarrow, pandas or polars")
 
 
 def _without_long_integers(frame: Any) -> Any:
-    """A frame of polars with decimals for integers of 128 bits, for which Arrow has no type.
+    """Converts the 128-bit integers of a polars frame to decimals, since Arrow has no type for
+    them.
 
     Raises:
-        RangeError: one of them has more digits than a decimal of 38.
+        RangeError: an integer has more than 38 digits.
     """
     for name, kind in frame.schema.items():
         if str(kind) in LONG_INTEGERS:
@@ -319,14 +329,14 @@ def _without_long_integers(frame: Any) -> Any:
 
 
 def _with_columns(frame: Any) -> Any:
-    # Whoever has a frame of pandas has pandas; others need not.
+    # Imported here, since only callers with a pandas frame have pandas.
     from hearith._pandas_column import with_columns
 
     return with_columns(frame)
 
 
 def tables(given: Any) -> Iterator[pa.Table]:
-    """A single table, or each of several."""
+    """Yields a single table, or each of several."""
     single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
     if single or hasattr(given, "__arrow_c_stream__"):
         yield as_table(given)
@@ -335,8 +345,8 @@ def tables(given: Any) -> Iterator[pa.Table]:
 
 
 def _tables_or_pieces(given: Any) -> Iterator[tuple[pa.Table, bool]]:
-    """A single table, or each of several, and whether it is a record batch: a piece of a table, of
-    which there may be others.
+    """Yields a single table, or each of several, and whether it is a record batch: a piece of a
+    table that may have others.
     """
     single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
     for one in [given] if single or hasattr(given, "__arrow_c_stream__") else given:
@@ -344,16 +354,18 @@ def _tables_or_pieces(given: Any) -> Iterator[tuple[pa.Table, bool]]:
 
 
 def _schemas(given: Any) -> Iterator[pa.Schema]:
-    """The schemas of all tables of a list; those of an iterator are not known before it is used
-    up.
+    """Yields the schemas of all tables of a list.
+
+    Those of an iterator are unknown before it is consumed.
     """
     if isinstance(given, Sequence) and len(given) > 1:
         yield from (as_table(one).schema for one in given)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
-    """Names of columns, each of which must stand there once; a single name counts as a list of
-    one.
+    """Returns the names of columns, which must be distinct.
+
+    A string counts as a list of one name.
     """
     names = [columns] if isinstance(columns, str) else list(columns)
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -365,8 +377,8 @@ def column_names(columns: str | Sequence[str]) -> list[str]:
 def _batches(
     table: pa.Table, progress: bool, what: str, key: _native.PublicKey | _native.PrivateKey | None = None
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows in record batches that suit what computes, each with the number of its first row; at
-    least one.
+    """Yields the rows in record batches of a size that suits the engine, each with the index of its
+    first row; at least one batch.
     """
     empty = True
     together = 0 if key is None else key.batch_rows(table.num_rows)
@@ -378,7 +390,7 @@ def _batches(
 
 
 def _spec(name: str, options: ColumnOptions | Mapping[str, Any]) -> tuple[int | None, str | None]:
-    """Scale, and range as decimal text, as the kernel takes them."""
+    """Returns scale, and range as decimal text, in the form that the kernel accepts."""
     chosen = options if isinstance(options, ColumnOptions) else ColumnOptions(**options)
     scale = None if chosen.scale is None else whole("scale", chosen.scale, 0, MAX_SCALE)
     if chosen.range is None:

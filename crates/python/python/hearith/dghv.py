@@ -1,8 +1,8 @@
 """FHE over the integers: encrypted bits that can be added and multiplied.
 
-The schemes are CMNT and CNT with the parameters of their papers, which are HISTORICAL AND BROKEN:
-they protect nothing, and every constructor asks for them by name. docs/explanation/dghv.md has the
-attacks.
+The schemes are CMNT and CNT with the parameters of their papers, which are HISTORICAL AND BROKEN.
+They protect nothing, and every constructor requires `insecure_historical_parameters`.
+docs/explanation/dghv.md describes the attacks.
 
 >>> from hearith import dghv
 >>> import numpy as np
@@ -29,13 +29,13 @@ __all__ = ["EncryptedBits", "PrivateKey", "PublicKey", "generate_keypair"]
 
 
 class PublicKey:
-    """What anybody may have: encrypts bits, and computes with encrypted ones."""
+    """A public key, which encrypts bits and computes with encrypted ones."""
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: rust.DghvPublicKey
 
     def __init__(self, native: rust.DghvPublicKey) -> None:
-        """Keys come from `load` and `generate_keypair`."""
+        """Wraps a native key. Use `load` or `generate_keypair` instead."""
         if not isinstance(native, rust.DghvPublicKey):
             raise TypeError("PublicKey comes from load or generate_keypair")
         self.native = native
@@ -44,11 +44,12 @@ class PublicKey:
     def load(
         cls, path: str | PathLike[str], *, insecure_historical_parameters: bool = False, engine: str | None = None
     ) -> PublicKey:
-        """The key in a file (`public.dghv` of the command line).
+        """Reads the key from a file (`public.dghv` of the command line).
 
         Raises:
-            InvalidKeyError: it holds no public key, or `insecure_historical_parameters` is not set.
-            OSError: it cannot be read.
+            InvalidKeyError: the file contains no public key, or `insecure_historical_parameters` is
+                not set.
+            OSError: the file cannot be read.
         """
         native = rust.DghvPublicKey.load(
             path, insecure_historical_parameters=insecure_historical_parameters, engine=engine
@@ -56,12 +57,12 @@ class PublicKey:
         return cls(native)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the key to a file, in the place of one that is there."""
+        """Writes the key to a file, and replaces an existing one."""
         self.native.save(path)
 
     @property
     def id(self) -> str:
-        """32 hexadecimal digits that name the key."""
+        """The key id, 32 hexadecimal digits."""
         return self.native.id
 
     @property
@@ -71,42 +72,43 @@ class PublicKey:
 
     @property
     def parameters(self) -> str:
-        """What the parameters are called, such as `cnt toy`."""
+        """The name of the parameter set, such as `cnt toy`."""
         return self.native.parameters
 
     @property
     def recrypts(self) -> bool:
-        """Whether the key can recrypt bits that are too noisy, so that circuits may be of any
+        """Whether the key can recrypt (bootstrap) noisy bits, and so evaluate circuits of any
         depth.
         """
         return self.native.recrypts
 
     @property
     def rungs(self) -> int:
-        """Levels of the key's ladder below its own, down which bits leave noise behind; 0 without
-        one.
+        """The number of levels of the key's ladder below its own, which bits descend to reduce
+        noise; 0 without a ladder.
         """
         return self.native.rungs
 
     def encrypt(self, bits: Any) -> EncryptedBits:
-        """A vector of booleans, or of the numbers 0 and 1, encrypted one by one.
+        """Encrypts a vector of booleans, or of the numbers 0 and 1, bit by bit.
 
         Raises:
             NumberError: a value is neither 0 nor 1.
-            ShapeError: `bits` has not one dimension.
+            ShapeError: `bits` is not one-dimensional.
         """
         return EncryptedBits(self, self.native.encrypt(_packed(bits)))
 
     def evaluate(self, circuit: str | PathLike[str], *inputs: EncryptedBits) -> list[EncryptedBits]:
-        """The output values of a circuit in Bristol Fashion, which is a path or the text itself.
+        """Evaluates a circuit in Bristol Fashion, given as a path or as text, and returns its
+        output values.
 
-        Each input value takes as many encrypted bits as the circuit says, its first wire first.
+        Each input value has as many encrypted bits as the circuit specifies, its first wire first.
 
         Raises:
-            CircuitError: the circuit is none; its row is the line at fault.
-            KeyMismatchError: bits of another key.
+            CircuitError: the circuit is invalid; the error's row is the line at fault.
+            KeyMismatchError: bits belong to another key.
             RangeError: the noise of a result would be too large to decrypt it.
-            ShapeError: other numbers of values or bits than the circuit has.
+            ShapeError: the numbers of values or bits do not match the circuit.
         """
         text = circuit if isinstance(circuit, str) and "\n" in circuit else Path(fspath(circuit)).read_text("ascii")
         for bits in inputs:
@@ -115,31 +117,31 @@ class PublicKey:
         return [EncryptedBits(self, output) for output in outputs]
 
     def switch(self, bits: EncryptedBits, level: int) -> EncryptedBits:
-        """The same bits at a lower level of the key's ladder, with less noise.
+        """Switches bits to a lower level of the key's ladder, with less noise.
 
-        Operators and circuits do that by themselves.
+        Operators and circuits do this automatically.
 
         Raises:
-            KeyMismatchError: bits of another key.
-            RangeError: a level above that of the bits, or below the ladder; or the noise would be
-                too large there.
+            KeyMismatchError: the bits belong to another key.
+            RangeError: the level is above that of the bits or below the ladder, or the noise would
+                be too large there.
         """
         self._check(bits)
         return EncryptedBits(self, self.native.switch(bits.native, level))
 
     def load_bits(self, path: str | PathLike[str]) -> EncryptedBits:
-        """Encrypted bits from a file, as `EncryptedBits.save` and the command line write them.
+        """Reads encrypted bits from a file written by `EncryptedBits.save` or the command line.
 
         Raises:
-            CiphertextError: the file holds no encrypted bits, or is damaged.
-            KeyMismatchError: they belong to another key.
-            OSError: it cannot be read.
+            CiphertextError: the file contains no encrypted bits, or is damaged.
+            KeyMismatchError: the bits belong to another key.
+            OSError: the file cannot be read.
         """
         return EncryptedBits(self, self.native.load_bits(path))
 
     def _check(self, bits: EncryptedBits) -> None:
         if bits.key.id != self.id:
-            raise KeyMismatchError(f"bits under key {bits.key.id}, but this is key {self.id}", kind="wrong_key")
+            raise KeyMismatchError(f"the bits are under key {bits.key.id}, but this is key {self.id}", kind="wrong_key")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PublicKey) and other.id == self.id
@@ -152,38 +154,38 @@ class PublicKey:
 
 
 class PrivateKey:
-    """What only the owner has: decrypts.
+    """A private key, which decrypts.
 
-    It is wiped when it is dropped, and neither printed nor pickled.
+    It is wiped from memory when it is dropped. It can be neither printed nor pickled.
     """
 
-    #: The key in Rust, for the modules of this package.
+    #: The underlying Rust key, for the modules of this package.
     native: rust.DghvPrivateKey
 
     def __init__(self, native: rust.DghvPrivateKey) -> None:
-        """Keys come from `load` and `generate_keypair`."""
+        """Wraps a native key. Use `load` or `generate_keypair` instead."""
         if not isinstance(native, rust.DghvPrivateKey):
             raise TypeError("PrivateKey comes from load or generate_keypair")
         self.native = native
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, insecure_historical_parameters: bool = False) -> PrivateKey:
-        """The key in a file (`private.dghv` of the command line).
+        """Reads the key from a file (`private.dghv` of the command line).
 
-        Warns if others than the file's owner can read it.
+        Warns if anyone but the file's owner can read it.
 
         Raises:
-            InvalidKeyError: it holds no private key, or `insecure_historical_parameters` is not
-                set.
-            OSError: it cannot be read.
+            InvalidKeyError: the file contains no private key, or `insecure_historical_parameters`
+                is not set.
+            OSError: the file cannot be read.
         """
         return cls(rust.DghvPrivateKey.load(path, insecure_historical_parameters=insecure_historical_parameters))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the key to a new file, which its owner alone can read.
+        """Writes the key to a new file that only its owner can read.
 
         Raises:
-            FileExistsError: there is a file already.
+            FileExistsError: the file already exists.
         """
         self.native.save(path)
 
@@ -193,13 +195,13 @@ class PrivateKey:
         return self.native.id
 
     def decrypt(self, bits: EncryptedBits) -> npt.NDArray[np.bool_]:
-        """The bits.
+        """Returns the bits.
 
         Raises:
-            KeyMismatchError: they belong to another key.
+            KeyMismatchError: the bits belong to another key.
         """
         if bits.key.id != self.id:
-            raise KeyMismatchError(f"bits under key {bits.key.id}, but this is key {self.id}", kind="wrong_key")
+            raise KeyMismatchError(f"the bits are under key {bits.key.id}, but this is key {self.id}", kind="wrong_key")
         return np.frombuffer(self.native.decrypt(bits.native), dtype=np.bool_)
 
     def __repr__(self) -> str:
@@ -212,26 +214,24 @@ class PrivateKey:
 class EncryptedBits:
     """A vector of encrypted bits under one public key.
 
-    `^`, `&` and `~` do what they do with NumPy's booleans; operands are other encrypted bits, or
-    plain booleans of the same length. Every operation adds noise. With a ladder, operands of `&` go
-    down it where that leaves more room for noise. Where there is too much, operands are recrypted
-    first if the key can do that, and else `RangeError` is raised.
+    `^`, `&` and `~` work as with NumPy booleans. Operands are encrypted bits, or plaintext booleans
+    of the same length. Every operation adds noise. With a ladder, operands of `&` descend where
+    that leaves more margin for noise. If the noise is too large, operands are recrypted first if
+    the key supports it; otherwise `RangeError` is raised.
     """
 
-    #: Arrays of NumPy leave operators to this class.
+    #: NumPy arrays leave operators to this class.
     __array_ufunc__: ClassVar[None] = None
 
     __slots__ = ("key", "native")
 
     #: The public key.
     key: PublicKey
-    #: The ciphertexts in Rust, for the modules of this package.
+    #: The underlying Rust ciphertexts, for the modules of this package.
     native: rust.DghvCiphertexts
 
     def __init__(self, key: PublicKey, native: rust.DghvCiphertexts) -> None:
-        """Bits come from `encrypt` and `load_bits` of a `PublicKey` and from operations on
-        others.
-        """
+        """Wraps native ciphertexts. Use `PublicKey.encrypt` or `PublicKey.load_bits` instead."""
         if not isinstance(native, rust.DghvCiphertexts):
             raise TypeError("EncryptedBits comes from encrypt or load_bits of a PublicKey")
         self.key, self.native = key, native
@@ -240,30 +240,30 @@ class EncryptedBits:
         return len(self.native)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the bits to a file, which the command line reads, in the place of one that is
-        there.
-        """
+        """Writes the bits to a file that the command line reads, and replaces an existing one."""
         self.native.save(path)
 
     @property
     def noise(self) -> npt.NDArray[np.float64]:
-        """Of each bit, the bits that its noise can have."""
+        """The noise bound of each bit, in bits."""
         return np.array(self.native.noise())
 
     @property
     def level(self) -> int:
-        """The level in the key's ladder at which the bits are: 0 is the key itself."""
+        """The level of the bits in the key's ladder; 0 is the key itself."""
         return self.native.level
 
     @property
     def levels(self) -> npt.NDArray[np.int64]:
-        """Of each bit, how many multiplications with its like still fit, one after the other."""
+        """For each bit, the number of successive multiplications with similar bits that still
+        fit.
+        """
         return np.array(self.native.levels(), dtype=np.int64)
 
     def __getitem__(self, index: Any) -> EncryptedBits:
         rows = np.atleast_1d(np.arange(len(self))[index])
         if rows.ndim != 1:
-            raise ShapeError("one dimension of bits", kind="dimensions")
+            raise ShapeError("bits must have one dimension", kind="dimensions")
         return EncryptedBits(self.key, self.native.select(rows.tolist()))
 
     def __xor__(self, other: Any) -> EncryptedBits:
@@ -280,7 +280,7 @@ class EncryptedBits:
         return self ^ np.ones(len(self), dtype=np.bool_)
 
     def _operand(self, other: Any) -> rust.DghvCiphertexts:
-        """Encrypted bits, or plain ones as ciphertexts without noise."""
+        """Returns encrypted bits, or plaintext ones as noiseless ciphertexts."""
         if isinstance(other, EncryptedBits):
             return other.native
         return self.key.native.plain(_packed(other))
@@ -294,7 +294,7 @@ class EncryptedBits:
         raise TypeError("encrypted bits are neither true nor false")
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("encrypted bits have no plain array: decrypt them with the private key")
+        raise TypeError("encrypted bits cannot become a plaintext array: decrypt them with the private key")
 
     def __repr__(self) -> str:
         return f"<EncryptedBits: {len(self)}, key {self.key.id[:8]}..., INSECURE>"
@@ -310,24 +310,23 @@ def generate_keypair(
     insecure_historical_parameters: bool = False,
     engine: str | None = None,
 ) -> tuple[PublicKey, PrivateKey]:
-    """A new key pair.
+    """Generates a key pair.
 
     Args:
         scheme: `cmnt` or `cnt`.
         parameters: `toy`, `small`, `medium` or `large`; all of them are broken.
-        short_coefficients: coefficients of encryption as short as those of `cmnt`, so that fresh
-            bits of `cnt` can be multiplied.
-        recryption: with what recrypts bits that are too noisy; without it a key is half as long,
-            and circuits are shallow.
-        ladder: rungs of a ladder of keys with shorter secrets, for `toy` and `small`: circuits may
-            be deeper.
-        insecure_historical_parameters: says that the key shall protect nothing; no key is made
-            without.
-        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the
-            machine has.
+        short_coefficients: uses encryption coefficients as short as those of `cmnt`, so that fresh
+            `cnt` bits can be multiplied.
+        recryption: includes the data that recrypts noisy bits. Without it, a key is half as long
+            and supports only shallow circuits.
+        ladder: number of rungs of a ladder of keys with shorter secrets, for `toy` and `small`;
+            allows deeper circuits.
+        insecure_historical_parameters: confirms that the key protects nothing; required.
+        engine: `serial` or `ifma`. Defaults to `HEARITH_ENGINE`, else to the fastest engine of the
+            machine.
 
     Raises:
-        InvalidKeyError: no such parameters, no room for such a ladder, or
+        InvalidKeyError: the parameters are unknown, the ladder does not fit, or
             `insecure_historical_parameters` is not set.
     """
     public, private = rust.DghvPrivateKey.generate(
@@ -343,10 +342,10 @@ def generate_keypair(
 
 
 def _packed(bits: Any) -> bytearray:
-    """A byte a bit."""
+    """Returns the bits as one byte each."""
     array = numbers(bits)
     if array.ndim != 1:
-        raise ShapeError(f"one dimension of bits, not {array.ndim}", kind="dimensions")
+        raise ShapeError(f"bits must have one dimension, not {array.ndim}", kind="dimensions")
     wrong = np.flatnonzero((array != 0) & (array != 1))
     if wrong.size:
         raise NumberError("neither 0 nor 1", int(wrong[0]), kind="not_a_bit")

@@ -1,19 +1,18 @@
 """Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_avg`, `he_add`, `he_multiply`,
-`he_rerandomise`, `he_key_id` and `he_decrypt`; `FROM he_functions()` lists them all with what they
-do.
+`he_rerandomise`, `he_key_id` and `he_decrypt`. `FROM he_functions()` lists and describes them all.
 
-The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a
-connection. A ciphertext is a `BLOB` as in the Parquet files that `hearith encrypt` and
-`PublicKey.encrypt_columns` write::
+The wheel includes the DuckDB extension. `connect` opens a database with it; `load` adds it to a
+connection. A ciphertext is a `BLOB`, as in the Parquet files written by `hearith encrypt` and
+`PublicKey.encrypt_columns`::
 
     con = hearith.duckdb.connect()
     hearith.duckdb.load_key(con, public)
     con.sql("SELECT dept, he_sum(salary) FROM 'staff.parquet' GROUP BY dept")
 
-Such a file also describes its encrypted columns: under which key, in which encoding, with how much
-headroom. SQL sees bytes only, so `sum_columns` checks the descriptions, adds up and counts
-additions, and returns totals described again; `describe` puts the description back on what a query
-of your own returns. Both give tables that `PrivateKey.decrypt_columns` decrypts and checks.
+Such a file also describes its encrypted columns: key, encoding and headroom. SQL sees only bytes,
+so `sum_columns` checks the descriptions, sums, counts additions, and returns totals with
+descriptions. `describe` restores the descriptions on the result of your own query.
+`PrivateKey.decrypt_columns` decrypts and checks the tables of both.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ except ImportError as error:
 
 from hearith._tables import described
 from hearith.arrow import EncryptedType, extended_schema
-from hearith.columns import Totals
+from hearith.columns import Aggregator
 
-#: The extension that belongs to this version of the package.
+#: The path of the extension that belongs to this version of the package.
 EXTENSION = Path(__file__).with_name("hearith.duckdb_extension")
 _UNSIGNED = "allow_unsigned_extensions"
 _INSECURE = "hearith_allow_insecure_keys"
-#: What makes a name a pattern.
+#: Characters that make a name a pattern.
 _PATTERN = re.compile(r"[*?\[]")
 
 File = str | PathLike[str]
@@ -55,10 +54,9 @@ File = str | PathLike[str]
 def connect(
     database: File = ":memory:", *, config: dict[str, Any] | None = None, **options: Any
 ) -> duckdb.DuckDBPyConnection:
-    """`duckdb.connect`, with the extension loaded.
+    """Calls `duckdb.connect` and loads the extension.
 
-    It allows extensions without a signature of DuckDB's authors in this database, since Hearith's
-    has none.
+    Allows unsigned extensions in this database, since DuckDB's authors have not signed Hearith's.
     """
     return load(duckdb.connect(fspath(database), config={_UNSIGNED: "true", **(config or {})}, **options))
 
@@ -77,32 +75,33 @@ def load(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     if not allowed:
         raise HearithError(
             f'open the database with hearith.duckdb.connect(), or duckdb.connect(config={{"{_UNSIGNED}": "true"}}): '
-            "DuckDB loads extensions that its authors have not signed only if that is set from the start"
+            "DuckDB loads unsigned extensions only if this is set when the database is opened"
         )
     try:
         con.load_extension(str(EXTENSION))
     except duckdb.Error as error:
-        raise HearithError(f"DuckDB {duckdb.__version__} does not load the extension: {error}") from error
+        raise HearithError(f"DuckDB {duckdb.__version__} cannot load the extension: {error}") from error
     return con
 
 
 def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
-    """Loads a public key, or the file of one, for all connections of the database; its id.
+    """Loads a public key, or a key file, for all connections of the database, and returns its id.
 
-    With a single key loaded, SQL functions mean that one; with several, they take an id as the last
+    SQL functions use the key if only one is loaded. With several, they accept an id as the last
     argument.
     """
     if isinstance(public, PublicKey):
         if public.weakness is not None:
-            # Whoever has the key object has allowed insecure keys before; the session need not.
+            # The caller has already allowed insecure keys to create the key object; the session
+            # need not.
             return _with_insecure(con, public.to_jwk())
         return _load(con, public.to_jwk())
     return _load(con, fspath(public))
 
 
 def encrypted_columns(file: File) -> dict[str, dict[str, str]]:
-    """The encrypted columns of a Parquet file and their descriptions: `key`, `bits`, `encoding`,
-    `scale`, `max_additions`, ...
+    """Returns the encrypted columns of a Parquet file and their descriptions: `key`, `bits`,
+    `encoding`, `scale`, `max_additions`, ...
     """
     return _encrypted(pq.read_schema(fspath(file)))
 
@@ -117,42 +116,44 @@ def sum_columns(
     rerandomise: bool = False,
     allow_repeated: bool = False,
 ) -> pa.Table:
-    """The totals of all encrypted columns of Parquet files by groups, still encrypted:
-    `PublicKey.sum_columns`, on DuckDB's threads.
+    """Returns the encrypted totals of all encrypted columns of Parquet files, by group.
+
+    Equivalent to `PublicKey.sum_columns`, but runs on DuckDB's threads.
 
     Args:
         con: a connection with the extension.
         public: the key that the files are encrypted under.
-        files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`,
-            `?`, `[a-c]`). A file that exists under the very name is that file. A pattern adds what
-            is not among the files before it. Files may differ in scale, range, number of additions
-            and width of group columns.
-        by: the columns that make groups.
-        min_rows: groups of fewer rows are left out, and a total of fewer values is null.
-        rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
+        files: names, or DuckDB patterns (`'parts/*.parquet'`, `'**/2026-*.parquet'`, `?`, `[a-c]`).
+            A name that exists literally is that file. A pattern adds only files that are not yet in
+            the list. Files may differ in scale, range, number of additions and width of group
+            columns.
+        by: the columns to group by.
+        min_rows: leaves out groups with fewer rows, and sets totals of fewer values to null.
+        rerandomise: whether to return ciphertexts that cannot be linked to the rows.
         allow_repeated: whether files may have rows in common, such as copies, or totals and their
-            own table. Files of a query of DuckDB's have no id and are not recognised.
+            own table. Files written by a DuckDB query have no id, so repetitions among them are not
+            detected.
 
     Raises:
         KeyMismatchError: a file is encrypted under another key.
-        TableError: a pattern finds no file, no column is encrypted, files differ in their columns,
-            a group column is missing, scales and ranges of all files together leave no room for
-            additions, a total has more additions than there is headroom for, or a file has rows of
-            an earlier one and `allow_repeated` is false.
+        TableError: a pattern matches no file, no column is encrypted, files differ in their
+            columns, a group column is missing, the combined scales and ranges of all files leave no
+            headroom for additions, a total has more additions than its headroom allows, or a file
+            has rows of an earlier one and `allow_repeated` is false.
     """
     paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
         raise TableError("no files to sum", kind="no_table")
     shapes = _shapes(paths, public, groups)
-    # What is wrong with key, descriptions and groups is found here, before anything is read.
+    # Errors in keys, descriptions and groups are raised here, before any rows are read.
     schemas = [_counted(schema, groups) for schema, _ in shapes]
-    tables = _tables(Totals(public, schemas[0], groups, others=schemas[1:]), paths, allow_repeated)
+    tables = _tables(Aggregator(public, schemas[0], groups, others=schemas[1:]), paths, allow_repeated)
     load_key(con, public)
     added = [_added(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
-    # One row a group and shape: the kernel checks headroom, and orders them as the command line
-    # does.
-    totals = Totals(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
+    # One row per group and shape. The kernel checks headroom, and orders rows like the command
+    # line.
+    totals = Aggregator(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
     for one in added:
         totals.begin(_naming(one.schema, tables), allow_repeated=True)
         totals.update(one)
@@ -162,7 +163,7 @@ def sum_columns(
 def _added(
     con: duckdb.DuckDBPyConnection, public: PublicKey, schema: pa.Schema, groups: list[str], paths: list[str]
 ) -> pa.Table:
-    """The totals of files whose encrypted columns are alike, with the counts that the kernel
+    """Returns the totals of files with the same encrypted columns, with the counts that the kernel
     checks.
     """
     query = _query(schema, groups, public.id)
@@ -173,11 +174,11 @@ def _added(
     return result.set_column(place, counted, result.column(place).cast(pa.uint64()))
 
 
-def _tables(totals: Totals, paths: list[str], allow_repeated: bool) -> dict[bytes, bytes]:
-    """The entry of totals of these files that names the tables in them.
+def _tables(totals: Aggregator, paths: list[str], allow_repeated: bool) -> dict[bytes, bytes]:
+    """Returns the metadata entry that names the tables included in the totals of these files.
 
     Raises:
-        TableError: a file has rows of one before it, and `allow_repeated` is false.
+        TableError: a file has rows of an earlier one, and `allow_repeated` is false.
     """
     for path in paths:
         try:
@@ -189,7 +190,7 @@ def _tables(totals: Totals, paths: list[str], allow_repeated: bool) -> dict[byte
 
 
 def _naming(schema: pa.Schema, tables: dict[bytes, bytes]) -> pa.Schema:
-    """The schema of totals that names the tables in them."""
+    """Returns the schema of totals, with the names of the tables they include."""
     named = [
         field.with_metadata({**field.metadata, **tables}) if _descriptions.counts_rows(field) else field
         for field in schema
@@ -198,18 +199,18 @@ def _naming(schema: pa.Schema, tables: dict[bytes, bytes]) -> pa.Schema:
 
 
 def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
-    """A query's result with the descriptions of the columns of the same names in `like`, a schema
-    or a Parquet file.
+    """Adds the descriptions in `like`, a schema or a Parquet file, to a query's result, by column
+    name.
 
-    An encrypted column keeps its name and its companions `NAME.additions` have to be added up
-    beside it::
+    An encrypted column must keep its name, and the query must also sum its companions
+    `NAME.additions`::
 
         SELECT dept, he_sum(salary) AS salary, sum("salary.additions") AS "salary.additions" FROM
         'staff.parquet' GROUP BY dept
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is
-            missing.
+        TableError: the values of a described column have another length here, or its companion
+            is missing.
     """
     return described(table, like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like)))
 
@@ -234,9 +235,9 @@ def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
 
 
 def _found(con: duckdb.DuckDBPyConnection, names: list[str]) -> list[str]:
-    """The files that names and patterns mean, by DuckDB's own matching.
+    """Returns the files that match names and patterns, by DuckDB's own matching.
 
-    What a pattern finds is added if it is not there yet.
+    A pattern adds only files that are not yet in the list.
     """
     paths: list[str] = []
     found: set[str] = set()
@@ -247,23 +248,27 @@ def _found(con: duckdb.DuckDBPyConnection, names: list[str]) -> list[str]:
             continue
         here = [path for (path,) in con.execute("SELECT file FROM glob(?) ORDER BY file", [name]).fetchall()]
         if not here:
-            raise TableError(f"{name}: no file has such a name", kind="no_table")
+            raise TableError(f"{name}: no file matches", kind="no_table")
         paths += [path for path in here if path not in found]
         found.update(here)
     return paths
 
 
 def _literal(path: str) -> str:
-    """The pattern that finds this file and no other: `read_parquet` takes names for patterns."""
+    """Returns a pattern that matches only this file, since `read_parquet` treats names as
+    patterns.
+    """
     return _PATTERN.sub(lambda character: f"[{character[0]}]", path)
 
 
 def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tuple[pa.Schema, list[str]]]:
-    """The files by the descriptions of their encrypted columns, each with the schema of the first
-    of them. They may differ in scale, range and number of additions, and be tables or totals.
+    """Groups the files by the descriptions of their encrypted columns, each group with the schema
+    of its first file. Groups may differ in scale, range and number of additions, and can be tables
+    or totals.
 
     Raises:
-        KeyMismatchError, TableError: those of a file do not add up with those of the first.
+        KeyMismatchError, TableError: the columns of a file cannot be summed with those of the
+            first.
     """
     schemas = [pq.read_schema(path) for path in paths]
     alike: dict[str, list[int]] = {}
@@ -273,12 +278,12 @@ def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tupl
     firsts = [places[0] for places in alike.values()]
     for first in firsts[1:]:
         try:
-            both = Totals(public, schemas[0], groups, others=[schemas[first]])
+            both = Aggregator(public, schemas[0], groups, others=[schemas[first]])
             both.begin(schemas[first], allow_repeated=True)
         except HearithError as error:
             keys = {entries.get("key") for place in (0, first) for entries in _encrypted(schemas[place]).values()}
             kind = KeyMismatchError if len(keys) > 1 else TableError
-            text = f"{paths[first]}: its encrypted columns are not those of {paths[0]}: {error}"
+            text = f"{paths[first]}: its encrypted columns do not match those of {paths[0]}: {error}"
             raise kind(text, kind="differs") from error
     return [
         (_common([schemas[place] for place in places]), [paths[place] for place in places]) for places in alike.values()
@@ -286,26 +291,28 @@ def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tupl
 
 
 def _common(schemas: list[pa.Schema]) -> pa.Schema:
-    """The schema of files that are alike, which count values only if all of them do."""
+    """Returns the schema of files that are alike. It counts values only if all files do."""
     counted = all(set(_value_columns(schema)) <= set(schema.names) for schema in schemas)
     counted = counted and all(_value_columns(schema) == _value_columns(schemas[0]) for schema in schemas)
     return schemas[0] if counted else _without_values(schemas[0])
 
 
 def _value_columns(schema: pa.Schema) -> list[str]:
-    """The columns that count the values of all encrypted columns."""
+    """Returns the columns that count the values of the encrypted columns."""
     return [name for field in schema for name in _descriptions.values(_descriptions.entries(field))]
 
 
 def _without_values(schema: pa.Schema) -> pa.Schema:
-    """The schema of files of which some do not count values."""
+    """Returns the schema without value counts, for files of which some do not have them."""
     key = _descriptions.VALUES.encode()
     metadata = [{name: text for name, text in (field.metadata or {}).items() if name != key} for field in schema]
     return pa.schema([field.with_metadata(texts or None) for field, texts in zip(schema, metadata, strict=True)])
 
 
 def _counted(schema: pa.Schema, groups: list[str]) -> pa.Schema:
-    """The schema of totals that count values, in the columns of the files or in new ones."""
+    """Returns the schema of totals with value counts, in the columns of the files or in new
+    ones.
+    """
     taken, fields = {*schema.names, *groups, _descriptions.ROWS}, []
     for field in extended_schema(schema):
         entries = _descriptions.entries(field)
@@ -330,7 +337,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
-    """The totals, with the counts that the kernel checks."""
+    """Returns the query for totals with the counts that the kernel checks."""
     rows = next((field.name for field in schema if _descriptions.counts_rows(field)), None)
     counted = "count(*)" if rows is None else f"sum({_quoted(rows)})"
     columns = [*map(_quoted, groups), f"{counted} AS {_descriptions.ROWS}"]
@@ -340,7 +347,7 @@ def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
         names = list(map(_quoted, _descriptions.companions(entries)))
         columns += [f"sum({name}) AS {name}" for name in names]
         for name, values in zip(names, _descriptions.values(entries), strict=True):
-            # Where values are not counted yet, each ciphertext is one.
+            # Where values are not counted yet, each ciphertext counts as one.
             value = _quoted(values) if values in schema.names else "1"
             columns.append(f"coalesce(sum({value}) FILTER (WHERE {name} > 0), 0) AS {_quoted(values)}")
     grouping = f" GROUP BY {', '.join(map(_quoted, groups))}" if groups else ""
@@ -352,7 +359,7 @@ def _quoted(name: str) -> str:
 
 
 def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
-    """The descriptions of the encrypted columns, without the prefix of their entries."""
+    """Returns the descriptions of the encrypted columns, without the prefix of their entries."""
     return {
         field.name: {name.removeprefix(_descriptions.PREFIX): text for name, text in entries.items()}
         for field in schema
@@ -361,7 +368,7 @@ def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
 
 
 def _adding_up(schema: pa.Schema) -> dict[str, dict[str, str]]:
-    """What the descriptions of files must have in common that are added up."""
+    """Returns the part of the descriptions that must agree between files that are summed."""
     own = {
         name.removeprefix(_descriptions.PREFIX)
         for name in (_descriptions.TABLE, _descriptions.VALUES, _descriptions.VERSION)

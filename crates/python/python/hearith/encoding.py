@@ -1,9 +1,9 @@
-"""Numbers as the signed integers that are encrypted.
+"""Encoding of numbers as the signed integers that are encrypted.
 
-A number is `integer * base**exponent / divisor`: plain integers stand on exponent 0, decimal
-numbers on a power of ten (`scale=2` keeps two digits after the point), binary fractions on a power
-of sixteen, as python-paillier's do (`exponent=-8` keeps 32 bits after the point). Quotients and
-means have a divisor: the division is done on what is decrypted.
+A number is `integer * base**exponent / divisor`. Integers have exponent 0. Decimal numbers are
+scaled by a power of ten (`scale=2` keeps two digits after the point). Binary fractions are scaled
+by a power of sixteen, as in python-paillier (`exponent=-8` keeps 32 bits after the point).
+Quotients and means have a divisor, which is applied after decryption.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from hearith._integers import Integers, check_range, narrow, objects
 from hearith._operands import Number, Numbers, Shape, Vector, fraction, placed, plain
 from hearith.errors import HearithError, RangeError, ScaleError
 
-#: Largest magnitude of an encoded number unless another is declared: any 64-bit integer's.
+#: Default largest magnitude of an encoded number: that of any 64-bit integer.
 DEFAULT_RANGE = 2**63 - 1
-#: Most decimal digits after the point that can be asked for, and that encrypted columns have.
-#: Results may have more.
+#: Largest number of decimal digits after the point that callers can request, and that encrypted
+#: columns have. Results may have more.
 MAX_SCALE = 38
-#: Lowest power of sixteen that can be asked for: finer than any double.
+#: Lowest power of sixteen that callers can request, finer than any double.
 MIN_EXPONENT = -512
 
-#: The finest unit of a result, 2^-16384: finer than any key has headroom for.
+#: The finest unit of a result is 2^-16384, finer than the headroom of any key.
 MAX_UNIT_BITS = 1 << 14
 
-#: Powers of ten up to this are doubles exactly.
+#: Powers of ten up to this exponent are exact doubles.
 _EXACT_TENS = 22
 _INT64 = np.iinfo(np.int64)
 _EXACT = Context(prec=5000)
@@ -42,7 +42,7 @@ _NOT_FINITE = "not a finite number"
 
 @dataclass(frozen=True)
 class Encoding:
-    """What the encrypted integers stand for: multiples of `base**exponent / divisor`.
+    """The encoding of encrypted integers as multiples of `base**exponent / divisor`.
 
     >>> Encoding.of(scale=2)
     Encoding(base=10, exponent=-2, divisor=1)
@@ -57,26 +57,26 @@ class Encoding:
     def __post_init__(self) -> None:
         """Checks exponent and divisor."""
         if self.base not in (10, 16):
-            raise ScaleError("numbers stand on powers of 10 or 16")
+            raise ScaleError("the base must be 10 or 16")
         if self.exponent > 0 or self.divisor < 1:
-            raise ScaleError("a power of 10 or 16 of at most 0, and a divisor of at least 1")
+            raise ScaleError("the exponent must be at most 0, and the divisor at least 1")
         if 4 * -self.exponent + self.divisor.bit_length() > MAX_UNIT_BITS:
             text = f"a unit of {self.base}^{self.exponent} over a divisor of {self.divisor.bit_length()} bits"
-            raise ScaleError(f"{text} is finer than any key has headroom for")
+            raise ScaleError(f"{text} is too fine for the headroom of any key")
         if self.exponent == 0:
             object.__setattr__(self, "base", 10)
 
     @classmethod
     def of(cls, scale: int | None = None, exponent: int | None = None) -> Encoding:
-        """The encoding with `scale` decimal digits after the point, or on the power of sixteen
-        `exponent`.
+        """Returns the encoding with `scale` decimal digits after the point, or with the power of
+        sixteen `exponent`.
 
         Raises:
-            NumberError: scale or exponent is no whole number.
+            NumberError: scale or exponent is not an integer.
             ScaleError: there is no such encoding.
         """
         if scale is not None and exponent is not None:
-            text = "give scale= (decimal digits) or exponent= (power of sixteen), not both"
+            text = "pass scale= (decimal digits) or exponent= (power of sixteen), not both"
             raise ScaleError(text, kind="two_scales")
         if exponent is not None:
             return cls(16, whole("exponent", exponent, MIN_EXPONENT, 0, error=ScaleError))
@@ -94,7 +94,7 @@ class Encoding:
 
     @property
     def unit(self) -> Fraction:
-        """What the integer 1 stands for."""
+        """The value of the integer 1."""
         return Fraction(self.base) ** self.exponent / self.divisor
 
     @property
@@ -104,15 +104,15 @@ class Encoding:
         return steps * self.divisor
 
     def __str__(self) -> str:
-        """As errors name it."""
+        """Returns the name used in errors."""
         scale = f"scale {self.scale}" if self.base == 10 else f"exponent {self.exponent}"
         quotient = "" if self.divisor == 1 else f" / {self.divisor}"
         return ("integers" if self.exponent == 0 else scale) + quotient
 
     def times(self, other: Encoding) -> Encoding:
-        """The encoding of products.
+        """Returns the encoding of products.
 
-        Of a power of ten and one of sixteen, the power of ten becomes a divisor.
+        For a power of ten and one of sixteen, the power of ten becomes a divisor.
         """
         if self.base == other.base or 0 in (self.exponent, other.exponent):
             base = other.base if self.exponent == 0 else self.base
@@ -120,7 +120,7 @@ class Encoding:
         return self._on_sixteens(other, self.denominator * other.denominator)
 
     def common(self, other: Encoding) -> Encoding:
-        """The coarsest encoding that holds every number of both exactly."""
+        """Returns the coarsest encoding that represents every number of both exactly."""
         if other is self or other == self or other.denominator == 1:
             return self
         denominator = lcm(self.denominator, other.denominator)
@@ -130,58 +130,59 @@ class Encoding:
         return self._on_sixteens(other, denominator)
 
     def _on_sixteens(self, other: Encoding, denominator: int) -> Encoding:
-        """The encoding with a denominator, on the finest power of sixteen of these two; whatever is
-        left of it is the divisor.
+        """Returns the encoding with this denominator, on the finer power of sixteen of these two.
+
+        The rest of the denominator is the divisor.
         """
         exponent = min(one.exponent for one in (self, other) if one.base == 16)
         return Encoding(16, exponent, denominator // 16**-exponent)
 
-    def over(self, divisor: int) -> Encoding:
-        """The encoding of quotients by a positive integer: the same integers stand for them."""
+    def with_divisor(self, divisor: int) -> Encoding:
+        """Returns the encoding of quotients by a positive integer, for the same integers."""
         return Encoding(self.base, self.exponent, self.divisor * divisor)
 
     def undivided(self) -> Encoding:
-        """This encoding, where others than this package can read it: without a division, and with
-        digits that can be asked for.
+        """Returns this encoding if it can be exported: without a divisor, and within the digits
+        that callers can request.
 
         Raises:
-            ScaleError: they cannot.
+            ScaleError: it cannot be exported.
         """
         if self.divisor != 1:
-            text = f"quotients ({self}) have no form outside: decrypt them, or hand on the sum and the count"
+            text = f"quotients ({self}) cannot be exported: decrypt them, or export the sum and the count"
             raise ScaleError(text, kind="quotients")
         if self.exponent < {10: -MAX_SCALE, 16: MIN_EXPONENT}[self.base]:
-            text = f"{self} has no form outside, which takes {MAX_SCALE} digits: decrypt the numbers"
+            text = f"{self} has more than the {MAX_SCALE} digits that can be exported: decrypt the numbers"
             raise ScaleError(text, kind="too_many_digits")
         return self
 
     def steps_to(self, finer: Encoding) -> int:
-        """The factor by which integers grow when they move to a finer encoding."""
+        """Returns the factor that converts integers to a finer encoding."""
         steps, rest = divmod(finer.denominator, self.denominator)
         if rest:
-            raise ScaleError(f"{self} cannot become {finer}: digits can be added, not dropped")
+            raise ScaleError(f"{self} cannot be converted to {finer}: digits can be added, not dropped")
         return steps
 
     def bound(self, magnitude: Number) -> int:
-        """The largest integer that a number of at most this magnitude has.
+        """Returns the largest integer that encodes a number of at most this magnitude.
 
         Raises:
-            NumberError: the magnitude is no number.
+            NumberError: the magnitude is not a number.
             RangeError: it is not finite.
         """
         scaled = abs(fraction(magnitude)) / self.unit
         return scaled.numerator // scaled.denominator
 
     def encode(self, values: Numbers, *, limit: int, rounding: bool = False) -> tuple[Integers, Shape]:
-        """The integers of numbers, row by row, and the shape in which they come.
+        """Encodes numbers, and returns the integers in row-major order and the shape.
 
         Binary fractions are rounded to the nearest multiple of the unit. Decimal numbers must be
-        exact, unless `rounding` asks for the nearest, half to even; a float stands for the shortest
-        decimal that reads back as it.
+        exact, unless `rounding` is set, which rounds half to even. A float stands for its shortest
+        decimal that reads back as the same float.
 
         Raises:
             NullError: a value is missing.
-            NumberError: what is given is no number, or no array of them.
+            NumberError: the values are not numbers or an array of numbers.
             RangeError: an integer exceeds `limit` in magnitude.
             ScaleError: a number has more digits than the encoding keeps.
         """
@@ -190,14 +191,14 @@ class Encoding:
             return self.integers(found, limit=limit, rounding=rounding), shape
 
     def integers(self, found: Vector, *, limit: int, rounding: bool = False) -> Integers:
-        """The integers of numbers that have been read already; errors as of `encode`."""
+        """Encodes numbers that were already parsed; errors as in `encode`."""
         integers = self._integers(found, rounding or self.base == 16)
         check_range(integers, limit)
         return integers
 
     def decode(self, integers: Integers) -> npt.NDArray[Any]:
-        """The numbers that integers stand for: `int64` (or Python's integers where they do not
-        fit), `Decimal`, `float64`; quotients as the nearest `float64`.
+        """Decodes integers to `int64` (or Python integers where they do not fit), `Decimal` or
+        `float64`; quotients to the nearest `float64`.
 
         Raises:
             RangeError: a number exceeds a float.
@@ -241,12 +242,13 @@ class Encoding:
         return scaled.astype(np.int64)
 
     def _of_decimals(self, values: npt.NDArray[np.float64], rounding: bool) -> Integers:
-        """The integers of doubles, each the shortest decimal that reads back as it, as `_integer`
-        gives them one by one.
+        """Encodes doubles, each as its shortest decimal that reads back as the same double.
 
-        No two decimals of 15 digits read as one double: an integer below 10^15 that gives the
-        double when it is divided is the one. Where digits are rounded away, the product is too, by
-        less than what lies between it and the next half. Whatever is left goes one by one.
+        Equals `_integer` for each value.
+
+        No two decimals of 15 digits read as the same double. So an integer below 10^15 is correct
+        if dividing it gives the double back. With rounding, the scaled product is inexact, but by
+        less than its distance to the next half. The remaining values are encoded one by one.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = values * 10.0**self.scale
@@ -264,9 +266,7 @@ class Encoding:
         return narrow(integers)
 
     def _exact(self, value: Any) -> Fraction:
-        """The number, a float as the binary fraction that it is where numbers are binary
-        fractions.
-        """
+        """Returns the number. A float counts as its exact binary value if the base is 16."""
         binary = self.base == 16 and isinstance(value, float | np.floating) and np.isfinite(value)
         return Fraction(float(value)) if binary else fraction(value)
 
@@ -282,15 +282,15 @@ class Encoding:
 
 
 def _are_doubles(values: Vector) -> bool:
-    """Whether all are doubles: floats of other lengths have shortest decimals of their own."""
+    """Whether all values are doubles. Floats of other lengths have other shortest decimals."""
     if isinstance(values, np.ndarray):
         return bool(values.dtype == np.float64)
     return all(type(value) is float for value in values)
 
 
 def _float(row: int, value: int, steps: int) -> float:
-    """The float that comes nearest to a quotient."""
+    """Returns the float nearest to a quotient."""
     try:
         return value / steps
     except OverflowError:
-        raise RangeError("the number exceeds a float", row, kind="out_of_range") from None
+        raise RangeError("the number is too large for a float", row, kind="out_of_range") from None

@@ -1,9 +1,8 @@
-"""What can go wrong.
+"""The exceptions of this package.
 
-Every error of the package is a `HearithError`; each is also the built-in error that comes nearest.
-An error says where it happened (`row`, counted from 0, and `column`) and what kind it is of
-(`kind`, a word that programs can compare); what caused it is its `__cause__`. No message contains a
-plaintext, a cell of a table or key material.
+Every error is a `HearithError`, and also the closest built-in exception. It has a place (`row`,
+counted from 0, and `column`) and a `kind`, a word that programs can compare; its cause is
+`__cause__`. No message contains a plaintext, a table cell or key material.
 
 >>> import hearith as he
 >>> public, private = he.generate_keypair(512, insecure=True)
@@ -20,12 +19,12 @@ from typing import Self
 
 
 class HearithError(Exception):
-    """The base of this package's errors.
+    """The base class of this package's errors.
 
     Attributes:
         row: the row at fault, counted from 0, or None.
         column: the column at fault, or None.
-        kind: what is wrong in one word, such as `out_of_range`, or None.
+        kind: the kind of error in one word, such as `out_of_range`, or None.
     """
 
     row: int | None
@@ -35,23 +34,23 @@ class HearithError(Exception):
     def __init__(
         self, text: str = "", row: int | None = None, column: str | None = None, kind: str | None = None
     ) -> None:
-        """An error whose message is the place, if there is one, followed by `text`."""
+        """Creates an error whose message is the place, if known, followed by `text`."""
         self._text = text
         self.row, self.column, self.kind = row, column, kind
         super().__init__(self._message())
 
     def offset_rows(self, rows: int) -> None:
-        """Adds `rows` to the row at fault: for an error in a batch that starts there."""
+        """Adds `rows` to the row at fault, for an error in a batch that starts at row `rows`."""
         if self.row is not None:
             self.row += rows
             self.args = (self._message(),)
 
     def at_row(self, row: int) -> Self:
-        """The same error about a row."""
+        """Returns the same error at a row."""
         return type(self)(self._text, row, self.column, self.kind)
 
     def at(self, row: int, column: str) -> Self:
-        """The same error about a place."""
+        """Returns the same error at a row and column."""
         return type(self)(self._text, row, column, self.kind)
 
     def _message(self) -> str:
@@ -62,52 +61,50 @@ class HearithError(Exception):
 
 
 class InvalidKeyError(HearithError, ValueError):
-    """A key cannot be made, read or accepted."""
+    """A key cannot be generated, read or accepted."""
 
 
 class KeyMismatchError(HearithError, ValueError):
-    """Numbers encrypted under different keys meet, or a key is not the one that numbers belong
-    to.
+    """Numbers are encrypted under different keys, or a key is not the one they are encrypted
+    under.
     """
 
 
 class NumberError(HearithError, TypeError):
-    """What should be a number, or an array of them, is something else."""
+    """A value is not a number or an array of numbers."""
 
 
 class NullError(NumberError):
-    """A value is missing (`None`, masked, null, `NA` or `NaT`) where there must be one."""
+    """A required value is missing (`None`, masked, null, `NA` or `NaT`)."""
 
 
 class ShapeError(HearithError, ValueError):
-    """Arrays meet whose shapes do not match, or something has other dimensions than it must
-    have.
-    """
+    """The shapes of arrays do not match, or a value has the wrong dimensions."""
 
 
 class ShareError(HearithError, ValueError):
-    """A trustee's share of a decryption is wrong, or there are too few."""
+    """A trustee's decryption share is wrong, or there are too few shares."""
 
 
 class ScaleError(HearithError, ValueError):
-    """Numbers of different scales meet, or a number has more digits than its scale keeps."""
+    """Numbers have different scales, or a number has more digits than its scale keeps."""
 
 
 class RangeError(HearithError, OverflowError):
-    """A number, or what an operation might produce, is larger than there is room for."""
+    """A number, or the possible result of an operation, exceeds the available range."""
 
 
 class CiphertextError(HearithError, ValueError):
-    """What should be a ciphertext is none: damaged, cut off, or made with another key."""
+    """A value is not a ciphertext: it is damaged, truncated or made with another key."""
 
 
 class TableError(HearithError, ValueError):
-    """A table cannot be encrypted, added up or decrypted as asked."""
+    """A table cannot be encrypted, summed or decrypted as requested."""
 
 
 class ServiceError(HearithError, ConnectionError):
-    """A service (`hearith.remote`) cannot be reached, refuses, or fails."""
+    """A service (`hearith.remote`) is unreachable, rejects the request, or fails."""
 
 
 class CircuitError(HearithError, ValueError):
-    """A text that should be a circuit is none."""
+    """A text is not a valid circuit."""

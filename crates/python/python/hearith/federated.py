@@ -1,11 +1,10 @@
-"""Adding up the updates of many clients, none of which anybody but the key's owner sees, and the
-owner only their sum.
+"""Secure aggregation of client updates. Only the key owner can decrypt, and sees only their sum.
 
 An update is one NumPy array, or several in lists, tuples and dictionaries (the layers of a model).
-Its numbers become integers, multiples of `step` up to `range` either side of 0, and lie side by
-side in the slots of few plaintexts: some dozens a ciphertext of Paillier's, thousands of
-`hearith.bfv`'s. Each slot has headroom for the sum of all clients, each with its weight: what could
-exceed it is an error, never a number that wrapped around.
+Its numbers are rounded to multiples of `step`, with magnitudes up to `range`, and packed into the
+slots of a few plaintexts: dozens per Paillier ciphertext, thousands per `hearith.bfv` ciphertext.
+Each slot has headroom for the weighted sum of all clients. A sum that could exceed it raises an
+error; numbers never wrap around.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from hearith.keys import PrivateKey
 
 __all__ = ["Aggregator", "EncryptedUpdate", "LeftOutWarning", "Round"]
 
-#: Largest magnitude of a number in steps: what a double holds exactly.
+#: Largest magnitude of a number in steps, which a double represents exactly.
 _MOST_STEPS = 2**53
 
 
 class EncryptedUpdate:
-    """The encrypted update of a client, or a sum of several.
+    """A client's encrypted update, or a sum of several.
 
-    Pickles without the key; `weight` is how many times a client's numbers went into it.
+    Pickles without the key. `weight` is the total weight of the updates it contains.
     """
 
     __slots__ = ("_rows", "key_id", "layout", "weight")
@@ -49,7 +48,7 @@ class EncryptedUpdate:
         weight: int,
         rows: _native.Ciphertexts | _native.BfvVector | bytes,
     ) -> None:
-        """Updates come from `Aggregator.encrypt` and `Aggregator.sum`."""
+        """Creates an update. Use `Aggregator.encrypt` or `Aggregator.sum` instead."""
         self.key_id, self.layout, self.weight, self._rows = key_id, layout, weight, rows
 
     @property
@@ -58,8 +57,8 @@ class EncryptedUpdate:
         return len(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another: of Paillier big-endian, of BFV each behind its
-        length.
+        """Returns the concatenated ciphertexts: Paillier's big-endian, BFV's each with a length
+        prefix.
         """
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
@@ -70,31 +69,31 @@ class EncryptedUpdate:
         return EncryptedUpdate, (self.key_id, self.layout, self.weight, self.to_bytes())
 
     def rows(self, scheme: Scheme[Any]) -> Any:
-        """The ciphertexts, which are checked when they are first needed."""
+        """Returns the ciphertexts, and checks them on first use."""
         if isinstance(self._rows, bytes):
             self._rows = scheme.read(self._rows)
         return self._rows
 
 
 class Aggregator:
-    """How the updates of many clients are encrypted and added up.
+    """Encrypts and sums the updates of many clients.
 
-    Every party makes one with the same arguments.
+    Every party creates an aggregator with the same arguments.
 
     Args:
-        key: the public key, of either scheme; whoever decrypts has the private one.
-        like: an update, for the shapes of its arrays.
+        key: the public key, of either scheme. The key owner decrypts with the private key.
+        like: an example update, which defines the shapes of the arrays.
         range: largest magnitude of a number.
-        step: what numbers are rounded to multiples of.
-        clients: how many updates are added up at most.
+        step: granularity; numbers are rounded to multiples of it.
+        clients: largest number of updates in a sum.
         max_weight: largest weight of an update, a positive integer (say, its number of samples).
-        secret_weights: each client's weight is encrypted as one number more of its update, so that
-            nobody but the key's owner sees weights, and the owner only their sum.
+        secret_weights: encrypts each client's weight as an additional number of its update. Only
+            the key owner can decrypt weights, and sees only their sum.
 
     Raises:
-        NumberError: `clients` or `max_weight` is no whole number.
-        RangeError: a slot with this range, step and headroom is larger than the key has room for,
-            or an argument is not finite.
+        NumberError: `clients` or `max_weight` is not an integer.
+        RangeError: a slot with this range, step and headroom does not fit the key, or an
+            argument is not finite.
         ScaleError: the step is not positive.
 
     >>> import hearith as he, numpy as np
@@ -117,12 +116,12 @@ class Aggregator:
         max_weight: int = 1,
         secret_weights: bool = False,
     ) -> None:
-        """Lays out the slots."""
+        """Computes the slot layout."""
         clients, max_weight = whole("clients", clients, 1), whole("max_weight", max_weight, 1)
         self._key = key
         self._layers = Layout(like)
-        # A float counts for what it is, a power of two exactly, not for the decimal that it prints
-        # as.
+        # A float counts as its exact binary value (so a power of two is exact), not as the decimal
+        # it prints as.
         self._step = _exact("step", step)
         if self._step <= 0:
             raise ScaleError("the step must be positive", kind="out_of_range")
@@ -130,7 +129,7 @@ class Aggregator:
         if not 1 <= self._steps <= _MOST_STEPS:
             raise RangeError("the range must be at least one step and at most 2^53 steps", kind="out_of_range")
         self._max_weight, self._secret = max_weight, secret_weights
-        # Of secret weights nobody who adds up sees more than how many there are.
+        # With secret weights, the aggregator can only count updates.
         self._capacity = clients if secret_weights else clients * max_weight
         largest, numbers = self._steps * max_weight, self.size + secret_weights
         if largest >= 2**63 or clients * max_weight > MOST:
@@ -143,12 +142,12 @@ class Aggregator:
 
     @property
     def size(self) -> int:
-        """How many numbers an update has."""
+        """The number of numbers in an update."""
         return self._layers.size
 
     @property
     def slots(self) -> int:
-        """How many numbers share a ciphertext."""
+        """The number of slots per ciphertext."""
         return self._scheme.slots
 
     @property
@@ -158,12 +157,14 @@ class Aggregator:
 
     @property
     def ciphertexts(self) -> int:
-        """How many ciphertexts an update has."""
+        """The number of ciphertexts in an update."""
         return self._scheme.ciphertexts
 
     @property
     def capacity(self) -> int:
-        """The largest total weight of a sum; with secret weights the most updates of one."""
+        """The largest total weight of a sum; with secret weights, the largest number of updates in
+        one.
+        """
         return self._capacity
 
     def encrypt(
@@ -175,23 +176,21 @@ class Aggregator:
         private: PrivateKey | bfv.PrivateKey | None = None,
         progress: bool = False,
     ) -> EncryptedUpdate:
-        """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of
-        the client's own.
+        """Encrypts an update, after rounding its numbers to the nearest step and multiplying them
+        by the client's weight.
 
         Args:
             update: arrays of the agreed shapes.
-            weight: 1 to `max_weight`; it can be read from the update unless the aggregator has
-                secret weights.
-            clip: cuts numbers that exceed the range to it, rather than refusing them; not what is
-                no number.
-            private: the private key where the client is its owner: faster, or of BFV in half the
-                bytes.
+            weight: 1 to `max_weight`. It is public unless the aggregator has secret weights.
+            clip: clips numbers to the range instead of rejecting them. NaN and infinities are still
+                rejected.
+            private: the private key, if the client owns it: faster, and with BFV half the size.
             progress: shows a progress bar.
 
         Raises:
             NullError: a number is missing (masked, null).
-            KeyMismatchError: the private key is another's.
-            RangeError: a number is not finite, or exceeds the range and is not to be cut.
+            KeyMismatchError: the private key does not match.
+            RangeError: a number is not finite, or exceeds the range and `clip` is not set.
             ShapeError: the arrays have other shapes.
         """
         weight = self._weight(weight)
@@ -206,26 +205,26 @@ class Aggregator:
     def sum(
         self, updates: Iterable[EncryptedUpdate], *, weights: Sequence[int] | None = None, progress: bool = False
     ) -> EncryptedUpdate:
-        """The sum of updates, each multiplied by its weight if there are weights.
+        """Returns the sum of updates, each multiplied by its weight if `weights` is given.
 
         Needs no private key.
 
-        With Paillier, the sum of a single update is that update's ciphertexts themselves, and sums
-        are not randomised: whoever knows the updates' ciphertexts can test guesses of the weights.
-        `rerandomise` ends that. With BFV sums are randomised, since their noise would tell the
-        key's owner of the addends.
+        With Paillier, the sum of a single update consists of that update's own ciphertexts. Sums
+        are not randomised, so anyone who knows the updates' ciphertexts can test guesses of the
+        weights. `rerandomise` prevents this. With BFV, sums are randomised, since their noise would
+        reveal information about the addends to the key owner.
 
         Raises:
-            NumberError: a weight is no whole number.
+            NumberError: a weight is not an integer.
             KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with
                 other arguments.
-            RangeError: the total weight exceeds what there is headroom for.
-            ValueError: there is no update, not as many weights, or any weights where they are
-                secret: clients have multiplied by theirs.
+            RangeError: the total weight exceeds the headroom.
+            ValueError: there is no update, the number of weights differs, or weights are given
+                although they are secret (clients have already applied theirs).
         """
         every = list(updates)
         if self._secret and weights is not None:
-            raise ValueError("the weights are secret: each client gives its own to encrypt")
+            raise ValueError("the weights are secret: each client passes its own to encrypt")
         factors = [1] * len(every) if weights is None else [self._weight(weight) for weight in weights]
         if len(factors) != len(every) or not every:
             raise ValueError(f"{len(factors)} weights for {len(every)} updates")
@@ -246,34 +245,35 @@ class Aggregator:
         minimum: int = 1,
         progress: bool = False,
     ) -> Round[EncryptedUpdate]:
-        """The sum of the updates that can be added up, for a round that one client must not end.
+        """Returns the sum of all valid updates, for rounds that a single client must not be able to
+        abort.
 
-        A client is left out, with a warning that names it, if its update is of another key or
-        aggregator, damaged, no update at all, a copy of another client's, one of two under one
-        name, or if its weight is none. `sum` raises instead.
+        Leaves out a client, with a warning that names it, if its weight is invalid, or if its
+        update belongs to another key or aggregator, is damaged, is not an update, copies another
+        client's, or is the second under one name. `sum` raises an error instead.
 
         Args:
-            updates: by the names of clients: a mapping, or pairs; without names places count. Bytes
-                are those of `to_bytes`.
-            weights: by the same names, or as many in the same order; 1 each without them. Weights
-                of names without an update do not count.
-            minimum: how few clients make a sum.
+            updates: updates by client name: a mapping or pairs. Without names, positions are the
+                names. Bytes are read as those of `to_bytes`.
+            weights: weights by the same names, or a sequence in the same order; 1 each by default.
+                Weights of names without an update are ignored.
+            minimum: smallest number of clients in a sum.
             progress: shows a progress bar.
 
         Raises:
-            NumberError, RangeError: `minimum` is no whole number of at least 1; the total weight
-                exceeds what there is headroom for.
-            TableError: fewer clients than `minimum` are left.
-            ValueError: there are weights where they are secret, or not as many as updates in an
-                order.
+            NumberError, RangeError: `minimum` is not an integer of at least 1; the total weight
+                exceeds the headroom.
+            TableError: fewer clients than `minimum` remain.
+            ValueError: weights are given although they are secret, or a sequence of weights has the
+                wrong length.
         """
         minimum = whole("minimum", minimum, 1)
         if self._secret and weights is not None:
-            raise ValueError("the weights are secret: each client gives its own to encrypt")
+            raise ValueError("the weights are secret: each client passes its own to encrypt")
         admission: Admission[EncryptedUpdate] = Admission(self._read, EncryptedUpdate.to_bytes)
         sent_by = list(named(updates))
         if weights is not None and not isinstance(weights, Mapping) and len(weights) != len(sent_by):
-            # Which client's weight is missing, or too many, nobody can tell.
+            # It is unknown which client's weight is missing or superfluous.
             raise ValueError(f"{len(weights)} weights for {len(sent_by)} updates")
         for place, (name, sent) in enumerate(sent_by):
             admission.add(name, sent, 1 if weights is None else _weight_of(weights, name, place))
@@ -283,25 +283,25 @@ class Aggregator:
         return Round(total, tuple(admission.admitted), admission.left_out)
 
     def _read(self, sent: Any, weight: Any) -> tuple[EncryptedUpdate, int]:
-        """An update that somebody sent, and its factor.
+        """Returns an update that a client sent, and its factor.
 
         Raises:
-            HearithError: it cannot be added up.
-            TypeError: it is none.
+            HearithError: it cannot be summed.
+            TypeError: it is not an update.
         """
         factor = self._weight(weight)
         update = self.update(bytes(sent)) if isinstance(sent, bytes | bytearray | memoryview) else sent
         if not isinstance(update, EncryptedUpdate):
             raise TypeError(f"an EncryptedUpdate or its bytes are needed, not {type(sent).__name__}")
-        # One client alone must not use up the headroom of all.
+        # A single client must not use up the headroom of all.
         most = 1 if self._secret else self._max_weight // factor
         whole("the weight of an update times its factor", update.weight, 1, most)
         self._check(update)
         return update, factor
 
     def rerandomise(self, update: EncryptedUpdate, *, progress: bool = False) -> EncryptedUpdate:
-        """The same update, or sum of updates, in ciphertexts that nobody can link to the former
-        without the private key.
+        """Returns the same update, or sum of updates, in ciphertexts that cannot be linked to the
+        originals without the private key.
 
         Raises:
             KeyMismatchError, ScaleError: the update belongs to another key, or to an aggregator
@@ -312,11 +312,11 @@ class Aggregator:
         return EncryptedUpdate(self._key.id, self._layout, update.weight, others)
 
     def update(self, data: bytes, *, weight: int = 1) -> EncryptedUpdate:
-        """The update of which `EncryptedUpdate.to_bytes` gave the ciphertexts.
+        """Reads an update from the bytes of `EncryptedUpdate.to_bytes`.
 
         Raises:
-            CiphertextError: a ciphertext is none of this key, or there are too few or too many.
-            RangeError: the weight exceeds what there is headroom for.
+            CiphertextError: a ciphertext is not one of this key, or there are too few or too many.
+            RangeError: the weight exceeds the headroom.
         """
         weight = whole("weight", weight, 1, self._capacity)
         update = EncryptedUpdate(self._key.id, self._layout, weight, self._scheme.read(data))
@@ -330,11 +330,12 @@ class Aggregator:
         *,
         progress: bool = False,
     ) -> Floats:
-        """The weighted sum that an update or the total of a round holds, in arrays of the agreed
-        shapes.
+        """Decrypts the weighted sum in an update or a round's total.
+
+        Returns arrays of the agreed shapes.
 
         Raises:
-            RangeError: a slot holds more than the range times the total weight.
+            RangeError: a slot exceeds the range times the total weight.
         """
         totals, _ = self._decrypted(private, update, progress)
         return self._shaped(totals, Fraction(1))
@@ -346,31 +347,31 @@ class Aggregator:
         *,
         progress: bool = False,
     ) -> Floats:
-        """The weighted mean: the total over the total weight."""
+        """Decrypts the weighted mean: the total divided by the total weight."""
         totals, weight = self._decrypted(private, update, progress)
         return self._shaped(totals, Fraction(1, weight))
 
     def total_weight(
         self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate | Round[EncryptedUpdate]
     ) -> int:
-        """The weights of all updates in a sum together, which are decrypted if they are secret."""
+        """Returns the total weight of all updates in a sum, decrypted if weights are secret."""
         return self._decrypted(private, update, False)[1]
 
     def quantised(self, update: Layers, *, clip: bool = False) -> Floats:
-        """The update as it is encrypted: rounded to multiples of the step, and cut to the range if
-        asked for.
+        """Returns the update as it would be encrypted: rounded to multiples of the step, and
+        clipped to the range if `clip` is set.
         """
         return self._shaped(self._quantised(update, clip), Fraction(1))
 
     @property
     def _layout(self) -> tuple[Any, ...]:
-        """What has to agree between updates that are added up."""
+        """The parameters that must agree between updates in a sum."""
         return self._layers.arrays, self._steps, str(self._step), self._max_weight, self._capacity, self._secret
 
     def _quantised(self, update: Layers, clip: bool) -> npt.NDArray[np.int64]:
         scaled = np.rint(self._layers.flatten(update) / float(self._step))
         if clip:
-            # NaN stays NaN, infinity is none that a range could hold.
+            # NaN stays NaN. Infinities become NaN, so that they are rejected as well.
             scaled = np.where(np.isfinite(scaled), np.clip(scaled, -self._steps, self._steps), np.nan)
         outside = ~(np.abs(scaled) <= self._steps)
         if outside.any():
@@ -385,33 +386,34 @@ class Aggregator:
         if not isinstance(update, EncryptedUpdate):
             raise TypeError(f"an EncryptedUpdate is needed, not {type(update).__name__}")
         if update.key_id != self._key.id:
-            raise KeyMismatchError(f"an update under key {update.key_id}, not {self._key.id}", kind="wrong_key")
+            raise KeyMismatchError(f"the update is under key {update.key_id}, not {self._key.id}", kind="wrong_key")
         if update.layout != self._layout:
-            text = "an update of an aggregator with other shapes, range, step or headroom"
+            text = "the update belongs to an aggregator with other shapes, range, step or headroom"
             raise ScaleError(text, kind="scales_differ")
         self._scheme.check(update.rows(self._scheme))
 
     def _check_key(self, key_id: str) -> None:
         if key_id != self._key.id:
-            text = f"updates under key {self._key.id}, but this is key {key_id}"
+            text = f"the updates are under key {self._key.id}, but this is key {key_id}"
             raise KeyMismatchError(text, kind="wrong_key")
 
     def _decrypted(
         self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate | Round[EncryptedUpdate], progress: bool
     ) -> tuple[Integers, int]:
-        """The weighted sums and the total weight."""
+        """Returns the weighted sums and the total weight."""
         self._check_key(private.id)
         if isinstance(update, Round):
             update = update.total
         self._check(update)
         weight = update.weight
-        # A slot holds numbers of the largest weight; a total weight stands for that many of them.
+        # A slot holds numbers of up to the largest weight; the total weight counts as that many
+        # additions.
         additions = weight if self._secret else -(-weight // self._max_weight)
         found = self._scheme.decrypt(private, update.rows(self._scheme), additions, progress)
         if self._secret:
             weight = int(found[self.size])
             if not update.weight <= weight <= update.weight * self._max_weight:
-                raise RangeError("the total weight is none that so many clients can have", kind="overflow")
+                raise RangeError("the total weight is impossible for this many clients", kind="overflow")
         totals = found[: self.size]
         place = first_beyond(totals, self._steps * weight)
         if place is not None:
@@ -423,7 +425,7 @@ class Aggregator:
 
 
 def _weight_of(weights: Any, name: Any, place: int) -> Any:
-    """The weight of a client; None if a mapping has none."""
+    """Returns the weight of a client; None if a mapping has none."""
     return weights.get(name) if isinstance(weights, Mapping) else weights[place]
 
 
@@ -432,5 +434,5 @@ def _exact(name: str, number: Number) -> Fraction:
         exact = Fraction(number.item() if isinstance(number, np.generic) else number)
         float(exact)
     except (OverflowError, ValueError):
-        raise RangeError(f"{name} must be finite, and a float's size", kind="out_of_range") from None
+        raise RangeError(f"{name} must be finite and fit into a float", kind="out_of_range") from None
     return exact

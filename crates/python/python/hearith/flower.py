@@ -1,10 +1,10 @@
 """Flower's federated averaging with updates that its server cannot read (needs `flwr`; written for
 and tested with 1.41).
 
-The clients hold the key pair, Flower's server the public key only. A client's train function ends
-with `to_record`; the server's strategy is `EncryptedFedAvg`; what it sends out in the next round,
-the clients read with `from_record`. Everything else is as with `flwr.serverapp.strategy.FedAvg`,
-whose method `aggregate_train` is all that is replaced::
+The clients hold the key pair; Flower's server holds only the public key. A client's train function
+ends with `to_record`. The server uses the strategy `EncryptedFedAvg`. Clients read the records of
+the next round with `from_record`. Everything else is as in `flwr.serverapp.strategy.FedAvg`, of
+which only the method `aggregate_train` is replaced::
 
     aggregator = he.Aggregator(public, like=layers, range=8, step=2**-20, clients=10, max_weight=1000)
     strategy = EncryptedFedAvg(aggregator)                                                       # in the server
@@ -31,42 +31,43 @@ from hearith.errors import TableError
 from hearith.federated import Aggregator, EncryptedUpdate
 from hearith.keys import PrivateKey
 
-#: Names of the two arrays in a record: the ciphertexts' bytes, one row each, and the total weight.
+#: Names of the two arrays in a record: the ciphertext bytes, one row each, and the total weight.
 _CIPHERTEXTS, _WEIGHT = "hearith.ciphertexts", "hearith.weight"
 
 
 class EncryptedFedAvg(FedAvg):
     """Federated averaging over ciphertexts; `options` are those of `FedAvg`.
 
-    A reply's weight is its metric `num-examples` (or what `weighted_by_key` says), a whole number
-    from 1 to the aggregator's `max_weight`. Metrics are averaged in the clear, as `FedAvg` does. Of
-    an aggregator with secret weights the strategy takes no weight from the metrics: clients give
-    theirs to `Aggregator.encrypt`, and 1 as the metric, which Flower's average of metrics wants.
+    A reply's weight is its metric `num-examples` (or the one named by `weighted_by_key`), an
+    integer from 1 to the aggregator's `max_weight`. Metrics are averaged in plaintext, as in
+    `FedAvg`. If the aggregator has secret weights, the strategy reads no weight from the metrics.
+    Clients then pass their weight to `Aggregator.encrypt`, and 1 as the metric that Flower's
+    average of metrics needs.
 
-    A client that sends an error, nothing in time, or an update that cannot be added up is not in
-    the round's sum; the last with a warning, and named in `left_out` by its node id.
+    The round's sum leaves out clients that send an error, nothing in time, or an invalid update. An
+    invalid update causes a warning, and is listed in `left_out` by its node id.
     """
 
     def __init__(self, aggregator: Aggregator, *, minimum_clients: int = 1, **options: Any) -> None:
-        """Adds up the updates that clients encrypt with an aggregator of the same arguments, of
-        `minimum_clients` or more.
+        """Sums updates that clients encrypt with an aggregator of the same arguments.
+
+        Each round needs at least `minimum_clients` of them.
         """
         super().__init__(**options)
         self.aggregator, self.minimum_clients = aggregator, minimum_clients
-        #: Who was left out of the latest round, and why.
+        #: The clients left out of the latest round, with the reasons.
         self.left_out: Mapping[Hashable, Exception] = {}
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """The encrypted weighted sum of the clients' updates.
+        """Returns the encrypted weighted sum of the clients' updates.
 
         Raises:
-            RangeError: the total weight exceeds what there is headroom for.
-            TableError: fewer clients than `minimum_clients` sent an update that can be added up.
+            RangeError: the total weight exceeds the headroom.
+            TableError: fewer clients than `minimum_clients` sent a valid update.
         """
-        # Flower's own look at the contents would end the round of a single client whose record has
-        # other names.
+        # Flower's own validation would abort the round if a single client's record had other names.
         valid, _ = self._check_and_log_replies(replies, is_train=True, validate=False)
         if not valid:
             return None, None
@@ -85,7 +86,7 @@ class EncryptedFedAvg(FedAvg):
 
 
 def _weight(content: RecordDict, key: str) -> Any:
-    """The weight of an update; None if there is none."""
+    """Returns the weight of an update, or None."""
     try:
         return _only(content.metric_records)[key]
     except (KeyError, StopIteration):
@@ -93,7 +94,7 @@ def _weight(content: RecordDict, key: str) -> Any:
 
 
 def _sent(aggregator: Aggregator, content: RecordDict) -> EncryptedUpdate | None:
-    """The update in a reply; None if none can be read."""
+    """Returns the update in a reply, or None if it cannot be read."""
     try:
         return _update(aggregator, _only(content.array_records))
     except (*MALFORMED, StopIteration):
@@ -101,15 +102,16 @@ def _sent(aggregator: Aggregator, content: RecordDict) -> EncryptedUpdate | None
 
 
 def to_record(update: EncryptedUpdate) -> ArrayRecord:
-    """An update, or a sum of updates, as Flower carries it."""
+    """Converts an update, or a sum of updates, to a Flower record."""
     record = ArrayRecord([np.frombuffer(update.to_bytes(), dtype=np.uint8), np.array(update.weight, dtype=np.int64)])
     arrays = list(record.values())
     return ArrayRecord(dict(zip((_CIPHERTEXTS, _WEIGHT), arrays, strict=True)))
 
 
 def from_record(aggregator: Aggregator, record: ArrayRecord, private: PrivateKey) -> Floats:
-    """The weighted mean in an encrypted record; a plain record (the model of the first round) as it
-    is.
+    """Returns the weighted mean in an encrypted record.
+
+    Returns a plaintext record (the model of the first round) unchanged.
     """
     if _CIPHERTEXTS not in record:
         arrays = record.to_numpy_ndarrays()
@@ -124,5 +126,5 @@ def _update(aggregator: Aggregator, record: ArrayRecord) -> EncryptedUpdate:
 
 
 def _only(records: Any) -> Any:
-    """The first record of a kind, if there is one."""
+    """Returns the first record of a kind. Raises `StopIteration` if there is none."""
     return next(iter(records.values()))

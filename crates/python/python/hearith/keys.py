@@ -1,4 +1,4 @@
-"""Keys: what encrypts, and what decrypts."""
+"""Paillier keys: the public key encrypts and computes, the private key decrypts."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from hearith._html import shown
 from hearith._public import PublicOperations
 from hearith.errors import InvalidKeyError, NumberError
 
-#: Bits of a key unless one chooses: 128-bit security [SP800].
+#: Default key size in bits, for 128-bit security [SP800].
 DEFAULT_BITS = rust.DEFAULT_BITS
-#: Bits below which a key has to be asked for as insecure.
+#: Smallest key size in bits that does not need `insecure=True`.
 MIN_SECURE_BITS = rust.MIN_SECURE_BITS
-#: Far more bits than any key has; what keys may have, Rust says.
+#: Upper limit that only keeps the integer in range. The Rust kernel checks the actual limits.
 _MOST_BITS = 2**31 - 1
 
 
 class PublicKey(PublicOperations):
-    """What anybody may have: encrypts, and computes with ciphertexts.
+    """A public key, which encrypts numbers and computes with ciphertexts.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -35,12 +35,11 @@ class PublicKey(PublicOperations):
     native: rust.PublicKey
 
     def __init__(self, n: int, h: int | None = None, *, insecure: bool = False, engine: str | None = None) -> None:
-        """The key with modulus `n`; with a generator `h` it is of the DJN variant.
+        """Creates the key with modulus `n`, and of the DJN variant if a generator `h` is given.
 
         Raises:
-            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or the key
-                protects nothing (below 2048 bits, prime, primes close together) and `insecure` is
-                not set.
+            InvalidKeyError: `n` is detectably not the product of two large primes, or the key is
+                insecure (below 2048 bits, prime, primes close together) and `insecure` is not set.
         """
         generator = None if h is None else _to_bytes("h", h)
         super().__init__(rust.PublicKey(_to_bytes("n", n), generator, insecure=insecure, engine=engine))
@@ -53,19 +52,19 @@ class PublicKey(PublicOperations):
 
     @classmethod
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil`
-        write it.
+        """Reads a JSON Web Key written by `to_jwk`, the command line or python-paillier's
+        `pheutil`.
         """
         return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> PublicKey:
-        """The key in a file with its JSON Web Key.
+        """Reads a file that contains a JSON Web Key.
 
         Raises:
-            InvalidKeyError: it holds no public key, or one that protects nothing and `insecure` is
+            InvalidKeyError: the file contains no public key, or an insecure one and `insecure` is
                 not set.
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         return cls._of(rust.PublicKey.load(path, insecure=insecure, engine=engine))
 
@@ -74,10 +73,10 @@ class PublicKey(PublicOperations):
 
 
 class PrivateKey(EncryptionKey, DecryptionKey):
-    """What only the owner has: decrypts, and encrypts faster than the public key.
+    """A private key, which decrypts, and encrypts faster than the public key.
 
-    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down
-    deliberately.
+    It is wiped from memory when it is dropped. It can be neither printed nor pickled; use `to_jwk`
+    to export it.
     """
 
     native: rust.PrivateKey
@@ -85,10 +84,10 @@ class PrivateKey(EncryptionKey, DecryptionKey):
     def __init__(
         self, p: int, q: int, h: int | None = None, *, insecure: bool = False, engine: str | None = None
     ) -> None:
-        """The key with primes `p` and `q` of equal length.
+        """Creates the key with primes `p` and `q` of equal length.
 
         Raises:
-            InvalidKeyError: the numbers make no key.
+            InvalidKeyError: the numbers do not form a valid key.
         """
         generator = None if h is None else _to_bytes("h", h)
         primes = _to_bytes("p", p), _to_bytes("q", q)
@@ -108,14 +107,14 @@ class PrivateKey(EncryptionKey, DecryptionKey):
     def from_jwk(
         cls, text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
     ) -> PrivateKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil`
-        write it.
+        """Reads a JSON Web Key written by `to_jwk`, the command line or python-paillier's
+        `pheutil`.
 
-        `passphrase` opens an encrypted one; for one in the clear it is not used.
+        `passphrase` decrypts an encrypted key and is ignored for an unencrypted one.
 
         Raises:
-            InvalidKeyError: the text is no private key, the passphrase is wrong or missing, or the
-                key protects nothing and `insecure` is not set.
+            InvalidKeyError: the text is not a private key, the passphrase is wrong or missing, or
+                the key is insecure and `insecure` is not set.
         """
         return cls._of(rust.PrivateKey.from_jwk(text, passphrase=passphrase, insecure=insecure, engine=engine))
 
@@ -128,24 +127,24 @@ class PrivateKey(EncryptionKey, DecryptionKey):
         insecure: bool = False,
         engine: str | None = None,
     ) -> PrivateKey:
-        """The key in a file with its JSON Web Key, encrypted or not; its text is wiped from memory.
+        """Reads a file that contains a JSON Web Key, encrypted or not, and wipes its text from
+        memory.
 
-        Warns if others than the file's owner can read it.
+        Warns if anyone but the file's owner can read it.
 
         Raises:
-            InvalidKeyError: as `from_jwk`.
+            InvalidKeyError: as in `from_jwk`.
             OSError: the file cannot be read.
         """
         return cls._of(rust.PrivateKey.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
 
     def any_randomiser(self) -> PrivateKey:
-        """The same key, decrypting ciphertexts of any origin; under a variant other than `subgroup`
-        every key does.
+        """Returns the same key, set to decrypt ciphertexts of any origin.
 
-        A subgroup key decrypts with short exponents, and rejects ciphertexts whose randomisers are
-        not its own, such as python-paillier's, and sums with one of them (the error's kind is
-        `foreign_randomiser`). What this key decrypts takes three to five times as long, every row
-        alike.
+        Only `subgroup` keys need this; keys of other variants always do it. A subgroup key decrypts
+        with short exponents. It rejects ciphertexts whose randomisers it did not generate, such as
+        python-paillier's, and sums that include one (error kind `foreign_randomiser`). The returned
+        key takes three to five times as long for every row.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(1024, "subgroup", insecure=True)
@@ -158,15 +157,18 @@ class PrivateKey(EncryptionKey, DecryptionKey):
 
     @property
     def decrypts_any_randomiser(self) -> bool:
-        """Whether it decrypts ciphertexts whatever their randomisers: false of a `subgroup` key as
-        it was generated or read.
+        """Whether the key decrypts ciphertexts with any randomiser.
+
+        False for a `subgroup` key as generated or read.
         """
         return self.native.decrypts_any_randomiser
 
     def to_jwk(self, *, passphrase: str | None = None) -> str:
-        """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an
-        encrypted one (RFC 7517, section 7: PBES2-HS512+A256KW and A256GCM), which takes about half
-        a second."""
+        """Returns the secret key as a single-line JSON Web Key.
+
+        With a passphrase, the result is encrypted (RFC 7517, section 7: PBES2-HS512+A256KW and
+        A256GCM), which takes about half a second.
+        """
         return self.native.to_jwk() if passphrase is None else self.native.to_encrypted_jwk(passphrase)
 
     @property
@@ -188,7 +190,7 @@ class PrivateKey(EncryptionKey, DecryptionKey):
         return f"<PrivateKey {self.id}: {self.bits} bits>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: nothing of the secret."""
+        """The HTML representation for notebooks, without any secret."""
         return shown("Private key", {"id": self.id, "bits": str(self.bits)})
 
     def __reduce__(self) -> NoReturn:
@@ -221,22 +223,23 @@ def generate_keypair(
     insecure: bool = False,
     engine: str | None = None,
 ) -> tuple[PublicKey, PrivateKey] | tuple[bfv.PublicKey, bfv.PrivateKey]:
-    """A new key pair, of Paillier's scheme or of `hearith.bfv`.
+    """Generates a key pair of the Paillier scheme or of `hearith.bfv`.
 
     Args:
-        bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
-        variant: `standard`; `djn` [DJN10]: encryption with the public key is several times faster,
-            secure under one more assumption; or `subgroup` [MHL21]: decryption is several times
-            faster too, under a further one, and numbers that were encrypted otherwise are rejected.
-        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole
-            (docs/how-to/choosing.md).
-        parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`,
-            `bfv-8192` (the default) or `bfv-16384`.
-        insecure: allows keys that protect nothing.
-        engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest
-            that the machine has. `cuda`, `cuda:1` and `cuda:all` are graphics cards, for keys of
-            1024 to 4096 bits of Paillier's scheme; `auto` takes one for 8192 rows and more where
-            `HEARITH_ALLOW_CARD` is 1. Every key that is made or read can name its engine.
+        bits: size of the modulus in bits, even, 2048 to 8192. Smaller sizes, from 64, require
+            `insecure`.
+        variant: `standard`, `djn` or `subgroup`. With `djn` [DJN10], encryption with the public key
+            is several times faster, under one additional assumption. With `subgroup` [MHL21],
+            decryption is also several times faster, under a further assumption, and numbers
+            encrypted otherwise are rejected.
+        scheme: `paillier`, or `bfv` for batched vectors and columns (docs/how-to/choosing.md).
+        parameters: for `bfv` only: `bfv-4096`, `bfv-8192` (the default) or `bfv-16384`. Besides it,
+            `bfv` accepts only `engine`.
+        insecure: allows insecure keys.
+        engine: `serial`, `avx2` or `ifma`. Defaults to `HEARITH_ENGINE`, else to the fastest engine
+            of the machine. `cuda`, `cuda:1` and `cuda:all` select graphics cards, for Paillier keys
+            of 1024 to 4096 bits. `auto` uses a card for 8192 rows or more if `HEARITH_ALLOW_CARD`
+            is 1. Every function that generates or reads a key accepts an engine.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, "djn", insecure=True)
@@ -244,17 +247,19 @@ def generate_keypair(
     (512, 'djn')
 
     Raises:
-        InvalidKeyError: there are no such keys, or they would protect nothing and `insecure` is not
-            set.
+        InvalidKeyError: the arguments are invalid, or the key would be insecure and `insecure`
+            is not set.
     """
     if scheme == "bfv":
         if bits is not None or variant is not None or insecure:
-            raise InvalidKeyError("bits, variant and insecure are not for bfv: choose parameters", kind="parameters")
+            raise InvalidKeyError(
+                "bits, variant and insecure do not apply to bfv: choose parameters", kind="parameters"
+            )
         return bfv.generate_keypair(parameters or bfv.DEFAULT_PARAMETERS, engine=engine)
     if scheme != "paillier":
         raise InvalidKeyError("unknown scheme; known are paillier and bfv", kind="unknown_scheme")
     if parameters is not None:
-        raise InvalidKeyError("parameters are for bfv: choose bits and variant", kind="parameters")
+        raise InvalidKeyError("parameters apply only to bfv: choose bits and variant", kind="parameters")
     length = whole("bits", DEFAULT_BITS if bits is None else bits, 0, _MOST_BITS)
     chosen = "standard" if variant is None else variant
     private = PrivateKey._of(rust.PrivateKey.generate(length, chosen, insecure=insecure, engine=engine))
@@ -262,12 +267,12 @@ def generate_keypair(
 
 
 def _load_public(text: str, insecure: bool) -> PublicKey:
-    """An unpickled key."""
+    """Restores a pickled key."""
     return PublicKey.from_jwk(text, insecure=insecure)
 
 
 def _to_bytes(name: str, number: int) -> bytes:
-    """A number of a key, big-endian."""
+    """Returns a number of a key as big-endian bytes."""
     if not isinstance(number, int):
         raise NumberError(f"{name} must be an integer", kind="not_a_number")
     if number < 0:

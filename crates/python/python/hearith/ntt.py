@@ -1,8 +1,9 @@
-"""Super-size arithmetic: products of integers of 10^4 to 10^9 bits, and remainders, by
+"""Super-size arithmetic: products and remainders of integers of 10^4 to 10^9 bits, by
 number-theoretic transforms.
 
-Integers are Python's own, of any sign. Batches run on the threads of `hearith.set_threads`. Nothing
-here is constant time: it is not for secrets. docs/explanation/ntt.md explains the transforms.
+Accepts Python integers of any sign. Batches run on the threads of `hearith.set_threads`. Nothing
+here is constant time, so do not use it for secrets. docs/explanation/ntt.md explains the
+transforms.
 
 >>> from hearith import ntt
 >>> a, b = 3**100_000, -(5**80_000)
@@ -24,17 +25,18 @@ __all__ = ["Modulus", "product", "square"]
 
 
 def product(a: SupportsIndex, b: SupportsIndex, *, engine: str | None = None) -> int:
-    """The product of two integers.
+    """Returns the product of two integers.
 
     Args:
         a: a factor.
-        b: the other one.
-        engine: what computes it; the fastest engine that the machine has if it is not named.
+        b: the other factor.
+        engine: the engine; by default the fastest one of the machine.
 
     Raises:
-        ValueError: the factors together have more than some 10^10 bits, or there is no such engine.
-        MemoryError: there is no memory for the transforms, some 16 times as much as for the
-            factors.
+        ValueError: the factors have more than about 10^10 bits in total, or there is no such
+            engine.
+        MemoryError: there is not enough memory for the transforms, which need about 16 times as
+            much as the factors.
     """
     x, y = index(a), index(b)
     if x == 0 or y == 0:
@@ -44,17 +46,17 @@ def product(a: SupportsIndex, b: SupportsIndex, *, engine: str | None = None) ->
 
 
 def square(a: SupportsIndex, *, engine: str | None = None) -> int:
-    """The square of an integer, which takes two thirds of the time of a product.
+    """Returns the square of an integer, in two thirds of the time of a product.
 
-    Arguments and errors as `product`'s.
+    Arguments and errors are as in `product`.
     """
     size = abs(index(a))
     return _integer(rust.ntt_product(_bytes(size), None, engine)) if size else 0
 
 
 class Modulus:
-    """A positive integer with its reciprocal, both prepared, so that remainders take two products
-    each.
+    """A positive integer with a precomputed reciprocal; both are transformed in advance, so that a
+    remainder takes two products.
     """
 
     __slots__ = ("_native", "_value")
@@ -64,13 +66,13 @@ class Modulus:
 
         Args:
             value: the modulus, at least 1.
-            bits: of the longest integer that is reduced, twice as many as the modulus has if they
-                are not given.
+            bits: size of the longest integer to reduce, in bits; by default twice that of the
+                modulus.
             engine: as in `product`.
 
-        Raises:
-            ValueError: the modulus is not positive, `bits` are fewer than it has, or it is too
-                long.
+            Raises:
+                ValueError: the modulus is not positive, `bits` is less than its size, or it is too
+                    long.
         """
         self._value = index(value)
         own = self._value.bit_length()
@@ -78,7 +80,7 @@ class Modulus:
             raise ValueError("the modulus must be at least 1")
         most = 2 * own if bits is None else bits
         if most < own:
-            raise ValueError(f"bits={bits}, and the modulus has {own}")
+            raise ValueError(f"bits is {bits}, but the modulus has {own} bits")
         self._native = rust.NttModulus(_bytes(self._value), most - own, engine)
 
     @property
@@ -88,11 +90,11 @@ class Modulus:
 
     @property
     def bits(self) -> int:
-        """Bits of the longest integer that is reduced."""
+        """The size in bits of the longest integer that can be reduced."""
         return self._native.most_bits
 
     def remainder(self, x: SupportsIndex) -> int:
-        """`x` modulo the modulus, from 0 on.
+        """Returns `x` modulo the modulus, which is never negative.
 
         Raises:
             ValueError: `x` has more than `bits` bits.
@@ -102,11 +104,14 @@ class Modulus:
         return self._value - rest if number < 0 and rest else rest
 
     def product(self, a: SupportsIndex, b: SupportsIndex) -> int:
-        """`a b` modulo the modulus. Raises ValueError if the product has more than `bits` bits."""
+        """Returns `a b` modulo the modulus.
+
+        Raises ValueError if the product has more than `bits` bits.
+        """
         return self.remainder(product(a, b, engine=self._native.engine))
 
     def __repr__(self) -> str:
-        """Its length and what it reduces."""
+        """Shows the size of the modulus and of the integers it reduces."""
         return f"<ntt.Modulus of {self._value.bit_length()} bits, for integers of up to {self.bits}>"
 
 

@@ -14,14 +14,14 @@
         total, mean = connection.execute("SELECT sum(salary), avg(salary) FROM staff").fetchone()
         private.decrypt(total), private.decrypt(mean)
 
-A single `EncryptedArray` (one with `shape == ()`, as `tolist()` gives them) is a value of the type
-`ciphertext`, and a value that a query gives is one; so are lists of them and `ciphertext[]`, text
-and binary, parameters, results and `COPY`. A mean (`avg(...)`, `he_avg(...)`) is the sum divided by
-the count, as `EncryptedArray.mean` gives it. Nothing here needs the private key. The public key has
-to be loaded in the process when a number is computed with or decrypted, not when it is read.
+A scalar `EncryptedArray` (`shape == ()`, as in `tolist()`) maps to a value of the type
+`ciphertext`, and lists of them map to `ciphertext[]`. This works in both directions, in text and
+binary, for parameters, results and `COPY`. A mean (`avg(...)`, `he_avg(...)`) is the sum divided by
+the count, like `EncryptedArray.mean`. Nothing here needs the private key. The public key must be
+loaded in the process to compute with a number or decrypt it, but not to read it.
 
-A number that goes to the server counts as one addition of its `bound`: declare `range=` when
-encrypting, and the column has the headroom that this leaves.
+A number sent to the server counts as one addition of its `bound`. Declare `range=` when you
+encrypt, to give the column the corresponding headroom.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ _TYPE, _MEAN = "ciphertext", "encrypted_mean"
 
 
 def register(connection: psycopg.Connection[Any], *, headroom: int = DEFAULT_HEADROOM) -> None:
-    """Teaches a connection the type `ciphertext`, in its arrays and in means too. Values that are
-    sent have headroom for so many additions, 1 to 2^64 - 1.
+    """Registers the type `ciphertext`, its arrays, and means with a connection.
+
+    Values sent have headroom for `headroom` additions, 1 to 2^64 - 1.
 
     Raises:
         TableError: the database has no extension `hearith`, or the connection's `search_path` does
@@ -59,29 +60,32 @@ def register(connection: psycopg.Connection[Any], *, headroom: int = DEFAULT_HEA
 
 
 async def register_async(connection: psycopg.AsyncConnection[Any], *, headroom: int = DEFAULT_HEADROOM) -> None:
-    """As `register`, for an asynchronous connection."""
+    """Does the same as `register` for an asynchronous connection."""
     single, mean = await TypeInfo.fetch(connection, _TYPE), await CompositeInfo.fetch(connection, _MEAN)
     _connect(connection, single, mean, headroom)
 
 
 def load_key(connection: psycopg.Connection[Any], public: ComputingKey) -> str:
-    """Adds a public key to those that the database computes with; its id. It takes the right to
-    write to `hearith.keys`.
+    """Adds a public key to those that the database computes with, and returns its id.
+
+    Needs write permission for `hearith.keys`.
 
     Raises:
-        psycopg.Error: the right is missing (42501), or the server rejects the key (22023).
+        psycopg.Error: the permission is missing (42501), or the server rejects the key (22023).
     """
     row = connection.execute("SELECT he_load_key(%s)", [public.to_jwk()]).fetchone()
-    assert row is not None, "a function gives a row"
+    assert row is not None, "a function returns a row"
     return str(row[0])
 
 
 def to_text(number: EncryptedArray, *, headroom: int = DEFAULT_HEADROOM) -> str:
-    """The text of a single number, for files that `COPY` reads.
+    """Returns the text form of an encrypted scalar, for files that `COPY` reads.
 
     Raises:
-        RangeError: the number's bound exceeds 2^127 - 1 units, or so many additions of it the key.
-        ScaleError: it stands on a power of sixteen, has a divisor, or more than 38 digits.
+        RangeError: the number's bound exceeds 2^127 - 1 units, or `headroom` additions of it exceed
+            the key.
+        ScaleError: the number is scaled by a power of sixteen, has a divisor, or more than 38
+            digits.
         ShapeError: it is an array.
 
     >>> import hearith as he, hearith.postgres as hp
@@ -96,11 +100,11 @@ def to_text(number: EncryptedArray, *, headroom: int = DEFAULT_HEADROOM) -> str:
 
 
 def from_text(text: str) -> EncryptedArray:
-    """The number of a text, as `COPY` writes it.
+    """Reads the text form of an encrypted number, as `COPY` writes it.
 
     Raises:
-        CiphertextError: the text is no encrypted number. That it is one of its key is seen when it
-            is first computed with.
+        CiphertextError: the text is not an encrypted number. Whether it belongs to its key is only
+            checked on its first use in a computation.
     """
     return EncryptedArray(Value.from_text(text).number())
 
@@ -111,9 +115,9 @@ def _connect(
     mean: CompositeInfo | None,
     headroom: int,
 ) -> None:
-    """Registers the types that were found."""
+    """Registers the fetched types."""
     if single is None or mean is None:
-        text = "no type ciphertext: CREATE EXTENSION hearith in this database, in a schema of the search_path"
+        text = "there is no type ciphertext: CREATE EXTENSION hearith in this database, in a schema of the search_path"
         raise TableError(text)
     single.register(connection)
     found, wanted = single.oid, headroom
@@ -124,7 +128,7 @@ def _connect(
     class TextDumper(_TextDumper):
         oid, headroom = found, wanted
 
-    # The last one is chosen where a query leaves the format open: bytes are the shorter form.
+    # psycopg uses the last one if a query leaves the format open. Binary is shorter.
     connection.adapters.register_dumper(EncryptedArray, TextDumper)
     connection.adapters.register_dumper(EncryptedArray, BytesDumper)
     connection.adapters.register_loader(single.oid, _TextLoader)
@@ -133,12 +137,12 @@ def _connect(
 
 
 def _mean(total: EncryptedArray, count: int) -> EncryptedArray:
-    """A mean, divided when it is decrypted."""
+    """Returns a mean, which is divided after decryption."""
     return total / count
 
 
 class _TextDumper(adapt.Dumper):
-    """Numbers as text."""
+    """Writes numbers as text."""
 
     headroom: int
 
@@ -147,7 +151,7 @@ class _TextDumper(adapt.Dumper):
 
 
 class _BytesDumper(adapt.Dumper):
-    """Numbers as bytes."""
+    """Writes numbers as bytes."""
 
     format = pq.Format.BINARY
     headroom: int
@@ -157,7 +161,7 @@ class _BytesDumper(adapt.Dumper):
 
 
 class _TextLoader(adapt.Loader):
-    """Numbers out of text."""
+    """Reads numbers from text."""
 
     def load(self, data: Buffer) -> EncryptedArray:
         try:
@@ -168,7 +172,7 @@ class _TextLoader(adapt.Loader):
 
 
 class _BytesLoader(adapt.Loader):
-    """Numbers out of bytes."""
+    """Reads numbers from bytes."""
 
     format = pq.Format.BINARY
 

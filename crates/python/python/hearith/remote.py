@@ -1,16 +1,16 @@
-"""A service that computes in place of this machine: `hearith serve`, over gRPC.
+"""A client for `hearith serve`, a gRPC service that computes on behalf of this machine.
 
-A key at a service does what a `PublicKey` does, with the same calls and the same results, and
-decrypts like a `PrivateKey` if the service has it. Arrays that it encrypts are computed with at the
-service; `take` hands it others.
+A service key supports the calls of a `PublicKey`, with the same results, and decrypts like a
+`PrivateKey` if the service holds it. The service computes with the arrays that such a key encrypts;
+use `take` for other arrays.
 
     from hearith import remote
 
     key = remote.connect("http://127.0.0.1:7300").key(public)
     key.decrypt((key.encrypt([1500, -20, 7]) * 3).sum())
 
-The service sees the plaintexts that it encrypts and decrypts, and the plain factors. Adding plain
-numbers, and factors beyond 127 bits, are computed here.
+The service sees the plaintexts that it encrypts and decrypts, and the plaintext factors. Additions
+of plaintext numbers, and products with factors beyond 127 bits, are computed locally.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from hearith.keys import PublicKey
 
 __all__ = ["RemoteKey", "Service", "connect"]
 
-#: Seconds beyond which a timeout is as good as none.
+#: The largest timeout in seconds.
 _MOST_SECONDS = 10**9
 
 
 class Service:
-    """A connection to a service, made anew when it breaks.
+    """A connection to a service, which reconnects after failures.
 
-    Threads may share it; a child process makes its own.
+    Threads can share it. A child process needs its own.
     """
 
     def __init__(self, native: rust.Service, url: str) -> None:
-        """Services come from `connect`."""
+        """Wraps a native connection. Use `connect` instead."""
         self._native, self._url = native, url
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL of the service."""
         return self._url
 
     def key(self, public: PublicKey) -> RemoteKey:
-        """The public key at this service, which gets to know it.
+        """Registers a public key with the service, and returns its service key.
 
         Raises:
-            InvalidKeyError: the service does not take it.
-            ServiceError: the service is gone, or has no room.
+            InvalidKeyError: the service rejects the key.
+            ServiceError: the service is unreachable, or has no capacity for the key.
         """
         return RemoteKey(self._native.key(public.native), self)
 
@@ -65,17 +65,16 @@ class Service:
 
 
 class RemoteKey(PublicOperations, DecryptionKey):
-    """A public key whose operations a service carries out; it comes from `Service.key`.
+    """A public key whose operations run at a service. Create it with `Service.key`.
 
-    The results of sums and products are the very ciphertexts that a `PublicKey` computes.
-    Operations raise `ServiceError` beside what those of a `PublicKey` raise; it is always right to
-    try again.
+    Sums and products are the same ciphertexts that a `PublicKey` would compute. Operations raise
+    `ServiceError` in addition to the errors of `PublicKey`. Retrying is always safe.
     """
 
     native: rust.RemoteKey
 
     def __init__(self, native: rust.RemoteKey, service: Service) -> None:
-        """Keys come from `Service.key`."""
+        """Wraps a native service key. Use `Service.key` instead."""
         super().__init__(native, noted=False)
         self._service = service
 
@@ -90,7 +89,7 @@ class RemoteKey(PublicOperations, DecryptionKey):
         return self.native.decrypts
 
     def take(self, array: EncryptedArray) -> EncryptedArray:
-        """The same ciphertexts, computed with at the service from here on.
+        """Returns the same ciphertexts as an array that the service computes with.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -100,7 +99,7 @@ class RemoteKey(PublicOperations, DecryptionKey):
         return EncryptedArray(Encrypted(self, content.rows, content.encoding, content.bound, content.shape))
 
     def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
-        """The same numbers in other ciphertexts, made at the service.
+        """Re-randomises an array at the service.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -122,24 +121,23 @@ def connect(
     client_key: str | PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> Service:
-    """Connects to the service at `http://HOST:PORT` on this machine, or `https://HOST:PORT`
-    anywhere.
+    """Connects to a service at `https://HOST:PORT`, or at `http://HOST:PORT` on this machine.
 
     Args:
-        url: where the service is.
-        ca: a file with the root of its certificate in PEM, which https needs.
-        client_cert: a file with the certificate to show it, in PEM.
-        client_key: a file with the certificate's private key, in PEM.
-        timeout: seconds that a call may take; an operation on a long array is many calls. For ever,
-            if it is None.
+        url: the URL of the service.
+        ca: a PEM file with the root certificate of the service, which https needs.
+        client_cert: a PEM file with the client certificate.
+        client_key: a PEM file with the private key of the client certificate.
+        timeout: time limit per call in seconds; None means no limit. An operation on a long array
+            consists of many calls.
 
     Raises:
         OSError: a file cannot be read.
-        ServiceError: nobody is there, certificates do not do, or `http` would leave this machine;
-            `kind` says what.
+        ServiceError: the service is unreachable, a certificate is not valid, or `http` would leave
+            this machine; `kind` tells which.
     """
     if (client_cert is None) != (client_key is None):
-        raise ServiceError("client_cert and client_key go together", kind="identity")
+        raise ServiceError("client_cert and client_key must be given together", kind="identity")
     identity = None if client_cert is None or client_key is None else (client_cert, client_key)
     native = rust.Service.connect(url, ca=ca, identity=identity, timeout=_seconds(timeout))
     return Service(native, url)

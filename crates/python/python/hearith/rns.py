@@ -1,8 +1,8 @@
-"""Residue number systems: long integers as their residues modulo several word-sized numbers, and
-back, in batches.
+"""Residue number systems (RNS): batched conversion of long integers to their residues modulo
+several word-sized moduli, and back.
 
-Nothing here is for secrets: time depends on lengths alone, but nothing is wiped.
-docs/explanation/rns.md has the method.
+Do not use this module for secrets: time depends only on lengths, but nothing is wiped from memory.
+docs/explanation/rns.md describes the method.
 
 >>> from hearith import rns
 >>> basis = rns.Basis([1_073_692_673, 1_073_479_681])
@@ -29,8 +29,9 @@ __all__ = ["Basis"]
 
 
 class Basis:
-    """Pairwise coprime moduli, of which every integer from 0 up to their product has residues that
-    no other one has.
+    """A basis of pairwise coprime moduli.
+
+    Every integer from 0 up to their product has unique residues.
     """
 
     __slots__ = ("_moduli", "_native")
@@ -40,15 +41,15 @@ class Basis:
 
         Args:
             moduli: 1 to 512 integers of 2 to 60 bits, no two with a common factor.
-            engine: what converts; the fastest engine that the machine has if it is not named.
+            engine: the conversion engine; by default the fastest one of the machine.
 
         Raises:
-            ValueError: the moduli are too many or none, out of range or not coprime, or there is no
-                such engine.
+            ValueError: there are no moduli or too many, they are out of range or not coprime, or
+                there is no such engine.
         """
         self._moduli = tuple(index(modulus) for modulus in moduli)
         if not all(0 <= modulus < 2**64 for modulus in self._moduli):
-            raise ValueError("a modulus has 2 to 60 bits")
+            raise ValueError("a modulus must have 2 to 60 bits")
         self._native = rust.RnsBasis(list(self._moduli), engine)
 
     @property
@@ -63,17 +64,18 @@ class Basis:
 
     @property
     def bits(self) -> int:
-        """Bits of the product, and of the longest integer that has residues."""
+        """The size in bits of the product, and of the longest integer that can be converted."""
         return self._native.bits
 
     def residues(self, numbers: Iterable[SupportsIndex]) -> npt.NDArray[np.uint64]:
-        """The residues of integers, a row for each modulus and a column for each integer.
+        """Returns the residues of integers, with one row per modulus and one column per integer.
 
-        Integers of up to `bits` bits are converted; those below `product` come back by `numbers`.
+        Integers of up to `bits` bits are accepted. Those below `product` can be recovered with
+        `numbers`.
 
         Raises:
             RangeError: an integer is negative or has more than `bits` bits.
-            NumberError: what is given holds something else than integers.
+            NumberError: a value is not an integer.
         """
         width, most = self._native.width, self.bits
         data = bytearray()
@@ -89,12 +91,13 @@ class Basis:
         return residues.reshape(len(self._moduli), -1).astype(np.uint64)
 
     def numbers(self, residues: npt.ArrayLike) -> list[int]:
-        """The integers below `product` that have such residues, given as `residues` gives them.
+        """Returns the integers below `product` that have these residues, in the format of
+        `residues`.
 
         Raises:
-            ShapeError: there is not one row for each modulus.
+            ShapeError: there is not one row per modulus.
             RangeError: a residue is negative or not below its modulus.
-            NumberError: what is given is no array of integers.
+            NumberError: the argument is not an array of integers.
         """
         array: npt.NDArray[Any] = np.asarray(residues)
         if array.ndim != 2 or array.shape[0] != len(self._moduli):
@@ -102,7 +105,7 @@ class Basis:
                 f"an array of {len(self._moduli)} rows is expected, one for each modulus, not {array.shape}"
             )
         if array.dtype.kind not in "iu" and array.size:
-            raise NumberError(f"residues are integers, not {array.dtype}")
+            raise NumberError(f"residues must be integers, not {array.dtype}")
         if array.dtype.kind == "i" and (array < 0).any():
             raise RangeError("a residue is negative", int(np.argwhere(array < 0)[0, 1]))
         data = self._native.numbers(array.astype("<u8").tobytes())
@@ -110,5 +113,5 @@ class Basis:
         return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
 
     def __repr__(self) -> str:
-        """How many moduli there are, and of how many bits their product is."""
+        """Shows the number of moduli and the size of their product in bits."""
         return f"<rns.Basis of {len(self._moduli)} moduli, {self.bits} bits>"

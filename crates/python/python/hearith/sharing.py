@@ -1,5 +1,6 @@
-"""Keys shared among trustees: any so many of them decrypt together, each with a proof that its part
-is right.
+"""Threshold keys, shared among trustees.
+
+Any `needed` trustees decrypt together, and each proves that its part is correct.
 
 >>> import hearith as he
 >>> verification, trustees = he.generate_shared_key(2, 3, 256, insecure=True)  # 3072 bits where it matters
@@ -29,24 +30,24 @@ from hearith.keys import DEFAULT_BITS, PublicKey
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Far more bits, or trustees, than any key has; what keys may have, Rust says.
+#: Upper limit that only keeps the integer in range. The Rust kernel checks the actual limits.
 _MOST = 2**31 - 1
 
 
 class Shares:
-    """A trustee's shares of the decryption of an array, which everybody may have."""
+    """A trustee's shares of the decryption of an array. They are not secret."""
 
-    def __init__(self, public: PublicKey | Verification, trustee: int, data: bytes) -> None:
-        """Shares that come from outside, as `to_bytes` wrote them.
+    def __init__(self, public: PublicKey | VerificationKeys, trustee: int, data: bytes) -> None:
+        """Reads shares that `to_bytes` wrote.
 
-        A public key is enough for shares of a key that a dealer made. Those of a key that trustees
-        generated together are longer: how long, its `Verification` knows.
+        A public key suffices for shares of a dealer-generated key. Shares of a key that trustees
+        generated together are longer, and need the `VerificationKeys`, which know their length.
 
         Raises:
-            ShareError: the bytes are no shares.
+            ShareError: the bytes are not valid shares.
         """
         number = whole("trustee", trustee, 0, _MOST)
-        if isinstance(public, Verification):
+        if isinstance(public, VerificationKeys):
             self.native = public.native.shares_from_bytes(number, data)
         else:
             self.native = rust.Shares.from_bytes(public.native, number, data)
@@ -59,11 +60,11 @@ class Shares:
 
     @property
     def trustee(self) -> int:
-        """The trustee that they are said to be of, from 1."""
+        """The number of the trustee, from 1, as claimed by the sender."""
         return self.native.trustee
 
     def to_bytes(self) -> bytes:
-        """The shares one after another, as crates/threshold/README.md has them."""
+        """Returns the concatenated shares (format: crates/threshold/README.md)."""
         return self.native.to_bytes()
 
     def __len__(self) -> int:
@@ -73,22 +74,23 @@ class Shares:
 class KeyShare:
     """A trustee's share of a private key.
 
-    It is wiped when it is dropped, and neither printed nor pickled.
+    It is wiped from memory when it is dropped. It can be neither printed nor pickled.
     """
 
     def __init__(self, native: rust.KeyShare) -> None:
-        """A share that was dealt or read."""
+        """Wraps a native share."""
         self.native = native
 
     @classmethod
     def from_json(
         cls, text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
     ) -> KeyShare:
-        """The share that `to_json` or the command line wrote; `passphrase` opens an encrypted one.
+        """Reads a share that `to_json` or the command line wrote; `passphrase` decrypts an
+        encrypted one.
 
         Raises:
-            InvalidKeyError: the text is no share, or not of its key; the passphrase is wrong or
-                missing; or the key protects nothing and `insecure` is not set.
+            InvalidKeyError: the text is not a share, or not one of its key; the passphrase is wrong
+                or missing; or the key is insecure and `insecure` is not set.
         """
         return cls(rust.KeyShare.from_json(text, passphrase=passphrase, insecure=insecure, engine=engine))
 
@@ -101,17 +103,17 @@ class KeyShare:
         insecure: bool = False,
         engine: str | None = None,
     ) -> KeyShare:
-        """The share in a file. Warns if others than the file's owner can read it.
+        """Reads a share from a file. Warns if anyone but the file's owner can read it.
 
         Raises:
-            InvalidKeyError: as `from_json`.
+            InvalidKeyError: as in `from_json`.
             OSError: the file cannot be read.
         """
         return cls(rust.KeyShare.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
 
     def to_json(self, *, passphrase: str | None = None) -> str:
-        """The share, secret as it is, as JSON of one line; with a passphrase encrypted, as a
-        private key is.
+        """Returns the secret share as single-line JSON; with a passphrase encrypted, like a private
+        key.
         """
         return self.native.to_json() if passphrase is None else self.native.to_encrypted_json(passphrase)
 
@@ -126,10 +128,10 @@ class KeyShare:
         return PublicKey.from_jwk(self.native.public.to_jwk(), insecure=True)
 
     def decrypt(self, array: EncryptedArray, *, context: bytes = b"") -> Shares:
-        """This trustee's shares of the decryption of an array.
+        """Returns this trustee's shares of the decryption of an array.
 
-        Their proofs hold with the same `context` only, which may say what the decryption is for.
-        Look where the array comes from: it is decrypted whatever it holds.
+        Their proofs are valid only with the same `context`, which can state the purpose of the
+        decryption. Check where the array comes from: any content is decrypted.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -138,8 +140,8 @@ class KeyShare:
         return Shares._of(self.native.decrypt(array.content.rows, context))
 
     def decrypt_columns(self, table: Any, *, progress: bool = False) -> pa.Table:
-        """This trustee's shares of the decryption of a table: a table with a column `X.share` for
-        each encrypted column `X`.
+        """Returns this trustee's shares of the decryption of a table: a table with a column
+        `X.share` for each encrypted column `X`.
         """
         from hearith.columns import share_columns
 
@@ -153,38 +155,40 @@ class KeyShare:
         raise TypeError("a share of a private key is not pickled: write it down deliberately with to_json()")
 
 
-class Verification:
-    """What shares are verified and combined by: the public key, and a number for each trustee.
+class VerificationKeys:
+    """The public key and one verification key per trustee, which verify and combine shares.
 
-    It has to come from the dealer, or from a trustee if they generated the key together.
+    Obtain them from the dealer, or from a trustee if the trustees generated the key together.
     """
 
-    def __init__(self, native: rust.Verification) -> None:
-        """A verification that was dealt or read."""
+    def __init__(self, native: rust.VerificationKeys) -> None:
+        """Wraps native verification keys."""
         self.native = native
 
     @classmethod
-    def from_json(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> Verification:
-        """The verification that `to_json` or the command line wrote.
+    def from_json(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> VerificationKeys:
+        """Reads verification keys that `to_json` or the command line wrote.
 
         Raises:
-            InvalidKeyError: the text is none, or the key protects nothing and `insecure` is not
-                set.
+            InvalidKeyError: the text contains no verification keys, or the key is insecure and
+                `insecure` is not set.
         """
-        return cls(rust.Verification.from_json(text, insecure=insecure, engine=engine))
+        return cls(rust.VerificationKeys.from_json(text, insecure=insecure, engine=engine))
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> Verification:
-        """The verification in a file.
+    def load(cls, path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> VerificationKeys:
+        """Reads verification keys from a file.
 
         Raises:
-            InvalidKeyError: as `from_json`.
+            InvalidKeyError: as in `from_json`.
             OSError: the file cannot be read.
         """
-        return cls(rust.Verification.load(path, insecure=insecure, engine=engine))
+        return cls(rust.VerificationKeys.load(path, insecure=insecure, engine=engine))
 
     def to_json(self) -> str:
-        """The verification as JSON of one line, which is a public key's JSON Web Key as well."""
+        """Returns the verification keys as single-line JSON, which is also the public key's JSON
+        Web Key.
+        """
         return self.native.to_json()
 
     @property
@@ -194,21 +198,21 @@ class Verification:
 
     @property
     def needed(self) -> int:
-        """How many trustees it takes to decrypt."""
+        """The number of trustees needed to decrypt."""
         return self.native.needed
 
     @property
     def trustees(self) -> int:
-        """How many there are."""
+        """The total number of trustees."""
         return self.native.trustees
 
     def verify(self, array: EncryptedArray, shares: Shares, *, context: bytes = b"") -> None:
         """Checks a trustee's shares of the decryption of an array.
 
         Raises:
-            KeyMismatchError: array or shares belong to another key.
-            ShapeError: there are not as many shares as numbers.
-            ShareError: a share is wrong; the error names the trustee and the first such row.
+            KeyMismatchError: the array or the shares belong to another key.
+            ShapeError: the number of shares differs from the number of encrypted numbers.
+            ShareError: a share is wrong. The error names the trustee and the first wrong row.
         """
         check_key(encrypted(array), self.native.public.id)
         self.native.verify(array.content.rows, shares.native, context)
@@ -216,14 +220,16 @@ class Verification:
     def combine(
         self, array: EncryptedArray, shares: Sequence[Shares], *, context: bytes = b""
     ) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers in an array, as `PrivateKey.decrypt` gives them, from shares of enough
-        trustees. All are verified; wrong ones are warned of and left aside if there are enough
-        without them.
+        """Decrypts an array from the shares of enough trustees, and returns what
+        `PrivateKey.decrypt` would.
+
+        Verifies all shares. Ignores wrong ones with a warning if enough others remain.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
-            RangeError: a ciphertext holds more than its array's bound.
-            ShareError: there are too few shares, one trustee's twice, or too few that are right.
+            RangeError: a ciphertext holds a number above the array's bound.
+            ShareError: there are too few shares, too few correct ones, or a trustee's shares occur
+                twice.
         """
         content = encrypted(array)
         check_key(content, self.native.public.id)
@@ -232,14 +238,16 @@ class Verification:
         return content.decoded(unpack(*packed))
 
     def combine_columns(self, table: Any, shares: Sequence[Any], *, progress: bool = False) -> pa.Table:
-        """The table as `PrivateKey.decrypt_columns` gives it, from tables of trustees' shares
-        (`KeyShare.decrypt_columns`). Wrong ones are warned of and left aside if there are enough
-        without them.
+        """Decrypts a table from tables of trustees' shares (`KeyShare.decrypt_columns`), and
+        returns what `PrivateKey.decrypt_columns` would.
+
+        Ignores wrong shares with a warning if enough others remain.
 
         Raises:
             RangeError: a total overflowed its headroom, or cannot be relied on.
-            ShareError: there are too few shares, one trustee's twice, or too few that are right.
-            TableError: a table is not of shares of this one.
+            ShareError: there are too few shares, too few correct ones, or a trustee's shares occur
+                twice.
+            TableError: a table does not contain shares of this one.
         """
         from hearith.columns import combine_columns
 
@@ -248,7 +256,7 @@ class Verification:
         return combined
 
     def __repr__(self) -> str:
-        return f"<Verification {self.needed} of {self.trustees} of {self.native.public.id}>"
+        return f"<VerificationKeys {self.needed} of {self.trustees} of {self.native.public.id}>"
 
 
 def generate_shared_key(
@@ -259,22 +267,22 @@ def generate_shared_key(
     *,
     insecure: bool = False,
     engine: str | None = None,
-) -> tuple[Verification, list[KeyShare]]:
-    """A new key shared among `trustees`, at most 20, any `needed` of whom decrypt together.
+) -> tuple[VerificationKeys, list[KeyShare]]:
+    """Generates a key shared among `trustees` (at most 20), any `needed` of whom decrypt together.
 
-    Whoever calls this is the dealer, who has to be trusted: the whole key was in this process.
-    Takes minutes with large keys, whose primes are safe ones.
+    The caller is the dealer and must be trusted, since this process holds the whole key. Large keys
+    take minutes, because their primes are safe primes.
 
     Raises:
-        InvalidKeyError: a key cannot be of this size, or be shared so.
+        InvalidKeyError: the size, or the numbers of trustees, are not supported.
     """
     size = whole("bits", bits, 0, _MOST)
     some, many = whole("needed", needed, 0, _MOST), whole("trustees", trustees, 0, _MOST)
     verification, shares = rust.deal(size, some, many, variant, insecure=insecure, engine=engine)
-    return Verification(verification), [KeyShare(share) for share in shares]
+    return VerificationKeys(verification), [KeyShare(share) for share in shares]
 
 
 def _warn(wrong: Sequence[str]) -> None:
-    """Warns the caller of the caller of shares that were left aside."""
+    """Warns the caller's caller about ignored shares."""
     for text in wrong:
-        warnings.warn(f"{text}: left aside", stacklevel=3)
+        warnings.warn(f"{text}: ignored", stacklevel=3)

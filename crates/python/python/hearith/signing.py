@@ -1,4 +1,4 @@
-"""Signed tables: who encrypted a table, and that nobody has changed it since (Ed25519,
+"""Signed tables, which prove who encrypted a table and that it was not changed since (Ed25519,
 docs/reference/tables.md of the repository).
 
 ::
@@ -7,10 +7,10 @@ docs/reference/tables.md of the repository).
     pq.write_table(hearith.sign_table(encrypted, key), "staff.parquet")
     hearith.verify_table(pq.read_table("staff.parquet"), key.public)
 
-The signature covers names, types and order of all columns, every plain value, count and ciphertext,
-all descriptions, and the order of rows. It is kept in the metadata of the table's schema, which
-pyarrow writes into Parquet files and reads from them; `hearith sum --require-signature` checks it
-there. pandas, polars and DuckDB drop it.
+The signature covers the names, types and order of all columns, every plaintext value, count and
+ciphertext, all descriptions, and the order of rows. It is stored in the metadata of the table's
+schema. pyarrow keeps it when it writes and reads Parquet files, and
+`hearith sum --require-signature` checks it there. pandas, polars and DuckDB drop it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["SigningKey", "VerifyingKey", "sign_table", "verify_table"]
 
 
 def sign_table(table: Any, key: SigningKey) -> Any:
-    """The table, encrypted or not, with the signature of the key's owner in the metadata of its
-    schema; a `pyarrow.Table`.
+    """Signs a table, encrypted or not, and returns a `pyarrow.Table` with the signature in the
+    metadata of its schema.
 
-    To be signed last: any edit ends the signature. Of types that Parquet does not have, such as
-    times in whole seconds, pyarrow writes others: cast such columns before.
+    Sign last: any later edit invalidates the signature. pyarrow converts types that Parquet lacks,
+    such as times in whole seconds, so cast such columns first.
 
     Raises:
-        TableError: a column is of a type that signatures do not cover (unions, views of lists).
+        TableError: a column has a type that signatures do not cover (unions, list views).
 
     >>> import hearith as he, pyarrow as pa
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -49,10 +49,10 @@ def sign_table(table: Any, key: SigningKey) -> Any:
 
 
 def verify_table(table: Any, keys: VerifyingKey | Iterable[VerifyingKey]) -> VerifyingKey:
-    """The key that signed the table, which must be one of those given.
+    """Returns the key that signed the table, which must be one of the given keys.
 
     Raises:
-        TableError: the table is not signed (`kind` is `unsigned`), is signed by another
+        TableError: the table is not signed (`kind` is `unsigned`), was signed by another key
             (`other_signer`), or was changed since (`altered`).
     """
     from hearith.columns import as_table

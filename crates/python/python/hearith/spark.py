@@ -1,5 +1,5 @@
-"""Encrypted columns in Spark: encrypt, add up and decrypt data frames, on as many machines as there
-are; and elections' records.
+"""Encrypted columns in Spark: distributed encryption, sums and decryption of data frames, and
+verification of election records.
 
 ::
 
@@ -7,25 +7,25 @@ are; and elections' records.
     totals = hearith.spark.sum_columns(staff, ["salary", "bonus"], by=["dept"])
     hearith.spark.decrypt_columns(totals, private).show()
 
-Every task adds up the rows of its partition (`mapInArrow`): one ciphertext a group and column
-leaves it, however many rows there are. These are shuffled by group and added up once more. A task
-that is lost and runs again changes nothing: its totals are taken once.
+Every task sums the rows of its partition (`mapInArrow`) and emits one ciphertext per group and
+column, regardless of the number of rows. These are shuffled by group and summed again. Retries of a
+lost task change nothing, since its totals are used once.
 
-The workers get the public key, as a broadcast variable, and need `hearith` installed. The private
-key stays in the driver, where `decrypt_columns` works, unless it is told otherwise.
+The workers receive the public key as a broadcast variable, and need `hearith` installed. The
+private key stays in the driver, where `decrypt_columns` runs unless `on_workers` is set.
 
-What an encrypted column is (key, encoding, scale, headroom) stands in the metadata of its Spark
-column, as entries `hearith.*` like those of Arrow fields, and the public key with them
-(`hearith.jwk`). Spark keeps column metadata through `select`, `filter`, `join`, `withColumnRenamed`
-and its own Parquet files, not through aggregations and Python functions. Its `union` keeps those of
-the first data frame: take `union` of this module where scales may differ. Spark does not see the
-descriptions in Parquet files that Arrow's writers made: `read_parquet` puts them back, and
-`write_parquet` writes files with them, which the command line and DuckDB read too. The companions
-that count additions, `NAME.additions`, are `bigint` here.
+The metadata of a Spark column describes its encryption (key, encoding, scale, headroom) in entries
+`hearith.*` like those of Arrow fields, and includes the public key (`hearith.jwk`). Spark keeps
+column metadata through `select`, `filter`, `join`, `withColumnRenamed` and its own Parquet files,
+but not through aggregations and Python functions. Its `union` keeps the metadata of the first data
+frame: use `union` of this module where scales may differ. Spark ignores the descriptions in Parquet
+files of Arrow writers. `read_parquet` restores them, and `write_parquet` writes files with them,
+which the command line and DuckDB read too. The companions that count additions, `NAME.additions`,
+are `bigint` here.
 
-`sum_files` adds up columns that are encrypted whole (`hearith.bfv`), which do not lie in data
-frames: its tasks read row groups of Parquet files. `verify` checks the published record of an
-election that is too long for one machine.
+`sum_files` sums batched columns (`hearith.bfv`), which data frames cannot hold: its tasks read row
+groups of Parquet files. `verify` checks the published record of an election that is too long for
+one machine.
 """
 
 from __future__ import annotations
@@ -68,15 +68,16 @@ def encrypt_columns(
     rounding: bool = False,
     max_additions: int | None = None,
 ) -> DataFrame:
-    """The data frame with columns encrypted, each followed by its companion; arguments as of
-    `PublicKey.encrypt_columns`.
+    """Returns the data frame with columns encrypted, each followed by its companion.
 
-    Spark computes it anew for each action unless it is written or cached, with other ciphertexts of
-    the same numbers.
+    Arguments as in `PublicKey.encrypt_columns`.
+
+    Unless the result is written or cached, Spark recomputes it for each action, with other
+    ciphertexts of the same numbers.
 
     Raises:
-        TableError: a column is missing or holds no numbers, or the key has no room for its range
-            and additions. What is wrong with a value ends the action that computes it.
+        TableError: a column is missing or not numeric, or its range and additions do not fit the
+            key. Errors in values abort the action that computes them.
     """
     if not isinstance(public, PublicKey):
         raise TypeError("encrypt with the public key: the workers must not have the private one")
@@ -110,30 +111,30 @@ def sum_columns(
     min_rows: int = 0,
     rerandomise: bool = False,
 ) -> DataFrame:
-    """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the
-    number of rows of each group.
+    """Returns the encrypted totals of encrypted columns by group, with the number of rows of each
+    group. Sums all encrypted columns unless `columns` names some.
 
-    Groups come in no particular order. `public` is needed only if the columns' metadata lack the
-    key: where they do not stem from `encrypt_columns`; `insecure` takes a key from there that
-    protects nothing. Totals can be added up again.
+    Groups are in no particular order. `public` is needed only if the columns' metadata lack the
+    key, because they do not come from `encrypt_columns`. `insecure` accepts an insecure key from
+    the metadata. Totals can be summed again.
 
-    Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The
-    total of a single value is that value's own ciphertext; with `rerandomise` nobody can link
-    totals to the rows without the private key. Both happen in the last step, after the partitions'
-    totals are added up.
+    Groups with fewer rows than `min_rows` are left out, and a total of fewer values is null. The
+    total of a single value is that value's own ciphertext. With `rerandomise`, totals cannot be
+    linked to the rows without the private key. Both options apply in the last step, after the
+    partitions' totals are summed.
 
     Raises:
-        InvalidKeyError: the metadata's key protects nothing, and `insecure` is not set.
+        InvalidKeyError: the metadata's key is insecure, and `insecure` is not set.
         KeyMismatchError: a column is encrypted under another key.
         TableError: a column is not encrypted, or a group column is. A damaged ciphertext, or more
-            additions than there is headroom for, end the action that computes the totals.
+            additions than the headroom allows, aborts the action that computes the totals.
     """
     groups = column_names(by)
     described = _spark_schema.encrypted(df.schema)
     chosen = list(described) if columns is None else column_names(columns)
     for name in chosen:
         if name not in described:
-            text = "not an encrypted column; hearith.spark.describe says what it is"
+            text = "not described as an encrypted column: hearith.spark.describe adds the description"
             raise TableError(text, column=name, kind="not_encrypted")
     fields = [described[name] for name in chosen]
     key = _key(fields, public, insecure)
@@ -145,9 +146,9 @@ def sum_columns(
         )
     )
     schema = _spark_schema.described_schema(used.schema)
-    # Whatever is wrong with key, descriptions and groups is found here, in the driver.
-    empty = _native.Totals(key.native, schema, groups)
-    # The totals name the table that they are of.
+    # Errors in key, descriptions and groups are raised here, in the driver.
+    empty = _native.Aggregator(key.native, schema, groups)
+    # The totals name the table they are computed from.
     empty.begin(schema, allow_repeated=False)
     nothing = empty.finish()
     returned = _spark_schema.spark_schema(nothing.schema, df.schema, key.to_jwk())
@@ -156,7 +157,7 @@ def sum_columns(
     if groups:
         spread = partial.repartition(*(_column(partial, name) for name in groups))
     else:
-        # A sum over everything has one row, even if there is nothing.
+        # A sum without groups has one row, even for an empty data frame.
         zero = df.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
     least = whole("min_rows", min_rows, 0)
@@ -165,17 +166,17 @@ def sum_columns(
 
 
 def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None, insecure: bool = False) -> DataFrame:
-    """The rows of data frames with the same columns, whose encrypted columns may differ in scale,
-    range and number of additions.
+    """Returns the rows of data frames with the same columns, whose encrypted columns may differ in
+    scale, range and number of additions.
 
-    Spark's own `union` keeps the descriptions of the first data frame, so that numbers of another
-    scale count for others. This one brings all numbers to one scale, exactly and without the
-    private key. `public` and `insecure` are those of `sum_columns`.
+    Spark's own `union` keeps the descriptions of the first data frame, and so misreads numbers of
+    another scale. This function converts all numbers to one scale, exactly and without the private
+    key. `public` and `insecure` are as in `sum_columns`.
 
     Raises:
         KeyMismatchError: encrypted columns are under different keys.
-        TableError: columns are encrypted in some frames only, or differ in more than that; or
-            scales and ranges of all frames together leave no room for additions.
+        TableError: columns are encrypted only in some frames, or differ in other respects; or the
+            combined scales and ranges of all frames leave no headroom for additions.
     """
     frames = [first, *others]
     schemas = [_spark_schema.described_schema(frame.schema) for frame in frames]
@@ -185,13 +186,13 @@ def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None,
     key = _key(fields, public, insecure)
     alignment = _native.Alignment(schemas, [])
     aligned = [alignment.schema(schema) for schema in schemas]
-    # What does not add up is found here, in the driver.
-    totals = _native.Totals(key.native, aligned[0], [])
+    # Mismatches are raised here, in the driver.
+    totals = _native.Aggregator(key.native, aligned[0], [])
     for number, schema in enumerate(aligned):
         try:
             totals.begin(schema, allow_repeated=True)
         except HearithError as error:
-            text = f"data frame {number} does not go with data frame 0: {error}"
+            text = f"data frame {number} does not match data frame 0: {error}"
             raise type(error)(text, kind=error.kind) from error
     shared = broadcast(first, key)
     parts = []
@@ -210,18 +211,18 @@ def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None,
 
 
 def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_workers: bool = False) -> DataFrame:
-    """The data frame with its encrypted columns decrypted and without companions.
+    """Returns the data frame with its encrypted columns decrypted and without companions.
 
-    It is collected and decrypted in the driver, where the private key stays: meant for totals. With
-    `on_workers` the private key is sent to every worker, which Spark also writes to the disks of
-    their machines; do this only where all of them may decrypt.
+    Collects the data frame and decrypts it in the driver, where the private key stays; this is
+    meant for totals. `on_workers` sends the private key to every worker, and Spark also writes it
+    to the workers' disks. Use it only where all of them may decrypt.
 
     Raises:
         HearithError: a column is encrypted under another key, a ciphertext is damaged, or a total
             may have overflowed.
     """
     if on_workers and not isinstance(private, PrivateKey):
-        raise TypeError("totals of columns that are encrypted whole are decrypted in the driver")
+        raise TypeError("totals of BFV columns are decrypted in the driver")
     if not on_workers or not isinstance(private, PrivateKey):
         plain = private.decrypt_columns(to_arrow(df))
         return df.sparkSession.createDataFrame(plain.cast(_spark_schema.plain_schema(plain.schema)))
@@ -245,10 +246,10 @@ def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_w
 
 
 def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey | None = None) -> DataFrame:
-    """The data frame with the descriptions that the columns of the same names have in `like`.
+    """Adds the descriptions in `like` to the columns of the same names.
 
     `like` is an Arrow schema, another data frame, or a Parquet file or folder that pyarrow can
-    open; `public` goes with them, so that `sum_columns` finds it.
+    open. `public` is stored with the descriptions, so that `sum_columns` finds it.
     """
     if isinstance(like, DataFrame):
         frame: DataFrame = like
@@ -265,13 +266,14 @@ def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey
 
 
 def read_parquet(spark: SparkSession, path: str, public: PublicKey | None = None) -> DataFrame:
-    """`spark.read.parquet` with the descriptions of encrypted columns, whoever wrote the files.
+    """Reads Parquet files like `spark.read.parquet`, with the descriptions of encrypted columns,
+    from any writer.
 
-    The driver reads the schemas of all files with pyarrow, so `path` must be one that both
-    understand.
+    The driver reads the schemas of all files with pyarrow, so both Spark and pyarrow must
+    understand `path`.
 
     Raises:
-        TableError: a file describes an encrypted column otherwise than the first. Read such files
+        TableError: a file describes an encrypted column differently from the first. Read such files
             one by one, and `union` the data frames.
     """
     _check_alike(path)
@@ -279,9 +281,7 @@ def read_parquet(spark: SparkSession, path: str, public: PublicKey | None = None
 
 
 def _check_alike(path: str) -> None:
-    """Raises `TableError` if the files in a folder do not describe their encrypted columns
-    alike.
-    """
+    """Raises `TableError` if the files in a folder describe their encrypted columns differently."""
     own = {_descriptions.TABLE, _descriptions.TABLES, _descriptions.VERSION}
     known: tuple[str, dict[str, dict[str, str]]] | None = None
     for fragment in dataset.dataset(path, format="parquet").get_fragments():
@@ -295,27 +295,25 @@ def _check_alike(path: str) -> None:
         known = known or (fragment.path, found)
         for name in sorted({*known[1], *found}):
             if known[1].get(name) != found.get(name):
-                text = (
-                    f"{fragment.path} describes it otherwise than {known[0]}: hearith.spark.union adds up unlike files"
-                )
+                text = f"{fragment.path} describes it differently from {known[0]}: use hearith.spark.union"
                 raise TableError(text, column=name, kind="differs")
 
 
 def write_parquet(df: DataFrame, path: str) -> None:
-    """Writes a file a partition into a new folder, as tables that `hearith`, pyarrow and DuckDB
-    read with all descriptions.
+    """Writes one file per partition into a new folder, as tables whose descriptions `hearith`,
+    pyarrow and DuckDB read.
 
-    All workers must see the folder under this path, or URI that pyarrow understands. A file gets
-    its name when it is complete, `_SUCCESS` stands beside them when all are. Each file is a table
-    with an id of its own, so that all add up. Totals go into one file, which names the tables in
-    them.
+    All workers must be able to access the folder under this path, or URI that pyarrow understands.
+    A file is renamed to its final name when it is complete, and `_SUCCESS` is added when all are.
+    Each file is a table with an id of its own, so that files can be summed. Totals go into one
+    file, which names the tables they include.
 
     Raises:
-        HearithError: there is something at `path` already.
+        HearithError: `path` already exists.
     """
     system, folder = open_path(path)
     if system.get_file_info(folder).type != filesystems.FileType.NotFound:
-        raise HearithError(f"{path}: exists already")
+        raise HearithError(f"{path}: already exists")
     system.create_dir(folder)
     if any(_spark_schema.counts_rows(field) for field in df.schema):
         df = df.coalesce(1)
@@ -347,8 +345,8 @@ def write_parquet(df: DataFrame, path: str) -> None:
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
-    """The data frame as a table of pyarrow with the descriptions of its encrypted columns, as
-    `PrivateKey.decrypt_columns` takes it.
+    """Returns the data frame as a pyarrow table with the descriptions of its encrypted columns, for
+    `PrivateKey.decrypt_columns`.
     """
     entries, table = _spark_schema.described_entries(df.schema), df.toArrow()
     batches = [_spark_schema.from_spark(batch, entries) for batch in table.to_batches()]
@@ -365,14 +363,14 @@ def _adding(
     min_rows: int = 0,
     rerandomise: bool = False,
 ) -> Task:
-    """The task that adds up the rows of a partition."""
+    """Returns the task that sums the rows of a partition."""
 
     def task(batches: Batches) -> Batches:
         take_cores()
         totals, rows = None, 0
         for batch in batches:
             described = _spark_schema.from_spark(batch, entries)
-            totals = totals or _native.Totals(key.value.native, described.schema, groups)
+            totals = totals or _native.Aggregator(key.value.native, described.schema, groups)
             with rows_from(rows):
                 totals.update(described)
             rows += batch.num_rows
@@ -383,8 +381,8 @@ def _adding(
 
 
 def _aligning(key: Any, schemas: list[pa.Schema], entries: Mapping[str, dict[str, str]]) -> Task:
-    """The task that brings the encrypted columns of a partition to what they become beside those of
-    the other frames.
+    """Returns the task that aligns the encrypted columns of a partition with those of the other
+    frames.
     """
 
     def task(batches: Batches) -> Batches:
@@ -400,19 +398,19 @@ def _aligning(key: Any, schemas: list[pa.Schema], entries: Mapping[str, dict[str
 
 
 def _key(fields: Sequence[StructField], public: PublicKey | None, insecure: bool) -> PublicKey:
-    """The key given, or the one in the columns' metadata."""
+    """Returns the given key, or the one in the columns' metadata."""
     if public is not None:
         return public
     for field in fields:
         if _spark_schema.JWK in field.metadata:
             return PublicKey.from_jwk(field.metadata[_spark_schema.JWK], insecure=insecure)
-    text = "the columns' metadata have no public key: give public=, here or to describe"
+    text = "the columns' metadata have no public key: pass public= here or to describe"
     raise TableError(text, kind="no_key")
 
 
 def _column(df: DataFrame, name: str) -> Column:
     if name not in df.columns:
-        raise TableError("there is none of this name", column=name, kind="no_such_column")
+        raise TableError("there is no such column", column=name, kind="no_such_column")
     return F.col("`" + name.replace("`", "``") + "`")
 
 

@@ -1,11 +1,11 @@
-//! The kernel of machines with AVX2: eight numbers side by side in two registers, limbs of 28 bits,
-//! residues of at most 30.
+//! The kernel for CPUs with AVX2: eight numbers side by side in two registers, limbs of 28 bits,
+//! residues of at most 30 bits.
 //!
-//! Both ways are the product of a vector and a table: limbs with the residues of their weights, and
-//! residues with the limbs of the cofactors. `vpmuludq` gives products of at most 58 bits, of which
-//! a sum of 64 bits takes [`TERMS`]. Residues are reduced by Montgomery's method in two steps of 32
-//! bits; the tables make up for the `2^-64` that it brings. Bases with an even modulus or one of
-//! more than 30 bits are left to the portable kernel.
+//! Both directions are the product of a vector and a table: limbs with the residues of their
+//! weights, and residues with the limbs of the cofactors. `vpmuludq` computes products of at most
+//! 58 bits, and a 64-bit sum holds [`TERMS`] of them. Residues are reduced by Montgomery's method
+//! in two steps of 32 bits. The tables compensate for its factor `2^-64`. Bases with an even
+//! modulus or one of more than 30 bits use the portable kernel.
 
 use super::{Numbers, ResidueKernel, serial::Serial};
 use crate::basis::System;
@@ -18,25 +18,25 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Bits of a limb.
+/// Length of a limb in bits.
 const RADIX: usize = 28;
-/// The bits of a limb.
+/// The mask for the bits of a limb.
 const MASK: u64 = (1 << RADIX) - 1;
-/// Most bits of a modulus.
+/// Largest length of a modulus in bits.
 const MODULUS_BITS: u32 = 30;
-/// Products of 58 bits in a sum: with the `2^32 q` that a reduction adds, `40 2^58 + 2^62` is below
-/// 2^64.
+/// Number of 58-bit products in a sum: with the `2^32 q` that a reduction adds, `40 2^58 + 2^62` is
+/// below 2^64.
 const TERMS: usize = 40;
-/// Sums that are made at once: with two registers each they leave room for the factors.
+/// Number of sums computed at once. With two registers each they leave registers for the factors.
 const ABREAST: usize = 4;
-/// Numbers side by side.
+/// How many numbers are processed side by side.
 const NUMBERS: usize = 8;
 
-/// One word of eight numbers. Adaptors of arrays and iterators are not compiled with the vector
-/// instructions, so nothing here maps.
+/// One word of eight numbers. Array and iterator adaptors are not compiled with the vector
+/// instructions, so this code avoids `map`.
 type Pair = [__m256i; 2];
 
-/// Both ways for one basis.
+/// Both directions for one basis.
 pub(super) enum Avx2 {
     Narrow(Box<Narrow>),
     Wide(Serial),
@@ -50,11 +50,11 @@ impl ResidueKernel for Avx2 {
         }
     }
 
-    // Reached by `dispatch!` only, which takes engines that this machine can run: the instructions
-    // are there.
+    // Only `dispatch!` reaches this kernel, and it selects engines that this machine can run, so
+    // the instructions are available.
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]) {
         match self {
-            // SAFETY: the instructions are there.
+            // SAFETY: the instructions are available.
             Avx2::Narrow(narrow) => unsafe { narrow.residues(numbers, columns) },
             Avx2::Wide(serial) => serial.residues(numbers, columns),
         }
@@ -62,7 +62,7 @@ impl ResidueKernel for Avx2 {
 
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {
         match self {
-            // SAFETY: the instructions are there.
+            // SAFETY: the instructions are available.
             Avx2::Narrow(narrow) => unsafe { narrow.numbers(columns, rows) },
             Avx2::Wide(serial) => serial.numbers(columns, rows),
         }
@@ -72,10 +72,10 @@ impl ResidueKernel for Avx2 {
 /// A basis of odd moduli of at most 30 bits.
 ///
 /// # Bounds
-/// Back, as in the portable kernel: `X = sum of y_i (Q / q_i) - k Q`, with `k` from the fractions
-/// `y_i / q_i` in units of `2^-31`, each too small by less than 2, so that `k` is right or one too
-/// small and one conditional subtraction is enough. What comes out before it is below `2 Q`, for
-/// which there is room in `m` limbs; `-k Q` is added as `k (2^(28 m) - Q)`.
+/// Residues to numbers, as in the portable kernel: `X = sum of y_i (Q / q_i) - k Q`. `k` follows
+/// from the fractions `y_i / q_i` in units of `2^-31`, each too small by less than 2. So `k` is
+/// right or one too small, and one conditional subtraction is enough. The result before it is below
+/// `2 Q`, which fits `m` limbs. `-k Q` is added as `k (2^(28 m) - Q)`.
 pub(super) struct Narrow {
     moduli: Vec<Modulus>,
     /// `2^(28 k + 64) mod q` for limb `k`.
@@ -84,19 +84,18 @@ pub(super) struct Narrow {
     cofactors: Table,
     /// `Q` in `m` limbs.
     product: Vec<u64>,
-    /// 64-bit limbs of a number.
+    /// Number of 64-bit limbs of a number.
     wide_limbs: usize,
-    /// Limbs of a number.
+    /// Number of 28-bit limbs of a number.
     limbs: usize,
 }
 
-/// The entries of [`ABREAST`] columns after one another, row by row; zeros fill the last columns
-/// up.
+/// A table stored in blocks of [`ABREAST`] columns, row by row within a block. Zeros pad the last
+/// columns.
 struct Table {
     columns: usize,
     rows: usize,
-    /// A product takes 32 bits only, and 32 bits come into all lanes from memory in one
-    /// instruction.
+    /// A product uses only 32 bits, and one instruction loads 32 bits from memory into all lanes.
     entries: Vec<u32>,
 }
 
@@ -122,7 +121,7 @@ impl Table {
         Table { columns, rows, entries }
     }
 
-    /// The rows `range` of the columns from `first`, a multiple of [`ABREAST`], on.
+    /// The rows `range` of the columns starting at `first`, a multiple of [`ABREAST`].
     fn part(&self, first: usize, range: Range<usize>) -> &[u32] {
         let start = first * self.rows;
         &self.entries[start + ABREAST * range.start..start + ABREAST * range.end]
@@ -211,7 +210,7 @@ impl Narrow {
         }
     }
 
-    /// `y_i` of each modulus, then `k`, for up to eight numbers.
+    /// Computes `y_i` for each modulus, then `k`, for up to eight numbers.
     ///
     /// Proved: `scale_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
@@ -232,7 +231,7 @@ impl Narrow {
         }
     }
 
-    /// The sum of all multiples of cofactors, in columns below 2^40.
+    /// Sums all multiples of cofactors, in columns below 2^40.
     ///
     /// Proved: `combine_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
@@ -257,7 +256,7 @@ impl Narrow {
     }
 }
 
-/// For each of [`ABREAST`] columns of a table the sum of its products with `x`.
+/// For each of [`ABREAST`] columns of a table, the sum of its products with `x`.
 ///
 /// Proved: `residues_correct` in formal/coq/avx2_residues.v.
 /// Proved: `combine_correct` in formal/coq/avx2_residues.v.
@@ -298,7 +297,7 @@ fn add(a: __m256i, b: __m256i, modulus: &Modulus) -> __m256i {
     less(_mm256_add_epi64(a, b), broadcast(modulus.q))
 }
 
-/// `x`, below `2 q`, without the `q` that it may hold too much.
+/// Reduces `x`, which is below `2 q`, to below `q`.
 ///
 /// Proved: `less_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
@@ -313,7 +312,7 @@ fn broadcast(x: u64) -> __m256i {
     _mm256_set1_epi64x(x as i64)
 }
 
-/// Up to eight words; zeros beyond.
+/// Loads up to eight words, padded with zeros.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn eight(words: &[u64]) -> Pair {
@@ -325,16 +324,16 @@ fn eight(words: &[u64]) -> Pair {
             &whole
         }
     };
-    // SAFETY: eight words are there.
+    // SAFETY: there are eight words.
     unsafe { [_mm256_loadu_si256(words.as_ptr().cast()), _mm256_loadu_si256(words[4..].as_ptr().cast())] }
 }
 
-/// Writes as many of eight words as there are places.
+/// Writes as many of the eight words as `places` has room for.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn put(places: &mut [u64], words: Pair) {
     let store = |places: &mut [u64; NUMBERS]| {
-        // SAFETY: there are places for eight words.
+        // SAFETY: there is space for eight words.
         unsafe {
             _mm256_storeu_si256(places.as_mut_ptr().cast(), words[0]);
             _mm256_storeu_si256(places[4..].as_mut_ptr().cast(), words[1]);
@@ -348,14 +347,14 @@ fn put(places: &mut [u64], words: Pair) {
     places.copy_from_slice(&whole[..places.len()]);
 }
 
-/// Cuts up to eight numbers into limbs.
+/// Splits up to eight numbers into limbs.
 #[target_feature(enable = "avx2")]
 fn load(x: &mut [Pair], numbers: &Numbers<'_>, range: Range<usize>) {
     let wide = |at: usize| match numbers {
         _ if at >= numbers.limbs() => [_mm256_setzero_si256(); 2],
         Numbers::Slices(slices) => eight(&slices[at][range.clone()]),
         Numbers::Rows { words, limbs } => {
-            // A place without a row of its own takes the last one.
+            // A lane without its own row uses the last one.
             let word = |row: usize| words[(range.start + row).min(range.end - 1) * limbs + at] as i64;
             [
                 _mm256_set_epi64x(word(3), word(2), word(1), word(0)),
@@ -378,7 +377,7 @@ fn load(x: &mut [Pair], numbers: &Numbers<'_>, range: Range<usize>) {
     }
 }
 
-/// Carries the columns up into limbs, and takes `product` away where it fits. What leaves the last
+/// Carries the columns into limbs, and subtracts `product` if it fits. The carry out of the last
 /// limb is dropped.
 ///
 /// Proved: `settle_correct` in formal/coq/avx2_residues.v.
@@ -406,7 +405,7 @@ fn settle(x: &mut [Pair], product: &[u64]) {
     }
 }
 
-/// Puts the limbs of up to eight numbers together to `limbs` limbs of 64 bits each.
+/// Combines the limbs of up to eight numbers into `limbs` 64-bit limbs each.
 #[target_feature(enable = "avx2")]
 fn store(x: &[Pair], rows: &mut [u64], limbs: usize, count: usize) {
     for wide in 0..limbs {

@@ -1,19 +1,19 @@
-//! The vector kernel: eight numbers side by side, limbs of 52 bits, no reduction but the last
-//! multiplication.
+//! The vector kernel: eight numbers side by side, limbs of 52 bits, and no reduction except the
+//! last multiplication.
 //!
-//! Both ways rest on one idea (Bernstein's scaled remainder tree, \[Bernstein04\]): instead of
-//! `x mod M` compute the fraction of `x / M`, from which a residue is one multiplication away. With
-//! the digits `e_1, e_2, ...` of `w / M` to the base `B = 2^52`,
+//! Both directions use one idea, Bernstein's scaled remainder tree \[Bernstein04\]. Instead of
+//! `x mod M` they compute the fraction of `x / M`, from which one multiplication gives a residue.
+//! With the digits `e_1, e_2, ...` of `w / M` to the base `B = 2^52`,
 //!
 //! ```text
 //! w x / M = sum of x_k B^k (w / M) = sum of x_k (0.e_(k+1) e_(k+2) e_(k+3) ...)     (modulo 1)
 //! ```
 //!
-//! and IFMA, which gives the low or the high half of a product, keeps exactly the digits that
-//! count: the low half drops what is an integer, the high half what is too small.
-//! `crates/rns/README.md` counts the instructions.
+//! IFMA computes the low or the high half of a product and so keeps exactly the digits that matter:
+//! the low half drops integers, the high half parts that are too small. `crates/rns/README.md`
+//! counts the instructions.
 //!
-//! A limb is the lower 52 bits of its word: products ignore the bits above, so sums wait for their
+//! A limb is the lower 52 bits of its word. Products ignore the upper bits, so sums can keep their
 //! carries there.
 
 mod back;
@@ -27,29 +27,29 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_store_si512,
 };
 
-/// Moduli below it share a fraction of two limbs with others; the rest have one each.
+/// Moduli below this share a fraction of two limbs with others; larger ones have one each.
 const NARROW: u64 = 1 << 50;
 
-/// Both ways for one basis.
+/// Both directions for one basis.
 pub(super) struct Ifma {
     forward: forward::Forward,
     back: back::Back,
 }
 
-// Reached by `dispatch!` only, which takes engines that this machine can run: the instructions are
-// there.
+// Only `dispatch!` reaches this kernel, and it selects engines that this machine can run, so the
+// instructions are available.
 impl ResidueKernel for Ifma {
     fn new(system: &System) -> Self {
         Ifma { forward: forward::Forward::new(system), back: back::Back::new(system) }
     }
 
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the instructions are available.
         unsafe { self.forward.residues(numbers, columns) }
     }
 
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the instructions are available.
         unsafe { self.back.numbers(columns, rows) }
     }
 
@@ -58,7 +58,7 @@ impl ResidueKernel for Ifma {
     }
 }
 
-/// The first `count` digits of `w / m` to the base 2^52, after the point; `w < m < 2^104`.
+/// The first `count` base-2^52 digits after the point of `w / m`, with `w < m < 2^104`.
 ///
 /// Proved: `digits_correct` in formal/coq/fractions.v.
 fn digits(w: u128, m: u128, count: usize) -> Vec<u64> {
@@ -72,26 +72,25 @@ fn digits(w: u128, m: u128, count: usize) -> Vec<u64> {
     (0..count).map(|_| (0..RADIX).fold(0, |digit, _| digit << 1 | bit())).collect()
 }
 
-/// `x` in two limbs.
+/// `x` as two limbs.
 fn limbs_of(x: u128) -> [u64; 2] {
     [x as u64 & MASK, (x >> RADIX) as u64]
 }
 
-/// The lanes of a group of at most eight numbers, as a mask.
+/// The mask of the lanes in use, for a group of `count` numbers.
 fn lanes(count: usize) -> u8 {
     if count < 8 { (1 << count) - 1 } else { u8::MAX }
 }
 
-/// The fraction of `w x / M` for `G` moduli `M` at once, in two limbs, the higher first:
-/// `digits[G k + g]` is digit `k + 1` of `w / M` for modulus `g`, two more rows of them than `x`
-/// has limbs.
+/// The fraction of `w x / M` for `G` moduli `M` at once, in two limbs, the higher first.
+/// `digits[G k + g]` is digit `k + 1` of `w / M` for modulus `g`. There are two more rows of digits
+/// than `x` has limbs.
 ///
 /// # Bounds
-/// In units of `B^-2`, with `n` limbs: each product loses less than 1 in the half that is dropped,
-/// and less than 1 by the digits that are cut off. As `2 n` is added in advance, the result is
-/// above the true fraction `f`, by `2 n` at most. So `floor(M result / B^2)` is `w x mod M` if
-/// `2 n M <= B^2`; nothing wraps around then, as `f <= 1 - 1 / M`. The four sums of each modulus
-/// are at most `n B`.
+/// In units of `B^-2`, with `n` limbs, each product loses less than 1 in the dropped half and less
+/// than 1 by the omitted digits. As `2 n` is added in advance, the result exceeds the true fraction
+/// `f` by at most `2 n`. So `floor(M result / B^2)` is `w x mod M` if `2 n M <= B^2`. In this case
+/// nothing wraps around, as `f <= 1 - 1 / M`. The four sums of each modulus are at most `n B`.
 ///
 /// Proved: `fractions_correct` in formal/coq/fractions.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -118,12 +117,12 @@ fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
     })
 }
 
-/// `floor(q f)` for a fraction `f` of two limbs and `q` below 2^60, rounded up by up to `B^-1`
-/// before the floor.
+/// `floor(q f)` for a fraction `f` of two limbs and `q` below 2^60. The product is rounded up by at
+/// most `B^-1` before the floor.
 ///
 /// # Bounds
-/// The product without its lowest part, the low half of the two low limbs, is too small by less
-/// than `B^-1`, which is added in advance. The sums are below `4 B`.
+/// The product without its lowest part, the low half of the product of the two low limbs, is too
+/// small by less than `B^-1`, which is added in advance. The sums are below `4 B`.
 ///
 /// Proved: `scaled_correct` in formal/coq/fractions.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -149,13 +148,13 @@ fn broadcast(x: u64) -> __m512i {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load(word: &Octet) -> __m512i {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_load_si512((&raw const *word).cast()) }
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(word: &mut Octet, value: __m512i) {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_store_si512((&raw mut *word).cast(), value) }
 }

@@ -4,7 +4,7 @@ use super::{Numbers, ResidueKernel};
 use crate::basis::System;
 use hearith_arith::natural::{mac_row, reduce_once, sub_assign};
 
-/// Numbers to residues: `sum of x_k (2^(64k) mod q)`, 15 limbs `x_k` at a time, then a reduction.
+/// Numbers to residues: `sum of x_k (2^(64k) mod q)`, with a reduction after every 15 limbs `x_k`.
 ///
 /// Residues to numbers (the Chinese remainder theorem): with `y_i = r_i (Q / q_i)^-1 mod q_i`,
 ///
@@ -13,20 +13,21 @@ use hearith_arith::natural::{mac_row, reduce_once, sub_assign};
 /// ```
 ///
 /// # Bounds
-/// - Fifteen products of a limb and a residue are below `15 2^64 2^60`, and with the residue
-///   carried on below `2^128`.
-/// - `k` is taken from `v`, the sum of `y_i / q_i` in units of `2^-48`, each rounded down by less
-///   than 2: `v` is less than `2 t` too small, at most `2^10`, so `floor(v / 2^48)` is `k` or
+/// - Fifteen products of a limb and a residue are below `15 2^64 2^60`, and with the previous
+///   residue below `2^128`.
+/// - `k` follows from `v`, the sum of `y_i / q_i` in units of `2^-48`, each rounded down by less
+///   than 2. `v` is too small by less than `2 t`, at most `2^10`. So `floor(v / 2^48)` is `k` or
 ///   `k - 1`, and one conditional subtraction of `Q` is enough.
-/// - The sum before is below `t Q`, `t <= 512`, so one limb above those of `Q` holds it.
+/// - The sum before the subtraction is below `t Q` with `t <= 512`, so one limb more than `Q` has
+///   holds it.
 pub(super) struct Serial {
     moduli: Vec<Modulus>,
     product: Vec<u64>,
 }
 
-/// Fraction bits of the sum that gives `k`.
+/// Number of fraction bits in the sum that gives `k`.
 const FRACTION: u32 = 48;
-/// Limbs between two reductions.
+/// Number of limbs between two reductions.
 const LIMBS: usize = 15;
 
 struct Modulus {
@@ -53,7 +54,7 @@ impl ResidueKernel for Serial {
                 powers: std::iter::successors(Some(1), power).take(limbs).collect(),
                 cofactor: system.cofactors[index].clone(),
                 inverse: system.inverses[index],
-                // One less for a power of two, whose quotient is 2^64.
+                // One less for a power of two, since its quotient would be 2^64.
                 part: ((((1_u128 << shift) - 1) / u128::from(modulus)) as u64, shift - FRACTION),
                 q,
             }
@@ -116,7 +117,7 @@ impl Modulus {
     }
 }
 
-/// A modulus below 2^63 with its reciprocal: Barrett reduction with `k = 128`.
+/// A modulus below 2^63 with its reciprocal, for Barrett reduction with `k = 128`.
 struct Reciprocal {
     q: u64,
     /// `floor((2^128 - 1) / q)`.
@@ -128,9 +129,8 @@ impl Reciprocal {
         Self { q, m: u128::MAX / u128::from(q) }
     }
 
-    /// `x mod q`. The quotient is right or one too small, as `x < 2^128`, and for a power of two
-    /// `x (m + 1) = x 2^128 / q` exactly, so that the quotient is one too small at most there as
-    /// well.
+    /// `x mod q`. The quotient is right or one too small, as `x < 2^128`. The same holds for a
+    /// power of two, where `x (m + 1) = x 2^128 / q` exactly.
     ///
     /// Proved: `reduce_correct` in formal/coq/residues.v.
     fn reduce(&self, x: u128) -> u64 {
@@ -152,7 +152,7 @@ mod tests {
         text.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
     }
 
-    /// What Coq computes from the loops that it proves right, limb by limb.
+    /// Compares with the results that Coq computes from the loops it proves correct, limb by limb.
     #[test]
     fn conversions_are_those_of_the_proofs() {
         let mut count = 0;

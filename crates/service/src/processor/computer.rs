@@ -1,51 +1,54 @@
-//! A device that computes with public keys, those that clients register: it holds the key of its
-//! last batch, and is loaded with another when a batch needs it.
+//! A device that computes with the public keys that clients register.
+//!
+//! It holds the key of its last batch and loads another when a batch needs it.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hearith_device::{ComputingDevice, ErrorKind, Kind, Trust};
+use hearith_device::{ComputingDevice, DeviceProvider, ErrorKind, Trust};
 use hearith_paillier::{Ciphertexts, ComputeError};
 
 use super::{Fault, Processor};
-use crate::keys::{Handle, ServedKey};
+use crate::keys::{KeyHandle, ServedKey};
 use crate::work::{Input, Operation, Output};
 
-/// Keys of which it is kept in mind that they do not fit; when there are more, all are tried again.
+/// Maximum number of keys remembered as unsuitable. When it is reached, all are forgotten and tried
+/// again.
 const MOST_UNFIT: usize = 1024;
 
-/// A device of a kind. What it computes is checked by its driver.
+/// A device of a provider. Its driver checks its results.
 pub struct Computer {
-    kind: &'static dyn Kind,
+    provider: &'static dyn DeviceProvider,
     loaded: Mutex<Option<Loaded>>,
     /// Rows that fill the device that was loaded last.
     rows: AtomicUsize,
-    unfit: Mutex<HashSet<Handle>>,
+    unfit: Mutex<HashSet<KeyHandle>>,
 }
 
 struct Loaded {
-    key: Handle,
+    key: KeyHandle,
     device: Box<dyn ComputingDevice>,
 }
 
 impl Computer {
-    /// A device of a kind, without a key yet; `None` if the kind does not compute with public keys.
-    pub fn new(kind: &'static dyn Kind) -> Option<Self> {
-        kind.computes()?;
-        Some(Self { kind, loaded: Mutex::default(), rows: AtomicUsize::new(1), unfit: Mutex::default() })
+    /// Creates a processor without a key yet. Returns `None` if the provider does not compute with
+    /// public keys.
+    pub fn new(provider: &'static dyn DeviceProvider) -> Option<Self> {
+        provider.computes()?;
+        Some(Self { provider, loaded: Mutex::default(), rows: AtomicUsize::new(1), unfit: Mutex::default() })
     }
 
-    /// The device with a key in it.
+    /// Loads a key into the device.
     fn load(&self, key: &ServedKey) -> Result<Loaded, Fault> {
-        let computes = self.kind.computes().expect("the kind computes");
+        let computes = self.provider.computes().expect("the provider computes");
         match computes.load_public(key.public(), Trust::Checked) {
             Ok(device) => {
                 self.rows.store(device.batch_size().max(1), Ordering::Relaxed);
                 Ok(Loaded { key: key.handle(), device })
             }
-            // Somebody may well register such a key: that says nothing of the device.
+            // Any client may register such a key. It does not mean that the device is faulty.
             Err(error) if matches!(error.kind(), ErrorKind::KeySize { .. } | ErrorKind::UnsuitableModulus) => {
                 self.refuse(key.handle());
                 Err(Fault::Key)
@@ -54,7 +57,7 @@ impl Computer {
         }
     }
 
-    fn refuse(&self, key: Handle) {
+    fn refuse(&self, key: KeyHandle) {
         let mut unfit = self.unfit();
         if unfit.len() >= MOST_UNFIT {
             unfit.clear();
@@ -62,14 +65,14 @@ impl Computer {
         unfit.insert(key);
     }
 
-    fn unfit(&self) -> std::sync::MutexGuard<'_, HashSet<Handle>> {
+    fn unfit(&self) -> std::sync::MutexGuard<'_, HashSet<KeyHandle>> {
         self.unfit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Processor for Computer {
     fn name(&self) -> String {
-        self.kind.system().name.to_owned()
+        self.provider.system().name.to_owned()
     }
 
     fn does(&self, operation: Operation, key: &ServedKey) -> bool {
@@ -86,9 +89,9 @@ impl Processor for Computer {
 
     fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault> {
         input.check(key)?;
-        // A device that panicked is not asked again: its processor is quarantined.
-        let mut loaded = self.loaded.lock().map_err(|_| Fault::Processor("the driver broke down before".into()))?;
-        // Whatever was loaded is given back, and its key wiped, before another is.
+        // A device that panicked is not used again: its processor is quarantined.
+        let mut loaded = self.loaded.lock().map_err(|_| Fault::Processor("the driver has panicked before".into()))?;
+        // The previous device is released, and its key wiped, before another is loaded.
         let held = loaded.take().filter(|held| held.key == key.handle());
         let held = loaded.insert(held.map_or_else(|| self.load(key), Ok)?);
         compute(&*held.device, input).map(Output::Ciphertexts).map_err(|error| match error {
@@ -98,7 +101,7 @@ impl Processor for Computer {
     }
 }
 
-/// What a device makes of an input.
+/// Runs an input on a device.
 fn compute(device: &dyn ComputingDevice, input: &Input) -> Result<Ciphertexts, ComputeError> {
     match input {
         Input::Encrypt(plaintexts) => device.encrypt(plaintexts),
@@ -115,6 +118,6 @@ fn compute(device: &dyn ComputingDevice, input: &Input) -> Result<Ciphertexts, C
 
 impl fmt::Debug for Computer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Computer({})", self.kind.system().name)
+        write!(f, "Computer({})", self.provider.system().name)
     }
 }

@@ -1,5 +1,7 @@
-//! How long operations take: estimated as rows times bits of the exponent times the square of the
-//! bits of the modulus, times a factor that every batch corrects.
+//! Estimates how long operations take.
+//!
+//! The estimate is rows times exponent bits times the square of the modulus bits, times a factor
+//! that every batch corrects.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,30 +9,30 @@ use std::time::Duration;
 use crate::keys::ServedKey;
 use crate::work::Operation;
 
-/// Seconds for each unit before anything was measured: those of a 2048-bit encryption with AVX2.
+/// Seconds per unit before any measurement: that of a 2048-bit encryption with AVX2.
 const FIRST: f64 = 3e-13;
-/// What a new measurement counts for beside those before.
+/// Weight of a new measurement against the previous estimate.
 const WEIGHT: f64 = 0.125;
-/// Kinds of work that differ in their factor: six operations, with a private key or without, with a
-/// generator or without.
+/// Number of factors: six operations, each with or without a private key and with or without a
+/// generator.
 const KINDS: usize = 24;
 
-/// The factors of each kind of work, as bits of a double; 0 for those that were never measured.
+/// The factors as bits of an `f64`, 0 if not measured yet.
 #[derive(Debug, Default)]
 pub(super) struct Pace([AtomicU64; KINDS]);
 
 impl Pace {
-    /// How long rows take.
+    /// Estimates the time for rows.
     pub(super) fn time(&self, operation: Operation, key: &ServedKey, rows: usize) -> Duration {
         let factor = match self.0[kind(operation, key)].load(Ordering::Relaxed) {
             0 => FIRST,
             bits => f64::from_bits(bits),
         };
-        // An hour is enough for every purpose, and no overflow.
+        // At most an hour, which suffices and avoids overflow.
         Duration::from_secs_f64((factor * cost(operation, key, rows)).clamp(0.0, 3600.0))
     }
 
-    /// Rows took so long.
+    /// Records the measured time for rows.
     pub(super) fn learn(&self, operation: Operation, key: &ServedKey, rows: usize, took: Duration) {
         let (kept, measured) = (&self.0[kind(operation, key)], took.as_secs_f64() / cost(operation, key, rows));
         if !measured.is_normal() {
@@ -40,12 +42,12 @@ impl Pace {
             0 => measured,
             bits => f64::from_bits(bits) * (1.0 - WEIGHT) + measured * WEIGHT,
         };
-        // Of two measurements at a time one may be lost.
+        // Of two concurrent measurements one may be lost.
         kept.store(factor.to_bits(), Ordering::Relaxed);
     }
 }
 
-/// Rows times bits of the exponent times the square of the bits of the modulus.
+/// Rows times exponent bits times the square of the modulus bits.
 fn cost(operation: Operation, key: &ServedKey, rows: usize) -> f64 {
     let bits = f64::from(key.public().bits());
     let exponent = match operation {
@@ -90,7 +92,7 @@ mod tests {
         assert!((twice / guessed.as_secs_f64() - 2.0).abs() < 0.01);
         let near = |time: Duration, millis: f64| (time.as_secs_f64() * 1e3 / millis - 1.0).abs() < 0.01;
         assert!(near(pace.time(Operation::Encrypt, &small, 8), 3.0));
-        // Twice the bits, eight times the work.
+        // Twice the bits are eight times the work.
         assert!(near(pace.time(Operation::Encrypt, &large, 8), 24.0));
         pace.learn(Operation::Encrypt, &large, 8, Duration::from_millis(48));
         assert!(near(pace.time(Operation::Encrypt, &small, 8), 3.375), "an eighth of the way");

@@ -7,26 +7,26 @@ use std::sync::atomic::Ordering;
 
 use super::request::{Request, Slice};
 use crate::clients::ClientId;
-use crate::keys::{Handle, ServedKey};
+use crate::keys::{KeyHandle, ServedKey};
 use crate::work::Operation;
 
-/// What requests that may share a batch have in common.
-pub(super) type QueueKey = (Handle, Operation);
+/// The key and operation that requests in one batch share.
+pub(super) type QueueKey = (KeyHandle, Operation);
 
-/// All that waits.
+/// All queued requests.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Clients that have something in the queue.
+    /// The clients with queued requests.
     pub(super) clients: HashMap<ClientId, Flow>,
-    /// The same by their virtual times, in nanoseconds of a thread.
+    /// The same clients by virtual time, in nanoseconds of a thread.
     pub(super) order: BTreeSet<(u64, ClientId)>,
-    /// The virtual time of whoever was served last.
+    /// The virtual time of the client served last.
     pub(super) now: u64,
-    /// What waits under each key, in all.
+    /// The totals of each key and operation over all clients.
     pub(super) queues: HashMap<QueueKey, Waiting>,
 }
 
-/// What a client waits for.
+/// A client's queued requests.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub(super) time: u64,
@@ -34,19 +34,18 @@ pub(super) struct Flow {
     pub(super) queues: VecDeque<(QueueKey, VecDeque<Arc<Request>>)>,
 }
 
-/// What waits under a queue key, of all clients.
+/// The total queued under a queue key, for all clients.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) key: Arc<ServedKey>,
     pub(super) rows: usize,
     requests: usize,
-    /// Whether a round of lanes takes long. It stays as it was estimated when the first request
-    /// came.
+    /// Whether a round of lanes takes long, as estimated when the first request arrived.
     pub(super) long: bool,
 }
 
 impl Queue {
-    /// Puts a request into its queue, which it gives.
+    /// Adds a request to its queue and returns the queue's key.
     pub(super) fn put(&mut self, request: Arc<Request>, first: bool, long: bool) -> QueueKey {
         let (queue_key, rows) = (request.queue_key(), request.progress().rows());
         let waiting = Waiting { key: request.key.clone(), rows: 0, requests: 0, long };
@@ -73,8 +72,8 @@ impl Queue {
         queue_key
     }
 
-    /// Puts rows back that were not computed. The request may have left its queue with its last
-    /// rows.
+    /// Returns rows that were not computed. If the request has left its queue with its last rows,
+    /// adds it again.
     pub(super) fn put_back(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
         let flow = self.clients.get(&request.client);
         let queue = flow.and_then(|flow| flow.queues.iter().find(|(queue_key, _)| *queue_key == request.queue_key()));
@@ -88,8 +87,8 @@ impl Queue {
         }
     }
 
-    /// Takes rows of a client's queue, until there are about so many in all. Says whether what was
-    /// taken has to stay alone.
+    /// Takes rows from a client's queue until `sum` reaches about `rows`. Returns whether the batch
+    /// must contain nothing else.
     pub(super) fn take(
         &mut self,
         client: ClientId,
@@ -115,7 +114,7 @@ impl Queue {
             let slice = if request.is_wanted() { request.take(rows - (*sum).min(rows)) } else { None };
             let after = request.progress().rows();
             let is_over = slice.is_none() || after == 0;
-            // What is left of a request that is over is never taken.
+            // The remaining rows of a finished request are never taken.
             waiting.rows -= if is_over { before } else { before - after };
             if let Some(slice) = slice {
                 *sum += slice.len();
@@ -132,7 +131,7 @@ impl Queue {
         }
         let (gone, empty) = (waiting.requests == 0, queue.is_empty());
         if !empty {
-            // The client's other queues come first: round-robin.
+            // Round-robin: the client's other queues come first.
             flow.queues.push_back((queue_key, queue));
         }
         if gone {
@@ -146,7 +145,7 @@ impl Queue {
         whole
     }
 
-    /// Advances the virtual time of a client that waits for more.
+    /// Advances the virtual time of a client that still has queued requests.
     pub(super) fn charge(&mut self, client: ClientId, cost: u64) {
         let Some(flow) = self.clients.get_mut(&client) else { return };
         self.order.remove(&(flow.time, client));

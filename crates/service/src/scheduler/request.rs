@@ -1,4 +1,4 @@
-//! A request: how far it is, slice by slice, and its answer.
+//! A request, with its progress slice by slice and its answer.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -29,23 +29,23 @@ pub(super) struct Request {
     pub(super) key: Arc<ServedKey>,
     pub(super) input: Input,
     deadline: Option<Instant>,
-    /// Not to be put together with others again.
+    /// Whether it must not share a batch with others again.
     pub(super) alone: AtomicBool,
-    /// Locked while the scheduler's state is, if both are.
+    /// If both are locked, the scheduler's state is locked first.
     progress: Mutex<Progress>,
     answer: Mutex<Option<Answer>>,
 }
 
-/// How far a request is.
+/// The progress of a request.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// Rows that no processor was given yet, or that were given back; in order.
+    /// Rows that were not yet given to a processor, or were returned, in order.
     left: VecDeque<Range<usize>>,
-    /// Slices that are being computed.
+    /// The number of slices in progress.
     in_flight: usize,
-    /// What was computed.
+    /// The finished slices.
     done: Vec<(Range<usize>, Output)>,
-    /// The first row of the input that is known to be wrong, and why.
+    /// The first row known to be invalid, with its refusal.
     failed: Option<(usize, Refusal)>,
 }
 
@@ -54,7 +54,7 @@ impl Progress {
         self.left.iter().map(Range::len).sum()
     }
 
-    /// Whether something before the first wrong row, if there is one, is still to be computed.
+    /// Whether rows before the first invalid row, if any, remain to be computed.
     fn goes_on(&self, input: &Input) -> bool {
         let end = self.failed.as_ref().map(|(row, _)| *row);
         self.left.iter().any(|rows| end.is_none_or(|end| input.first_row(rows) <= end))
@@ -64,11 +64,11 @@ impl Progress {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) sender: oneshot::Sender<Result<Output, Refusal>>,
-    /// Given back when the answer is there, or nobody waits for it.
+    /// Returned when the answer is sent or nobody waits for it.
     pub(super) _permit: QueuePermit,
 }
 
-/// QueuePermit in the queue, counted as long as it is taken.
+/// A request's room in the queue, counted until this is dropped.
 #[derive(Debug)]
 pub struct QueuePermit {
     pub(super) _permits: OwnedSemaphorePermit,
@@ -107,12 +107,13 @@ impl Request {
     fn answer(&self, result: Result<Output, Refusal>) {
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(answer) = answer {
-            // Nobody waits for it any more: no loss.
+            // The receiver may be gone, which is no loss.
             let _ = answer.sender.send(result);
         }
     }
 
-    /// Whether an answer is still of use; one that comes too late is refused here.
+    /// Whether anyone still waits for the answer. Answers a request past its deadline with a
+    /// refusal.
     pub(super) fn is_wanted(&self) -> bool {
         if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             self.answer(Err(deadline_passed()));
@@ -121,7 +122,7 @@ impl Request {
         answer.as_ref().is_some_and(|answer| !answer.sender.is_closed())
     }
 
-    /// The next rows, about so many; none if nothing is left that is of use.
+    /// Takes the next rows, at most `most`. Returns `None` if no useful rows are left.
     pub(super) fn take(&self, most: usize) -> Option<Range<usize>> {
         let mut progress = self.progress();
         if !progress.goes_on(&self.input) {
@@ -139,7 +140,7 @@ impl Request {
         Some(taken)
     }
 
-    /// Rows were not computed, and are to be taken again.
+    /// Returns rows that were not computed, to be taken again.
     pub(super) fn give_back(&self, rows: Range<usize>) {
         let mut progress = self.progress();
         progress.in_flight -= 1;
@@ -147,7 +148,7 @@ impl Request {
         progress.left.insert(after, rows);
     }
 
-    /// A slice has come to something. With the last one, the request is answered.
+    /// Records the result of a slice. After the last one, sends the answer.
     pub(super) fn complete(&self, rows: Range<usize>, result: Result<Output, (usize, Refusal)>) {
         let mut progress = self.progress();
         progress.in_flight -= 1;
@@ -169,7 +170,7 @@ impl Request {
     }
 }
 
-/// The refusal of what is late.
+/// The refusal after a deadline.
 pub(crate) fn deadline_passed() -> Refusal {
     Refusal::new(ErrorReason::Deadline, "the deadline has passed")
 }

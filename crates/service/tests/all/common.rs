@@ -1,4 +1,4 @@
-//! What the tests share: servers on the loopback network, small keys, clients.
+//! Helpers that the tests share: servers on the loopback network, small keys, clients.
 
 #![allow(missing_docs)]
 
@@ -17,7 +17,7 @@ pub const BITS: u32 = 256;
 pub static KEY: LazyLock<PrivateKey> = LazyLock::new(|| key(Variant::Standard));
 pub static DJN: LazyLock<PrivateKey> = LazyLock::new(|| key(Variant::Djn));
 
-/// Of the fewest bits that a subgroup key has.
+/// With the minimum size of a subgroup key.
 pub static SUBGROUP: LazyLock<PrivateKey> =
     LazyLock::new(|| PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
 
@@ -81,7 +81,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// What ciphertexts hold.
+/// Decrypts ciphertexts.
 pub fn opened(key: &PrivateKey, ciphertexts: &Ciphertexts) -> Vec<i128> {
     let plaintexts = key.decrypt(ciphertexts).unwrap();
     integers(key.public(), &plaintexts)
@@ -92,8 +92,8 @@ pub fn integers(key: &PublicKey, plaintexts: &Plaintexts) -> Vec<i128> {
     signed.iter().map(|number| number.to_string().parse().unwrap()).collect()
 }
 
-/// Waits until something is so, for minutes: a busy machine is slow, and a test must not fail for
-/// that.
+/// Waits until a condition holds, for up to five minutes, since a busy machine is slow and must not
+/// fail a test.
 pub fn eventually(what: &str, so: impl Fn() -> bool) {
     for _ in 0..30_000 {
         if so() {
@@ -104,7 +104,7 @@ pub fn eventually(what: &str, so: impl Fn() -> bool) {
     panic!("never: {what}");
 }
 
-/// The sum of a metric's samples whose line begins like this.
+/// The sum of a metric's samples whose lines begin with `beginning`.
 pub fn metric(server: &Server, beginning: &str) -> f64 {
     let text = server.metrics().text();
     let of = text.lines().filter(|line| line.starts_with(beginning));

@@ -1,4 +1,4 @@
-//! Requests may be compressed: limits hold for what they are without compression.
+//! Requests may be compressed. Limits apply to their decompressed size.
 
 use std::io::Write;
 
@@ -17,8 +17,8 @@ async fn client(server: &Server) -> PaillierClient<Channel> {
     PaillierClient::new(channel).send_compressed(CompressionEncoding::Gzip).accept_compressed(CompressionEncoding::Gzip)
 }
 
-/// Encrypts numbers from such a client. The answer is not compressed: its size would tell something
-/// of the numbers in it.
+/// Encrypts numbers from a client that compresses. The answer is not compressed, since its size
+/// would reveal something about its numbers.
 async fn encrypt(server: &Server, plaintexts: Bytes) -> Result<Vec<u8>, Status> {
     let mut client = client(server).await;
     let n = KEY.public().modulus_be().to_vec().into();
@@ -51,7 +51,7 @@ fn a_message_is_as_large_as_it_is_without_compression() {
     assert!(block_on(encrypt(&server, vec![0; row].into())).is_ok(), "others are not disturbed");
 }
 
-/// What is no gzip, or goes on behind its end, is no request.
+/// A body that is not gzip, or continues after its end, is rejected.
 #[test]
 fn broken_compression_is_a_bad_request() {
     let server = start();
@@ -65,7 +65,7 @@ fn broken_compression_is_a_bad_request() {
     }
 }
 
-/// The gRPC status that a body which says that it is compressed ends in.
+/// Returns the gRPC status for a body that is marked as compressed.
 async fn raw(server: &Server, body: Vec<u8>) -> String {
     use http_body_util::{BodyExt, Full};
     use hyper_util::client::legacy::Client;

@@ -1,5 +1,5 @@
-//! Devices that compute with public keys: for whichever key a batch is of, in place of the CPU; bad
-//! ones are quarantined.
+//! Devices compute with public keys instead of the CPU, whichever key a batch has. Faulty ones are
+//! quarantined.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::common::*;
 use hearith_device::{
-    Computes, ComputingDevice, Counters, Device, Error as DeviceError, ErrorKind, Kind, State, System, Trust,
+    Computes, ComputingDevice, Counters, Device, DeviceProvider, Error as DeviceError, ErrorKind, State, System, Trust,
 };
 use hearith_paillier::{
-    Ciphertexts, Compute, ComputeError, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant,
+    Ciphertexts, ComputeError, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, PublicKeyBackend, Variant,
 };
 use hearith_service::processor::Computer;
 use hearith_service::scheduler::Worker;
@@ -20,18 +20,18 @@ use hearith_service::server::Server;
 static FAKE: System = System { name: "fake", does: "computes" };
 const STALL: Duration = Duration::from_secs(3);
 
-/// What a device does with a batch.
+/// How a device handles a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Computes.
+    /// Computes correctly.
     Right,
-    /// Gives fewer rows.
+    /// Returns too few rows.
     Short,
-    /// Says that it failed, or that its driver found it lying.
+    /// Reports that it failed, or that its driver detected a wrong result.
     Fails,
     /// Panics.
     Panics,
-    /// Answers after a long time, rightly.
+    /// Answers correctly, but after a long time.
     Stalls,
 }
 
@@ -43,7 +43,7 @@ struct Fakes {
     asked: Arc<AtomicUsize>,
 }
 
-impl Kind for Fakes {
+impl DeviceProvider for Fakes {
     fn system(&self) -> &'static System {
         &FAKE
     }
@@ -90,7 +90,7 @@ impl Fake {
     }
 }
 
-impl Compute for Fake {
+impl PublicKeyBackend for Fake {
     fn public(&self) -> &PublicKey {
         &self.key
     }
@@ -140,7 +140,7 @@ fn member(fakes: &Fakes) -> Worker {
     Worker::device(Computer::new(Box::leak(Box::new(fakes.clone()))).unwrap())
 }
 
-/// A server whose devices these are, and which leaves all that they do to them.
+/// A server with these devices that leaves to them everything that they support.
 fn server(devices: &[&Fakes], patience: Duration) -> Server {
     start_with(|options| {
         options.devices = devices.iter().map(|fakes| member(fakes)).collect();
@@ -149,7 +149,7 @@ fn server(devices: &[&Fakes], patience: Duration) -> Server {
     })
 }
 
-/// Rows that a processor was given.
+/// The number of rows that a processor was given.
 fn rows(server: &Server, processor: &str) -> f64 {
     metric(server, &format!("hearith_batch_rows_sum{{processor=\"{processor}\""))
 }
@@ -179,7 +179,7 @@ fn a_device_computes_with_the_key_of_each_batch() {
     assert_eq!(rows(&server, KEY.public().engine().name()), 0.0);
 }
 
-/// Whoever registers a key that does not fit takes the device from nobody.
+/// Registering an unsuitable key does not take the device from other clients.
 #[test]
 fn keys_that_do_not_fit_are_the_cpus_and_set_no_device_aside() {
     let fakes = fakes(Way::Right);

@@ -1,5 +1,5 @@
-//! Clients that vanish, do not read, send nonsense, come too late or in too large a number: each is
-//! refused for its own reason, and nobody else is disturbed.
+//! Clients that disappear, do not read, send nonsense, are too late or too many. Each is rejected
+//! with its own reason, and no other client is affected.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::common::*;
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_service::client::{self, Service};
-use hearith_service::keys::Handle;
+use hearith_service::keys::KeyHandle;
 use hearith_service::proto::paillier_client::PaillierClient;
 use hearith_service::proto::{DOMAIN, EncryptRequest, EncryptResponse, ErrorReason};
 use hearith_service::server::Server;
@@ -36,10 +36,10 @@ pub fn reason(status: &Status) -> Option<ErrorReason> {
     ErrorReason::named(&info.reason)
 }
 
-/// A request of the key that [`start`] knows, which must have been registered.
+/// A request for the key that [`start`] serves, which must have been registered.
 pub fn request(count: usize) -> EncryptRequest {
     let numbers = plaintexts(KEY.public(), count).to_be_bytes().to_vec();
-    EncryptRequest { key: Handle::of_key(KEY.public()).to_string(), plaintexts: numbers.into() }
+    EncryptRequest { key: KeyHandle::of_key(KEY.public()).to_string(), plaintexts: numbers.into() }
 }
 
 /// A stream whose requests are sent one by one.
@@ -77,7 +77,7 @@ fn a_client_that_vanishes_leaves_nothing_behind() {
             }
             answers.message().await.unwrap().unwrap();
         });
-        // With the sockets as they are.
+        // Without closing the sockets.
         runtime.shutdown_background();
     }
     all_ended(&server);
@@ -94,7 +94,7 @@ fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
         let (requests, mut answers) = stream(&server).await;
         let sent = tokio::spawn(async move {
             let mut sent = 0;
-            // Each answer is larger than what the connection takes unread.
+            // Each answer exceeds the connection's window for unread data.
             while requests.send(request(2000)).await.is_ok() {
                 sent += 1;
             }
@@ -106,7 +106,7 @@ fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
             let cut_off = "hearith_requests_total{operation=\"encrypt\",outcome=\"NOT_READING\"}";
             eventually("it is cut off", || metric(&server, cut_off) == 1.0);
         });
-        // What had been sent is still read, and then why there is no more.
+        // The answers sent so far are still read, followed by the error.
         let status = loop {
             match answers.message().await {
                 Ok(Some(_)) => {}
@@ -130,8 +130,8 @@ fn a_client_that_does_not_even_read_that_it_is_cut_off_loses_its_connection() {
     eventually("nobody is connected", || metric(&server, "hearith_clients ") == 0.0);
     let runtime = runtime();
     runtime.block_on(async {
-        // Two answers: one in the transport, one that waits for it. Nothing of the stream is left
-        // to be computed.
+        // Two answers: one in the transport, and one that waits behind it. The stream has nothing
+        // left to compute.
         let (requests, answers) = stream(&server).await;
         for _ in 0..2 {
             requests.send(request(30_000)).await.unwrap();
@@ -157,14 +157,14 @@ fn unread_answers_have_room_together_and_the_oldest_make_way() {
     let most = std::cell::Cell::new(0.0_f64);
     runtime.block_on(async {
         let mut streams = Vec::new();
-        // Each leaves 384 KB unread, of which 64 KB are in its own buffers.
+        // Each leaves 384 KB unread, 64 KB of which are in its own buffers.
         for _ in 0..12 {
             let endpoint = Endpoint::from_shared(url(&server)).unwrap();
             let (window, all) = (Some(65_535), Some(65_535));
             let endpoint = endpoint.initial_stream_window_size(window).initial_connection_window_size(all);
             let (requests, answers) = stream_on(endpoint.connect().await.unwrap()).await;
             for _ in 0..3 {
-                // Whoever was cut off cannot send any more.
+                // A client that was cut off cannot send any more.
                 let _ = requests.send(request(2000)).await;
             }
             streams.push((requests, answers));
@@ -172,7 +172,7 @@ fn unread_answers_have_room_together_and_the_oldest_make_way() {
         }
         tokio::task::block_in_place(|| {
             eventually("the oldest are cut off", || metric(&server, "hearith_cut_off_total ") >= 4.0);
-            // Those who read are none of them.
+            // Clients that read are not among them.
             still_serves(&server);
         });
         most.set(most.get().max(metric(&server, "hearith_unread_bytes ")));
@@ -235,7 +235,7 @@ impl Decoder for Raw {
 
 const METHODS: [&str; 6] = ["Encrypt", "Rerandomise", "Add", "Multiply", "SumGroups", "Decrypt"];
 
-/// Sends one message and gives the status that the stream ends with, if not well.
+/// Sends one message. Returns the stream's final status if it is an error.
 pub async fn send_raw(channel: Channel, method: &str, bytes: Vec<u8>) -> Result<(), Status> {
     let mut grpc = Grpc::new(channel);
     grpc.ready().await.unwrap();
@@ -245,7 +245,7 @@ pub async fn send_raw(channel: Channel, method: &str, bytes: Vec<u8>) -> Result<
     Ok(())
 }
 
-/// A field of bytes as protobuf writes it.
+/// Encodes a bytes field of protobuf.
 pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     prost::encoding::encode_varint(bytes.len() as u64, &mut field);
@@ -253,10 +253,10 @@ pub fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     field
 }
 
-/// Messages that are nonsense, or nearly right: a known key, and fields of any content.
+/// Messages that are nonsense, or almost valid: a known key, and fields with arbitrary content.
 fn messages() -> impl Strategy<Value = Vec<u8>> {
     let noise = || proptest::collection::vec(any::<u8>(), 0..200);
-    let handle = Handle::of_key(KEY.public()).to_string();
+    let handle = KeyHandle::of_key(KEY.public()).to_string();
     let ciphertext = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap().to_be_bytes();
     let content =
         prop_oneof![noise(), Just(ciphertext.clone()), Just(ciphertext.repeat(3)), Just(vec![0; ciphertext.len()])];
@@ -302,7 +302,7 @@ fn what_contradicts_itself_is_refused() {
     let runtime = runtime();
     let channel = runtime.block_on(channel(&server));
     let status = |method: &str, bytes: Vec<u8>| runtime.block_on(send_raw(channel.clone(), method, bytes)).unwrap_err();
-    let key = field(1, Handle::of_key(KEY.public()).to_string().as_bytes());
+    let key = field(1, KeyHandle::of_key(KEY.public()).to_string().as_bytes());
     let width = KEY.public().ciphertext_bytes();
     let one = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap().to_be_bytes();
     let with = |fields: &[Vec<u8>]| [std::slice::from_ref(&key), fields].concat().concat();
@@ -338,7 +338,7 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
         options.limits.keys = 2;
     });
     let first = remote(&server, KEY.public());
-    // The client keeps to the limit of messages by itself.
+    // The client itself respects the message limit.
     assert_eq!(opened(&KEY, &first.encrypt(&plaintexts(KEY.public(), 2000)).unwrap()), numbers(2000));
     let runtime = runtime();
     let large = runtime.block_on(async {
@@ -349,8 +349,7 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
     assert_eq!((large.code(), reason(&large)), (Code::OutOfRange, Some(ErrorReason::MessageTooLarge)));
 
     let second = remote(&server, DJN.public());
-    // A third key makes way for none: the least recently used one goes, and is registered again
-    // when it is needed.
+    // A third key evicts the least recently used one, which is registered again when it is needed.
     drop(connect(&server).key(crate::common::key(Variant::Standard).public()).unwrap());
     assert_eq!(metric(&server, "hearith_keys "), 2.0);
     assert_eq!(second.encrypt(&plaintexts(DJN.public(), 1)).unwrap().len(), 1);
@@ -358,7 +357,7 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
     eventually("two clients are left", || metric(&server, "hearith_clients ") == 2.0);
     let streams = runtime.block_on(async {
         let opened = (stream(&server).await, stream(&server).await);
-        // A third stream, of a client that has a place: the two hold theirs on their own
+        // Dropped only after both were opened: these two clients hold their permits on their own
         // connections.
         opened
     });
@@ -375,7 +374,7 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
 
 #[test]
 fn a_full_queue_holds_clients_back_and_then_refuses() {
-    // Room for about one request, and for one that waits; a key that takes its time.
+    // Room for about one request, and for one that waits, with a slow key.
     const ROWS: usize = 1900;
     let server = start_with(|options| {
         options.limits.queue_bytes = 256 << 10;
@@ -385,7 +384,7 @@ fn a_full_queue_holds_clients_back_and_then_refuses() {
     let key = key.public();
     drop(remote(&server, key));
     let request = EncryptRequest {
-        key: Handle::of_key(key).to_string(),
+        key: KeyHandle::of_key(key).to_string(),
         plaintexts: plaintexts(key, ROWS).to_be_bytes().to_vec().into(),
     };
     let runtime = runtime();
@@ -426,7 +425,7 @@ fn deadlines_end_what_is_late() {
         let (sender, receiver) = mpsc::channel(1);
         let mut client = PaillierClient::new(channel(&server).await);
         let mut call = Request::new(ReceiverStream::new(receiver));
-        // Told to the service, not kept by the client.
+        // The deadline is sent to the service, but the client does not enforce it.
         call.metadata_mut().insert("grpc-timeout", "2000m".parse().unwrap());
         let started = Instant::now();
         let mut answers = client.encrypt(call).await.unwrap().into_inner();
@@ -436,7 +435,7 @@ fn deadlines_end_what_is_late() {
     });
     assert_eq!((status.code(), reason(&status)), (Code::DeadlineExceeded, Some(ErrorReason::Deadline)));
     assert!(waited >= Duration::from_millis(1500), "{waited:?}");
-    // Work of some seconds, for which the client does not wait that long.
+    // Work of some seconds, longer than the client waits.
     let key = PrivateKey::generate(1024, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
     let options = client::Options { timeout: Some(Duration::from_secs(1)), ..client::Options::default() };
     let hasty = Arc::new(Service::connect(&url(&server), &options).unwrap()).key(key.public()).unwrap();
@@ -487,7 +486,7 @@ fn a_shutdown_does_not_wait_beyond_its_grace() {
     drop(remote(&server, key));
     // Work of some seconds in one request.
     let numbers = plaintexts(key, 2000).to_be_bytes().to_vec();
-    let request = EncryptRequest { key: Handle::of_key(key).to_string(), plaintexts: numbers.into() };
+    let request = EncryptRequest { key: KeyHandle::of_key(key).to_string(), plaintexts: numbers.into() };
     let runtime = runtime();
     let stream = runtime.block_on(async {
         let (requests, answers) = stream(&server).await;
@@ -512,13 +511,13 @@ fn a_server_that_is_gone_is_an_error_and_a_new_one_does_it_right() {
     thread::scope(|scope| {
         let failed = scope.spawn(|| remote.encrypt(&many));
         eventually("it is being computed", || metric(&server, "hearith_queue_bytes ") > 0.0);
-        // Broken off, not stopped.
+        // Aborted, not stopped.
         drop(server);
         let error = failed.join().unwrap().unwrap_err();
         assert_eq!(error.reason(), None, "{error}");
     });
     let again = start_with(|options| options.listen = address);
-    // The new server knows no key: the client registers it again by itself.
+    // The new server knows no key, so the client registers it again.
     assert_eq!(opened(&KEY, &remote.encrypt(&many).unwrap()), numbers(60_000));
     drop(again);
 }
@@ -547,15 +546,15 @@ fn a_thousand_connections_at_once() {
     all_ended(&server);
 }
 
-/// Memory in use, in KiB, as the system counts it.
+/// Resident memory in KiB, as the system reports it.
 pub fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Memory is counted for a whole process, so this test has one of its own: the others run beside it
-/// otherwise.
+/// Memory is measured for a whole process, so this test starts one of its own. Otherwise other
+/// tests would run in the same process.
 #[test]
 fn memory_stays_as_it_is_under_load() {
     const ALONE: &str = "HEARITH_TEST_ALONE";

@@ -1,6 +1,7 @@
-//! Clients that take all there is: of connections, streams and keys, without asking for anything.
-//! Others are served all the same, and the service ends when it is told to. No test measures time:
-//! what would not end, or hold out, waits for an hour.
+//! Clients that use up all connections, streams or keys without sending requests.
+//!
+//! Other clients are still served, and the service still stops on request. No test measures time: a
+//! failing test would wait for an hour.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +11,7 @@ use crate::common::*;
 use crate::faults::{all_ended, channel, field, reason, request, resident, runtime, send_raw, still_serves, stream};
 use crate::standards::{Authority, ask, protected};
 use hearith_paillier::Variant;
-use hearith_service::keys::Handle;
+use hearith_service::keys::KeyHandle;
 use hearith_service::proto::paillier_client::PaillierClient;
 use hearith_service::proto::{ErrorReason, RegisterKeyRequest};
 use hearith_service::server::Server;
@@ -25,7 +26,7 @@ fn silent(server: &Server) -> TcpStream {
     TcpStream::connect(("127.0.0.1", server.address().port())).unwrap()
 }
 
-/// A connection that speaks HTTP/2 and asks for nothing: the preface and empty settings.
+/// A connection that speaks HTTP/2 and sends no request: the preface and empty settings.
 fn idle_http2(server: &Server) -> TcpStream {
     let mut stream = silent(server);
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
@@ -42,7 +43,7 @@ fn silent_connections_take_no_places() {
     });
     let held: Vec<TcpStream> = (0..100).map(|_| silent(&server)).collect();
     still_serves(&server);
-    // One address has an eighth: two.
+    // One address may have an eighth, which is two.
     eventually("they displace one another", || {
         metric(&server, "hearith_failed_handshakes_total{why=\"displaced\"}") >= 98.0
     });
@@ -108,7 +109,7 @@ fn a_shutdown_waits_for_nobody_who_asks_for_nothing() {
     });
     drop(remote(&server, KEY.public()));
     let (_silent, mut idle) = (silent(&server), idle_http2(&server));
-    // The server's settings: it has the connection.
+    // The server's settings show that it has accepted the connection.
     idle.read_exact(&mut [0; 9]).unwrap();
     let runtime = runtime();
     let (mut watched, mut answers, _requests, _reflected) = runtime.block_on(async {
@@ -128,7 +129,7 @@ fn a_shutdown_waits_for_nobody_who_asks_for_nothing() {
     });
 }
 
-/// An open stream of the reflection service of a version, after its first answer.
+/// An open stream of one version of the reflection service, after its first answer.
 async fn reflect(server: &Server, version: &str, symbol: &str) -> Result<tonic::Streaming<Vec<u8>>, tonic::Status> {
     let mut grpc = tonic::client::Grpc::new(channel(server).await);
     grpc.ready().await.unwrap();
@@ -157,7 +158,7 @@ fn idle_connections_end() {
     let mut idle = idle_http2(&server);
     let _ = idle.read_to_end(&mut Vec::new());
     eventually("it is gone", || metric(&server, "hearith_clients ") == 0.0);
-    // A client that is told to go comes again by itself.
+    // A client whose connection was ended reconnects by itself.
     let remote = remote(&server, KEY.public());
     eventually("it was told to go", || metric(&server, "hearith_clients ") == 0.0);
     assert_eq!(remote.encrypt(&plaintexts(KEY.public(), 3)).unwrap().len(), 3);
@@ -198,7 +199,7 @@ fn silent_streams_make_way() {
                 match next {
                     Ok(Err(status)) => return status,
                     Ok(Ok(ended)) => panic!("it ended well: {ended:?}"),
-                    // It is open.
+                    // The stream is still open.
                     Err(_) => {}
                 }
             }
@@ -238,8 +239,8 @@ fn many_keys_of_one_client_displace_no_others() {
     });
     assert_eq!(metric(&server, "hearith_keys "), 5.0, "a quarter, and the other's");
     assert_eq!(other.encrypt(&plaintexts(DJN.public(), 3)).unwrap().len(), 3);
-    // The service's own key is there without being registered.
-    let bytes = [field(1, Handle::of_key(KEY.public()).to_string().as_bytes())].concat();
+    // The service's own key needs no registration.
+    let bytes = [field(1, KeyHandle::of_key(KEY.public()).to_string().as_bytes())].concat();
     runtime.block_on(async { send_raw(channel(&server).await, "Encrypt", bytes).await }).unwrap();
 }
 
@@ -258,8 +259,8 @@ fn what_is_no_grpc_is_told_so() {
     eventually("both are counted", || metric(&server, "hearith_failed_handshakes_total{why=\"protocol\"}") == 2.0);
 }
 
-/// Every operation on ciphertexts refuses those that share a factor with the modulus, as the
-/// protocol says.
+/// Every operation on ciphertexts rejects those that share a factor with the modulus, as the
+/// protocol requires.
 #[test]
 fn multiples_of_a_factor_are_no_ciphertexts() {
     let (server, runtime) = (start(), runtime());
@@ -269,7 +270,7 @@ fn multiples_of_a_factor_are_no_ciphertexts() {
     let (two, scalars) = ([&good[..], &bad].concat(), [5_u8, 5]);
     let bits = [vec![4 << 3, 8], vec![5 << 3, 1]].concat();
     let groups = [field(3, &[0, 0]), vec![4 << 3, 1]].concat();
-    let name = field(1, Handle::of_key(public).to_string().as_bytes());
+    let name = field(1, KeyHandle::of_key(public).to_string().as_bytes());
     let cases = [
         ("Rerandomise", field(2, &two)),
         ("Add", [field(2, &two), field(3, &good.repeat(2))].concat()),
@@ -298,8 +299,8 @@ fn multiple_of_p() -> Vec<u8> {
     bytes
 }
 
-/// Memory is counted for a whole process, so this test has one of its own: the others run beside it
-/// otherwise.
+/// Memory is measured for a whole process, so this test starts one of its own. Otherwise other
+/// tests would run in the same process.
 #[test]
 fn memory_of_answers_that_nobody_read_is_returned() {
     const ALONE: &str = "HEARITH_TEST_ALONE";
@@ -322,7 +323,7 @@ fn memory_of_answers_that_nobody_read_is_returned() {
         for _ in 0..100 {
             let (requests, answers) = stream(&server).await;
             for _ in 0..3 {
-                // Whoever was cut off cannot send any more.
+                // A client that was cut off cannot send any more.
                 let _ = requests.send(request(16_000)).await;
             }
             streams.push((requests, answers));

@@ -1,4 +1,4 @@
-//! Integration tests of the service, as its clients see it, linked into one executable.
+//! Integration tests of the service from its clients' point of view, linked into one executable.
 
 mod common;
 mod compression;

@@ -1,9 +1,9 @@
-//! Every operation through the service gives what the key's own gives.
+//! Every operation through the service agrees with the key's own.
 
 use std::thread;
 
 use crate::common::*;
-use hearith_paillier::{Compute, ComputeError, Decrypt, ErrorKind, Variant};
+use hearith_paillier::{ComputeError, DecryptionBackend, ErrorKind, PublicKeyBackend, Variant};
 use hearith_service::proto::ErrorReason;
 
 #[test]
@@ -12,7 +12,7 @@ fn operations_are_those_of_the_key() {
         let server = start_with(|options| options.keys = vec![key.clone()]);
         let public = key.public();
         let remote = remote(&server, public);
-        // More than a message has, and a last message that is not full.
+        // More rows than fit a message, with a partial last message.
         let (count, values) = (300, numbers(300));
         let ciphertexts = remote.encrypt(&plaintexts(public, count)).unwrap();
         assert_eq!(opened(key, &ciphertexts), values);
@@ -72,7 +72,7 @@ fn what_is_wrong_is_told_as_by_the_key() {
     let server = start();
     let public = KEY.public();
     let remote = remote(&server, public);
-    let remote: &dyn Compute = &remote;
+    let remote: &dyn PublicKeyBackend = &remote;
     let ciphertexts = public.encrypt(&plaintexts(public, 3)).unwrap();
     let kind = |error: ComputeError| match error {
         ComputeError::Batch(error) => error.kind().clone(),
@@ -92,7 +92,7 @@ fn a_wrong_row_is_named_as_it_stands_in_the_batch() {
     let public = KEY.public();
     let remote = remote(&server, public);
     let good = public.encrypt(&plaintexts(public, 200)).unwrap();
-    // A multiple of p shares a factor with n; it stands in the second message.
+    // A multiple of p shares a factor with n. It is in the second message.
     let mut bytes = good.to_be_bytes();
     let width = public.ciphertext_bytes();
     let p: Vec<u8> = KEY.primes()[0].iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
@@ -111,18 +111,19 @@ fn without_the_private_key_nothing_is_decrypted() {
     let remote = remote(&server, public);
     assert!(!remote.decrypts());
     let ciphertexts = remote.encrypt(&plaintexts(public, 5)).unwrap();
-    let error = Decrypt::decrypt(&remote, &ciphertexts).unwrap_err();
+    let error = DecryptionBackend::decrypt(&remote, &ciphertexts).unwrap_err();
     assert!(error.to_string().contains("no private key"), "{error}");
     assert_eq!(opened(&DJN, &ciphertexts), numbers(5));
 }
 
-/// Whoever registers a modulus with another generator does not change what others encrypt with.
+/// Registering a modulus with another generator does not change the generator that others encrypt
+/// with.
 #[test]
 fn a_generator_is_its_registrants_alone() {
     let server = start();
     let public = DJN.public();
     let honest = remote(&server, public);
-    // 4 is a unit, and a square: ciphertexts under it give their plaintexts away.
+    // 4 is a unit and a square. Ciphertexts under it leak their plaintexts.
     let n = public.modulus_be();
     let weak =
         hearith_paillier::PublicKey::new(&n, Some(&[4]), hearith_paillier::KeyPolicy::AllowInsecure, public.engine());
@@ -157,7 +158,7 @@ fn many_clients_with_different_keys_at_once() {
     assert_eq!(metric(&server, "hearith_queue_bytes "), 0.0);
 }
 
-/// Rows of different clients come to be in one batch: there are fewer batches than requests.
+/// Rows of different clients share batches: there are fewer batches than requests.
 #[test]
 fn small_requests_share_batches() {
     let server = start();

@@ -1,5 +1,5 @@
-//! Devices that fail, stall, lie or break down: their work is done again elsewhere, and they are
-//! quarantined.
+//! Devices that fail, stall, return wrong results or panic are quarantined, and their work is
+//! repeated elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 
 use crate::common::*;
 use hearith_device::{Counters, DecryptingDevice, Device, Error as DeviceError};
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PublicKey};
+use hearith_paillier::{Ciphertexts, DecryptError, DecryptionBackend, Plaintexts, PublicKey};
 use hearith_service::processor::Decryptor;
 use hearith_service::scheduler::Worker;
 
-/// What a device does with a batch.
+/// How a device handles a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// Decrypts.
     Right,
-    /// Gives other plaintexts in one row.
+    /// Returns a wrong plaintext in one row.
     Lies,
-    /// Gives fewer rows.
+    /// Returns too few rows.
     Short,
-    /// Says that it failed.
+    /// Reports that it failed.
     Fails,
     /// Panics.
     Panics,
-    /// Answers after a long time, rightly.
+    /// Answers correctly, but after a long time.
     Stalls,
 }
 
@@ -37,7 +37,7 @@ struct Fake {
     asked: Arc<AtomicUsize>,
 }
 
-impl Decrypt for Fake {
+impl DecryptionBackend for Fake {
     fn public(&self) -> &PublicKey {
         KEY.public()
     }
@@ -94,7 +94,7 @@ fn a_device_decrypts_in_place_of_the_cpu() {
         options.cpu_fallback_only = true;
     });
     let remote = remote(&server, KEY.public());
-    // It does not encrypt: that the CPU does all the same.
+    // The device does not encrypt, so the CPU does.
     let ciphertexts = remote.encrypt(&plaintexts(KEY.public(), 100)).unwrap();
     assert_eq!(integers(KEY.public(), &remote.decrypt(&ciphertexts).unwrap()), numbers(100));
     assert!(asked.load(Ordering::SeqCst) > 0);
@@ -174,7 +174,7 @@ fn a_device_that_stalls_is_set_aside_and_its_late_answer_dropped() {
     assert_eq!(metric(&server, "hearith_requests_total{operation=\"decrypt\",outcome=\"ok\"}"), 2.0);
 }
 
-/// A wrong row is its client's fault, not the device's.
+/// An invalid row is its client's fault, not the device's.
 #[test]
 fn a_wrong_row_sets_no_device_aside_and_fails_no_other_request() {
     let (member, _) = device(Way::Right);

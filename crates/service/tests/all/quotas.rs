@@ -9,7 +9,7 @@ use hearith_service::proto::ErrorReason;
 use hearith_service::rights::Rights;
 use hearith_service::server::Server;
 
-/// A server whose clients have the rights of a file, and the authority of their certificates.
+/// A server with a file of rights, and the authority of its clients' certificates.
 fn limited(rights: &str) -> (Server, Authority) {
     let ours = Authority::new();
     let protected = protected(&ours.sign("localhost", 4000), Some(&ours));
@@ -39,9 +39,9 @@ fn a_quota_is_shared_by_all_clients_of_a_name() {
     let rows = |from, to| ciphertexts.range(from..to).unwrap();
     assert_eq!(integers(KEY.public(), &payroll.decrypt(&rows(0, 2)).unwrap()), numbers(2));
     let error = payroll.decrypt(&rows(0, 2)).unwrap_err();
-    assert!(error.to_string().contains("3 decrypted rows a day, of which 1 are left"), "{error}");
+    assert!(error.to_string().contains("3 decrypted rows a day, with 1 left"), "{error}");
     payroll.decrypt(&rows(2, 3)).unwrap();
-    // New rights do not forget what was had.
+    // New rights do not reset the usage.
     let more = r#"{ "clients": [ { "name": "payroll", "decrypt": "*", "decrypted_rows_per_day": 4 } ] }"#;
     server.replace_rights(Rights::read(more).unwrap());
     payroll.decrypt(&rows(3, 4)).unwrap();
@@ -66,7 +66,7 @@ fn a_rate_delays_its_own_client_alone() {
     assert_eq!(metric(&server, "hearith_delayed_total"), 2.0);
 }
 
-/// A request that waits for its rate was not accepted: the end does not wait for it.
+/// A request that waits for its rate was not accepted, so a shutdown does not wait for it.
 #[test]
 fn a_shutdown_waits_for_no_rate() {
     let (server, ours) = limited(r#"{ "clients": [ { "name": "slow", "encrypt": true, "rows_per_second": 1 } ] }"#);

@@ -1,4 +1,4 @@
-//! What every gRPC service has: health, reflection, metrics; certificates; and the client in
+//! What every gRPC service offers: health, reflection, metrics and certificates. Also a client in
 //! another language.
 
 use std::io::{Read, Write};
@@ -48,7 +48,7 @@ pub fn protected(signed: &Signed, clients: Option<&Authority>) -> impl Fn(&mut O
     }
 }
 
-/// A key at a server with TLS, for a client whose certificate has this name.
+/// A key at a TLS server, for a client whose certificate has this name.
 pub fn named(server: &Server, root: &Authority, name: &str) -> RemoteKey {
     let url = format!("https://localhost:{}", server.address().port());
     let identity = Some(root.sign(name, 4000));
@@ -126,7 +126,7 @@ fn certificates_decide_who_may_do_what() {
     }
 }
 
-/// Where a decryption cannot be recorded, it is not answered; everything else is.
+/// If a decryption cannot be recorded, it is not answered. Everything else is.
 #[test]
 fn no_decryption_is_answered_before_its_line_is_written() {
     let server = start_with(|options| options.audit = Some("/dev/full".into()));
@@ -198,12 +198,12 @@ fn metrics_are_shown_over_http() {
     assert!(text.starts_with("HTTP/1.1 200 OK") && text.contains("openmetrics-text"), "{text}");
     assert!(text.contains("\nhearith_rows_total{operation=\"encrypt\"} 5\n"), "{text}");
     assert!(text.trim_end().ends_with("# EOF"), "{text}");
-    // No name of a key, no number.
+    // No key ID, no number.
     assert!(!text.contains(&KEY.public().id().to_string()));
 }
 
-/// A client in Go, which knows of the protocol what the reflection service tells it. "go" is Go
-/// with the modules that the client takes: they come from the network once and are kept by Go.
+/// A Go client that learns the protocol from the reflection service. Needs "go" with the client's
+/// modules, which Go downloads once and caches.
 #[test]
 fn a_client_in_go() {
     const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/go");

@@ -1,4 +1,4 @@
-//! Spans at a collector that is not ours: OpenTelemetry's own definition of the protocol.
+//! Spans at an independent collector, built from OpenTelemetry's own definition of the protocol.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -86,7 +86,7 @@ fn requests_are_spans_of_their_clients_traces() {
     assert!(five.start_time_unix_nano <= five.end_time_unix_nano);
     let two = spans.iter().find(|span| attribute(span, "hearith.rows") == Some(Value::IntValue(2))).unwrap();
     assert!(two.parent_span_id.is_empty() && two.name == "encrypt");
-    // Nothing that a client sent or is.
+    // Nothing that a client sent, or that identifies it.
     let known = ["rpc.system", "hearith.rows", "hearith.outcome"];
     let attributes = spans.iter().flat_map(|span| &span.attributes);
     attributes.for_each(|attribute| assert!(known.contains(&attribute.key.as_str()), "{}", attribute.key));

@@ -1,6 +1,7 @@
-//! Who is served when. A processor of these tests tells which rows it was given and waits to be
-//! told to go on, and it says beforehand how long rows take: nothing depends on the time that
-//! passes.
+//! The order in which clients are served.
+//!
+//! The processor in these tests reports the rows that it was given, waits for permission to
+//! continue, and estimates its times in advance. Nothing depends on real time.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -19,13 +20,13 @@ use hearith_service::refusal::Refusal;
 use hearith_service::scheduler::{Scheduler, Worker};
 use hearith_service::work::{Input, Operation, Output};
 
-/// Rows whose numbers are these or more are wrong.
+/// Rows with this number or a higher one are invalid.
 const WRONG: u32 = 9000;
 
-/// What a client waits for.
+/// A client's pending answer.
 type Asked = Pin<Box<dyn Future<Output = Result<Output, Refusal>> + Send>>;
 
-/// A batch that was begun: its rows' numbers, and what makes it go on.
+/// A batch that was begun: the numbers of its rows, and the sender that lets it continue.
 struct Begun {
     rows: Vec<u32>,
     go: Sender<()>,
@@ -36,7 +37,7 @@ struct Actor {
     begun: Mutex<Sender<Begun>>,
     threads: usize,
     lanes: usize,
-    /// Of an encryption or a sum; additions take none.
+    /// The time per row of an encryption or a sum. Additions take no time.
     row: Duration,
 }
 
@@ -73,13 +74,13 @@ impl Processor for Actor {
             _ => vec![0],
         };
         let (go, wait) = channel();
-        // Where nobody listens any more, nobody waits.
+        // Once the receiver is dropped, nothing waits.
         let _ = self.begun.lock().unwrap().send(Begun { rows: rows.clone(), go });
         let _ = wait.recv();
         if let Some(wrong) = rows.iter().position(|&number| number >= WRONG) {
             return Err(Fault::Input(ErrorKind::OutOfRange.at_row(wrong)));
         }
-        // What was asked for, so that the order of its rows can be seen.
+        // Returns the input, to show the order of its rows.
         match input {
             Input::Encrypt(plaintexts) => Ok(Output::Plaintexts(plaintexts.clone())),
             Input::Add(left, _) => Ok(Output::Ciphertexts(left.clone())),
@@ -102,7 +103,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Ten milliseconds a row on threads of one lane: two rows a slice.
+    /// Ten milliseconds per row on threads with one lane: two rows per slice.
     fn new(threads: usize) -> Self {
         Self::with(threads, 1, Duration::from_millis(10))
     }
@@ -115,7 +116,7 @@ impl Stage {
         Self { begun, scheduler, keys }
     }
 
-    /// A client asks for rows with these numbers, under a key.
+    /// Submits a client's rows with these numbers under a key.
     fn ask(&self, client: ClientId, key: usize, numbers: impl IntoIterator<Item = u32>) -> Asked {
         self.ask_until(client, key, numbers, None)
     }
@@ -138,12 +139,12 @@ impl Stage {
         Box::pin(self.scheduler.submit(client, key, input, permit, deadline))
     }
 
-    /// The next batch that is begun, and does not go on yet.
+    /// The next batch that is begun. It is still waiting.
     fn next(&self) -> Begun {
         self.begun.recv_timeout(Duration::from_secs(600)).expect("a batch is begun")
     }
 
-    /// The rows of the next batches, one after another.
+    /// The rows of the next batches.
     fn order(&self, count: usize) -> Vec<Vec<u32>> {
         (0..count).map(|_| self.next().rows).collect()
     }
@@ -182,7 +183,7 @@ fn a_row_alone_has_its_turn_while_others_fill_all_lanes_of_all_threads() {
     let (first, second) = (stage.next(), stage.next());
     let one = stage.ask(light, 1, [5000]);
     first.go();
-    // The other thread goes on with the rows of who fills its lanes.
+    // The other thread continues with the rows of the client that fills its lanes.
     let third = stage.next();
     assert_eq!(third.go(), [5000]);
     assert_eq!(block_on(one).unwrap().rows(), 1);
@@ -193,7 +194,7 @@ fn a_row_alone_has_its_turn_while_others_fill_all_lanes_of_all_threads() {
 #[test]
 fn clients_take_turns_however_many_requests_they_have() {
     let (stage, [first, second, third]) = (Stage::new(1), clients());
-    // One has many requests, one a large one, one asks last.
+    // One has many requests, one a large request, and one arrives last.
     let mut asked: Vec<_> = (0..20).map(|number| stage.ask(first, 0, [number])).collect();
     let begun = stage.next();
     let large = stage.ask(second, 1, 100..120);
@@ -201,7 +202,7 @@ fn clients_take_turns_however_many_requests_they_have() {
     begun.go();
     let order: Vec<Vec<u32>> = stage.order(9);
     let turns: Vec<u32> = order.iter().flatten().map(|number| number / 100).collect();
-    // Never more than a slice of one between two of another, until it has all.
+    // At most one slice of another client between two of one client, until it is finished.
     assert_eq!(turns.iter().filter(|&&whose| whose == 2).count(), 4, "{order:?}");
     for whose in 0..2 {
         let places: Vec<usize> = (0..turns.len()).filter(|&at| turns[at] == whose).collect();
@@ -213,7 +214,8 @@ fn clients_take_turns_however_many_requests_they_have() {
 
 #[test]
 fn shares_are_of_time_and_not_of_requests() {
-    // A row of the second takes as long as two of the first: its requests come half as often.
+    // A row of the second takes as long as two of the first, so its requests are served half as
+    // often.
     let (stage, [first, second, _]) = (Stage::new(1), clients());
     let begun = stage.ask(first, 0, [0]);
     let held = stage.next();
@@ -256,13 +258,13 @@ fn what_is_cancelled_or_late_goes_no_further() {
 
 #[test]
 fn long_rounds_leave_a_thread_to_short_ones() {
-    // Eight lanes of a tenth of a second each: a round cannot be cut.
+    // Eight lanes of a tenth of a second each: a round cannot be divided.
     let (stage, [heavy, light, other]) = (Stage::with(1, 8, Duration::from_millis(100)), clients());
     let all = stage.ask(heavy, 0, 0..16);
     let long = stage.next();
     assert_eq!(long.rows, (0..8).collect::<Vec<u32>>());
     let more = stage.ask(other, 1, 100..108);
-    // Sums are short, and are computed while the long round goes on.
+    // Sums are short, and are computed during the long round.
     for _ in 0..3 {
         let ciphertexts = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap();
         let input = Input::Add(ciphertexts.clone(), ciphertexts);
@@ -276,7 +278,7 @@ fn long_rounds_leave_a_thread_to_short_ones() {
     assert!(block_on(all).is_ok() && block_on(more).is_ok());
 }
 
-/// Out of order, of no row, of one row, and so long that slices end within them.
+/// Out of order, without rows, with one row, and long enough that slices end within them.
 const GROUPS: [&[u32]; 6] = [&[], &[9, 1, 2, 3, 4], &[0], &[], &[5], &[10, 8, 7, 6]];
 
 /// Sums of eleven rows by [`GROUPS`].
@@ -347,7 +349,7 @@ fn slices_come_together_in_their_order() {
     let begun: Vec<Begun> = (0..3).map(|_| stage.next()).collect();
     let rows: HashSet<u32> = begun.iter().flat_map(|begun| begun.rows.clone()).collect();
     assert_eq!(rows, (0..6).collect());
-    // The last first.
+    // In reverse order.
     begun.into_iter().rev().for_each(|begun| drop(begun.go()));
     let Output::Plaintexts(plaintexts) = block_on(all).unwrap() else { panic!("no plaintexts") };
     assert_eq!(numbers_of(&plaintexts), [0, 1, 2, 3, 4, 5]);
@@ -365,7 +367,7 @@ fn the_first_wrong_row_is_named_whichever_slice_fails_first() {
     let [first, second] = begun;
     assert_eq!((&*first.rows, &*second.rows), (&[0, WRONG][..], &[2, WRONG + 1][..]));
     second.go();
-    // What comes after a wrong row is of no use any more; what comes before is waited for.
+    // Rows after an invalid row are no longer needed. Those before it are.
     let other = stage.ask(client, 1, [50]);
     assert_eq!(stage.next().go(), [50]);
     assert!(block_on(other).is_ok());

@@ -1,4 +1,4 @@
-//! The encryptor board with what it is wired to: its memory, its noise source, and a terminal.
+//! The encryptor board with its memory, its noise source, and a terminal.
 
 use std::sync::Arc;
 
@@ -14,34 +14,36 @@ use super::settings::Settings;
 use super::terminal::Terminal;
 use super::wire::Wire;
 
-/// Bytes of a page of the memory, which is the least that a ballot takes.
+/// Bytes of a page of the memory, the least that a ballot occupies.
 const PAGE: u32 = 256;
 
-/// Bytes of the memory for a ballot: voter, contest and ciphertexts, between key and checksum, in a
-/// power of two of bytes.
+/// Bytes of the memory for a ballot: key, voter, contest, ciphertexts and checksum, rounded up to a
+/// power of two.
 fn slot(design: &Design) -> usize {
     let words = 4 + design.parameter("Candidates") * design.parameter("N") / 32;
     (4 * words).next_power_of_two().max(PAGE) as usize
 }
 
-/// An encryptor board in reset until it is made, its memory, its noise source, and its serial line
-/// with a terminal at the other end. The line to the tally board is whoever's who steps it.
+/// An encryptor board, its memory, its noise source, and its serial line with a terminal at the
+/// other end.
+///
+/// The board starts from reset. The caller that steps it also handles the line to the tally board.
 #[derive(Debug)]
 pub struct EncryptorBoard {
     /// The board itself.
     pub bench: Bench,
     /// The memory of its log.
     pub flash: SerialFlash,
-    /// Where its randomness is from.
+    /// The source of its randomness.
     pub noise: NoiseSource,
-    /// What votes are said to.
+    /// The terminal that sends votes.
     pub terminal: Terminal,
-    /// The wires from the terminal, and to it.
+    /// The wires from and to the terminal.
     pub wires: [Wire; 2],
     tag: u64,
 }
 
-/// What the board puts on the wires to the tally board.
+/// The levels of the board's wires to the tally board.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct ToTally {
@@ -51,7 +53,7 @@ pub struct ToTally {
 }
 
 impl EncryptorBoard {
-    /// One with an empty memory, whose wires carry everything. The seed decides what a failing
+    /// Creates a board with an empty memory and faultless wires. The seed decides what a failing
     /// memory keeps.
     ///
     /// # Errors
@@ -68,7 +70,7 @@ impl EncryptorBoard {
         Ok(Self { bench, flash, noise: NoiseSource::new(), terminal, wires, tag: 1 })
     }
 
-    /// What it was built for.
+    /// The sizes that the board was built for.
     pub fn size(design: &Design) -> Size {
         Size {
             key_bits: design.parameter("N") / 2,
@@ -78,10 +80,10 @@ impl EncryptorBoard {
         }
     }
 
-    /// Gives it an election's key, id and contests.
+    /// Sets the board up with an election's key, id and contests.
     ///
     /// # Errors
-    /// As [`Size::check`] and [`Constants::new`].
+    /// Those of [`Size::check`] and [`Constants::new`].
     pub fn set_up(&mut self, setup: &Setup<'_>) -> Result<(), Error> {
         let model = &mut self.bench.model;
         Self::size(model.design()).check(setup)?;
@@ -100,7 +102,7 @@ impl EncryptorBoard {
             ("election_i", limbs(&setup.election)),
         ];
         numbers.iter().for_each(|(port, number)| model.set_limbs(port, number));
-        // A contest that is not there has no candidates.
+        // A contest that does not exist has no candidates.
         for (contest, rules) in setup.contests.iter().enumerate() {
             let limits = [("candidates_i", rules.marks), ("most_i", rules.most), ("least_i", rules.least)];
             for (port, limit) in limits {
@@ -110,14 +112,14 @@ impl EncryptorBoard {
         Ok(())
     }
 
-    /// What it puts on the wires to the tally board.
+    /// The levels of the board's wires to the tally board.
     pub fn to_tally(&self) -> ToTally {
         let bit = |port: &str| self.bench.model.bit(port);
         ToTally { cs_n: bit("cs_no"), sck: bit("sck_o"), copi: bit("copi_o") }
     }
 
-    /// A cycle of the board and its terminal, with the level of the wire from the tally board: low
-    /// where there is none.
+    /// Steps the board and its terminal by a cycle. `cipo` is the level of the wire from the tally
+    /// board, low if there is none.
     pub fn step(&mut self, cipo: bool) {
         let bit = |port: &str| self.bench.model.bit(port);
         let (said, flash) = (bit("tx_o"), ["flash_cs_no", "flash_sck_o", "flash_copi_o"].map(bit));
@@ -137,7 +139,7 @@ impl EncryptorBoard {
         self.terminal.step(from_board);
     }
 
-    /// Its power fails, and its memory's; or it alone is reset.
+    /// Resets the board. With `power`, its power and that of its memory fail.
     pub fn reset(&mut self, power: bool) {
         if power {
             self.flash.fail();
@@ -148,7 +150,7 @@ impl EncryptorBoard {
     }
 }
 
-/// The board at which voters vote, with nothing behind it: what is in its memory may be kept.
+/// The board at which voters vote, without a tally board. The content of its memory can be saved.
 #[derive(Debug)]
 pub(super) struct PollingStation {
     board: EncryptorBoard,
@@ -156,7 +158,7 @@ pub(super) struct PollingStation {
 }
 
 impl PollingStation {
-    /// A board with a memory as the settings say, over wires as they say.
+    /// A board whose memory and wires follow the settings.
     pub(super) fn new(mut board: EncryptorBoard, settings: &Settings) -> Result<Self, Error> {
         let open = |path: &std::path::PathBuf| Memory::open(path, &mut board.flash.content);
         let memory = settings.flash.as_ref().map(open).transpose()?;
@@ -180,7 +182,8 @@ impl Station for PollingStation {
         self.board.step(false);
     }
 
-    /// What the board says of its memory is so when it is heard.
+    /// Saves the memory before a message is heard, so that the board's statements about it are
+    /// true.
     fn answered(&mut self) -> Result<(), Error> {
         self.memory.as_mut().map_or(Ok(()), |memory| memory.keep(&self.board.flash.content))
     }
@@ -190,7 +193,7 @@ impl Station for PollingStation {
     }
 }
 
-/// Limbs of bytes that are read as a number, the first digit the highest.
+/// Limbs of a big-endian number.
 pub(super) fn limbs(bytes: &[u8]) -> Vec<u64> {
     bytes.rchunks(8).map(|limb| limb.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))).collect()
 }

@@ -1,4 +1,4 @@
-//! A simulated board behind the driver's line.
+//! A simulated board as a line of the driver.
 
 use hearith_device::ballot::Line;
 use hearith_device::{Error, ErrorKind};
@@ -8,32 +8,32 @@ use zeroize::Zeroizing;
 use super::terminal::Terminal;
 use super::wire::Wire;
 
-/// Cycles without a message until the board counts as silent: more than a full log takes to be
-/// read, and any part of a ballot, or a share, to be made.
+/// Cycles without a message until the board counts as silent: more than reading a full log takes,
+/// or making any part of a ballot or a share.
 const PATIENCE: u64 = 4_000_000;
-/// How often the terminal's end of the line may say that the board did not answer, however often it
-/// was asked.
+/// How often the terminal's end of the line may report that the board did not answer any of its
+/// attempts.
 const SILENCES: u32 = 2;
 
-/// A board with everything around it.
+/// A board with everything it is wired to.
 pub(super) trait Station {
-    /// What is simulated.
+    /// The simulated design.
     fn design(&self) -> &'static Design;
 
-    /// The end of its line.
+    /// The terminal at the end of its line.
     fn terminal(&mut self) -> &mut Terminal;
 
-    /// A cycle of all of it.
+    /// Steps everything by a cycle.
     fn step(&mut self);
 
-    /// What has to be done before a message of the board is heard.
+    /// Called before a message of the board is heard.
     fn answered(&mut self) -> Result<(), Error>;
 
-    /// The board is reset.
+    /// Resets the board.
     fn reset(&mut self);
 }
 
-/// The serial line of a board that is simulated as long as somebody listens.
+/// The serial line of a simulated board. The simulation runs only while the line is listened to.
 #[derive(Debug)]
 pub(super) struct SimulatedLine<S: Station>(pub(super) S);
 
@@ -65,15 +65,15 @@ impl<S: Station> Line for SimulatedLine<S> {
 }
 
 impl<S: Station> Drop for SimulatedLine<S> {
-    /// Registers and queues are cleared: what could open a ballot that was neither cast nor opened
-    /// is among them, or a trustee's share of the key.
+    /// Clears registers and queues. They may hold a trustee's share of the key, or data that could
+    /// open a ballot that was neither cast nor challenged.
     fn drop(&mut self) {
         self.0.reset();
         self.0.terminal().reset();
     }
 }
 
-/// Wires as the settings say: the part of their bits that is wrong, or cut.
+/// Sets the wires' rate of wrong bits, or cuts them.
 pub(super) fn spoil(wires: &mut [Wire], rate: Option<f64>, cut: bool) {
     for wire in wires {
         wire.set_rate(rate.unwrap_or(0.0));

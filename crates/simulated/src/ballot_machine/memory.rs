@@ -1,4 +1,4 @@
-//! What is kept of a machine when it is gone: the content of its flash memory, in a file.
+//! Persistence of a machine: the content of its flash memory, saved in a file.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -8,30 +8,30 @@ use std::sync::Arc;
 
 use hearith_device::{Error, ErrorKind};
 
-/// A file that holds the content of a memory, of which no other machine is made as long as this is
-/// there. One that is not there yet is made when there is something to keep.
+/// A file with the content of a memory. It is locked against use by another machine. A missing file
+/// is created once there is something to save.
 #[derive(Debug)]
 pub(super) struct Memory {
     path: PathBuf,
     file: Option<File>,
-    /// What the file holds.
+    /// The content of the file.
     kept: Vec<u8>,
 }
 
 impl Memory {
-    /// Reads the file into the content; one that is not there leaves it as it is.
+    /// Reads the file into the content. If the file is missing, the content stays unchanged.
     pub(super) fn open(path: &Path, content: &mut [u8]) -> Result<Self, Error> {
         let mut memory = Self { path: path.to_owned(), file: None, kept: Vec::new() };
         match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => memory.take(file, content).map_err(|error| memory.failed(error))?,
-            // What would keep it from being made is said before there is something to keep.
+            // Reports obstacles to creating the file before there is something to save.
             Err(error) if error.kind() == io::ErrorKind::NotFound && memory.has_place() => (),
             Err(error) => return Err(memory.failed(error)),
         }
         Ok(memory)
     }
 
-    /// Whether there is a directory for it.
+    /// Whether the directory exists.
     fn has_place(&self) -> bool {
         self.path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     }
@@ -49,7 +49,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Writes what has changed, so that it is there whatever comes.
+    /// Writes changed content to the file.
     pub(super) fn keep(&mut self, content: &[u8]) -> Result<(), Error> {
         if self.kept == content || self.file.is_none() && content.iter().all(|&byte| byte == 0xff) {
             return Ok(());

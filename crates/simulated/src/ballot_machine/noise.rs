@@ -1,36 +1,37 @@
-//! The noise source beside an encryptor board.
+//! The noise source next to an encryptor board.
 
 use zeroize::Zeroizing;
 
-/// Bytes that are drawn together.
+/// Bytes drawn at a time.
 const DRAWN: usize = 4096;
 
-/// A noise source: a bit a cycle, each from the operating system's generator of random numbers and
+/// A noise source: a bit per cycle, each from the operating system's random number generator and
 /// from nowhere else.
 #[derive(Debug)]
 pub struct NoiseSource {
-    /// What ails it.
+    /// Its fault, if any.
     pub fault: Option<NoiseFault>,
     bits: Zeroizing<Vec<u8>>,
     at: usize,
 }
 
-/// What a noise source can have.
+/// A fault of a noise source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseFault {
-    /// All its bits are the same.
+    /// All bits are the same.
     Stuck,
-    /// It gives none.
+    /// There are no bits.
     Gone,
 }
 
 impl NoiseSource {
-    /// A source that works.
+    /// Creates a source without a fault.
     pub fn new() -> Self {
         Self { fault: None, bits: Zeroizing::new(vec![0; DRAWN]), at: 8 * DRAWN }
     }
 
-    /// The bit of a cycle; none where there is none, as when the operating system has no more.
+    /// The bit of a cycle; `None` if there is none, for instance if the operating system's
+    /// generator fails.
     pub fn bit(&mut self) -> Option<bool> {
         match self.fault {
             Some(NoiseFault::Stuck) => return Some(false),
@@ -43,7 +44,7 @@ impl NoiseSource {
         }
         let byte = &mut self.bits[self.at / 8];
         let bit = *byte & 1 == 1;
-        // What was given is kept nowhere else.
+        // Used bits are not kept.
         *byte >>= 1;
         self.at += 1;
         Some(bit)

@@ -1,4 +1,4 @@
-//! What of a simulated machine is not as usual.
+//! Settings of a simulated machine that deviate from the default.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,19 +7,19 @@ use hearith_device::{Error, ErrorKind};
 
 use super::noise::NoiseFault;
 
-/// What there is, for whoever asked for something else.
+/// The valid settings, for error messages.
 const THERE_ARE: &str = "flash=FILE, wire=RATE or wire=cut, noise=stuck or noise=gone";
 
-/// What of a simulated machine is not as usual.
+/// Settings of a simulated machine that deviate from the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Settings {
-    /// Where the content of its memory is kept; else it goes with the machine.
+    /// File for the content of its memory. Without it, the content is lost with the machine.
     pub(super) flash: Option<PathBuf>,
-    /// The part of the serial line's bits that is wrong; none come through a line that is cut.
+    /// Fraction of wrong bits on the serial line.
     pub(super) wire: Option<f64>,
     /// Whether the serial line is cut.
     pub(super) cut: bool,
-    /// What ails its noise source.
+    /// Fault of its noise source.
     pub(super) noise: Option<NoiseFault>,
 }
 

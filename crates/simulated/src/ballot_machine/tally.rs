@@ -1,5 +1,4 @@
-//! The tally board with what it is wired to: its noise source, a terminal, and where its ballots
-//! come from.
+//! The tally board with its noise source, a terminal, and the line that ballots arrive on.
 
 use std::sync::Arc;
 
@@ -16,28 +15,28 @@ use super::terminal::Terminal;
 use super::wire::Wire;
 use crate::designs::BALLOT_FEEDER;
 
-/// Tags of the board, of its terminal and of what ballots come from, before those of resets.
+/// Base tags of the board, of its terminal and of the source of ballots. Resets add to them.
 const TAG: u64 = 0x8000;
 const TERMINAL: u16 = 0x2000;
 const FEEDER: u64 = 0xc000;
 
-/// A tally board in reset until it is made, its noise source, and its serial line with a terminal
-/// at the other end. The line that ballots come over is whoever's who steps it.
+/// A tally board, its noise source, and its serial line with a terminal at the other end. The board
+/// starts from reset. The caller that steps it also handles the line for ballots.
 #[derive(Debug)]
 pub struct TallyBoard {
     /// The board itself.
     pub bench: Bench,
-    /// Where its randomness is from.
+    /// The source of its randomness.
     pub noise: NoiseSource,
-    /// What orders are said to.
+    /// The terminal that sends orders.
     pub terminal: Terminal,
-    /// The wires from the terminal, to it, from where ballots come, and to there.
+    /// The wires: from the terminal, to it, from the source of ballots, and to that source.
     pub wires: [Wire; 4],
     tag: u64,
 }
 
 impl TallyBoard {
-    /// One whose wires carry everything.
+    /// Creates a board with faultless wires.
     ///
     /// # Errors
     /// [`ErrorKind::Transport`] if the program was built without Verilator.
@@ -52,7 +51,7 @@ impl TallyBoard {
         Ok(Self { bench, noise: NoiseSource::new(), terminal, wires, tag: 1 })
     }
 
-    /// What it was built for: ballots in place of voters.
+    /// The sizes that the board was built for, with ballots as `voters`.
     pub fn size(design: &Design) -> Size {
         Size {
             key_bits: design.parameter("N") / 2,
@@ -62,16 +61,16 @@ impl TallyBoard {
         }
     }
 
-    /// Bits of the longest share that it takes.
+    /// Bits of the longest share that the board accepts.
     pub fn most_share_bits(design: &Design) -> u32 {
         design.parameter("ShareBits")
     }
 
-    /// Gives it an election's key and id, and makes it a trustee's. It has no private key: totals
-    /// of a whole key it does not decrypt.
+    /// Sets the board up with an election's key and id for a trustee. The board has no private key,
+    /// so it does not decrypt totals of an undivided key.
     ///
     /// # Errors
-    /// As [`Size::check`] and [`Constants::new`], or [`ErrorKind::ShareTooLong`].
+    /// Those of [`Size::check`] and [`Constants::new`], or [`ErrorKind::ShareTooLong`].
     pub fn set_up(&mut self, setup: &TallySetup<'_>) -> Result<(), Error> {
         let model = &mut self.bench.model;
         Self::size(model.design()).check_marks(setup.key.bits(), setup.marks)?;
@@ -99,13 +98,13 @@ impl TallyBoard {
         Ok(())
     }
 
-    /// The level that it puts on the wire to where ballots come from.
+    /// The level of the board's wire to the source of ballots.
     pub fn cipo(&mut self) -> bool {
         let level = self.bench.model.bit("cipo_o");
         self.wires[3].carry(level)
     }
 
-    /// A cycle of the board and its terminal, with what comes from where ballots are.
+    /// Steps the board and its terminal by a cycle, with the levels from the source of ballots.
     pub fn step(&mut self, ballots: ToTally) {
         let said = self.bench.model.bit("tx_o");
         let [to_board, from_board, copi, _] = &mut self.wires;
@@ -123,7 +122,7 @@ impl TallyBoard {
         self.terminal.step(from_board.carry(said));
     }
 
-    /// It is reset, and forgets everything.
+    /// Resets the board, which then forgets everything.
     pub fn reset(&mut self) {
         self.tag += 1;
         self.bench.reset();
@@ -131,8 +130,8 @@ impl TallyBoard {
     }
 }
 
-/// What ballots come from where there is no encryptor board: the other end of the line, with all of
-/// them.
+/// A source of ballots where there is no encryptor board: the other end of the line, with all
+/// ballots.
 #[derive(Debug)]
 pub struct Feeder {
     bench: Bench,
@@ -140,10 +139,10 @@ pub struct Feeder {
 }
 
 impl Feeder {
-    /// One with nothing to say.
+    /// Creates a source without messages.
     ///
     /// # Errors
-    /// As [`TallyBoard::new`].
+    /// Those of [`TallyBoard::new`].
     pub fn new() -> Result<Self, Error> {
         let model = BALLOT_FEEDER.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
         let mut bench = Bench::new(model, 0);
@@ -152,27 +151,27 @@ impl Feeder {
         Ok(Self { bench, source })
     }
 
-    /// Takes a message for the board.
+    /// Queues a message for the board.
     pub fn say(&mut self, words: &[u32]) {
         for (at, &word) in words.iter().enumerate() {
             self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
     }
 
-    /// What it puts on the wires to the board.
+    /// The levels of its wires to the board.
     pub fn to_tally(&self) -> ToTally {
         let bit = |port: &str| self.bench.model.bit(port);
         ToTally { cs_n: bit("cs_no"), sck: bit("sck_o"), copi: bit("copi_o") }
     }
 
-    /// A cycle, with the level of the wire from the board.
+    /// Steps by a cycle. `cipo` is the level of the wire from the board.
     pub fn step(&mut self, cipo: bool) {
         self.bench.model.set("cipo_i", cipo);
         self.bench.step();
     }
 }
 
-/// A tally board that gets ballots from where there is no encryptor board.
+/// A tally board with a source of ballots instead of an encryptor board.
 #[derive(Debug)]
 pub(super) struct CountingStation {
     board: TallyBoard,
@@ -180,7 +179,7 @@ pub(super) struct CountingStation {
 }
 
 impl CountingStation {
-    /// A board to which all these ballots are on their way, over wires as the settings say.
+    /// A board with these ballots in its queue, over wires that follow the settings.
     pub(super) fn new(mut board: TallyBoard, ballots: &[Counted], settings: &Settings) -> Result<Self, Error> {
         let size = TallyBoard::size(board.bench.model.design());
         let most = size.voters as usize;

@@ -6,11 +6,11 @@ use zeroize::Zeroizing;
 
 use crate::designs::TERMINAL;
 
-/// The fault of a link whose partner answers nothing (`rtl/links/link_pkg.sv`).
+/// The fault code of a link whose partner does not answer (`rtl/links/link_pkg.sv`).
 const SILENT: u64 = 7;
 
-/// The end of a board's serial line that somebody holds who says messages and hears them: what a
-/// terminal has between its program and the wire.
+/// A terminal's end of a board's serial line, between its program and the wire. It sends and
+/// receives messages.
 #[derive(Debug)]
 pub struct Terminal {
     bench: Bench,
@@ -24,7 +24,7 @@ impl Terminal {
     /// The design.
     pub const DESIGN: &'static Design = &TERMINAL;
 
-    /// One in reset, with a tag of its own.
+    /// Creates a terminal in reset, with its own tag.
     ///
     /// # Panics
     /// If the program was built without Verilator.
@@ -37,19 +37,19 @@ impl Terminal {
         Self { bench, source, sink, taken: 0, tag: tag.into() }
     }
 
-    /// Takes a message for the board.
+    /// Queues a message for the board.
     pub fn say(&mut self, words: &[u32]) {
         for (at, &word) in words.iter().enumerate() {
             self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
     }
 
-    /// Sets how eagerly it takes what the board says.
+    /// Sets how eagerly the terminal accepts data of the board.
     pub fn set_pressure(&mut self, pressure: Pressure) {
         self.bench.set_sink_pressure(self.sink, pressure);
     }
 
-    /// The next message, once it is whole.
+    /// The next message, once it is complete.
     pub fn hear(&mut self) -> Option<Zeroizing<Vec<u32>>> {
         let items = &self.bench.received(self.sink)[self.taken..];
         let end = items.iter().position(|item| item.fields[1] == [1])?;
@@ -59,23 +59,23 @@ impl Terminal {
         Some(words)
     }
 
-    /// The level that it puts on the wire to the board.
+    /// The level of its wire to the board.
     pub fn level(&self) -> bool {
         self.bench.model.bit("tx_o")
     }
 
-    /// A cycle, with the level of the wire from the board.
+    /// Steps by a cycle. `level` is that of the wire from the board.
     pub fn step(&mut self, level: bool) {
         self.bench.model.set("rx_i", level);
         self.bench.step();
     }
 
-    /// Whether it says now that the board did not answer, however often it was asked.
+    /// Whether the terminal reports now that the board answered none of its attempts.
     pub(super) fn misses_the_board(&self) -> bool {
         self.bench.model.bit("fault_o") && self.bench.model.get_u64("fault_code_o") == SILENT
     }
 
-    /// It is reset, and forgets what was to be said and heard.
+    /// Resets the terminal, which then forgets all messages.
     pub fn reset(&mut self) {
         self.tag += 1;
         self.bench.reset();

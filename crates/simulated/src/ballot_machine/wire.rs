@@ -1,16 +1,16 @@
-//! A wire that carries bits, or turns them over.
+//! A wire that transmits bits, possibly with errors.
 
 use hearith_verilated::bench::Random;
 
 /// Cycles of a bit.
 const BIT: u64 = 8;
 
-/// A wire, whose level is what one end puts there, turned over for the time of a bit as often as
-/// the rate says.
+/// A wire that transmits the level of one end, inverted for the duration of a bit at the given
+/// rate.
 #[derive(Clone, Debug)]
 pub struct Wire {
     random: Random,
-    /// Bits that are wrong, of 2^32.
+    /// Wrong bits out of 2^32.
     rate: u64,
     cycle: u64,
     wrong: bool,
@@ -18,19 +18,19 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A wire of which this part of all bits is wrong: which ones, the seed decides.
+    /// Creates a wire with this fraction of wrong bits, selected by the seed.
     pub fn new(rate: f64, seed: u64) -> Self {
         let mut wire = Self { random: Random::new(seed), rate: 0, cycle: 0, wrong: false, cut: false };
         wire.set_rate(rate);
         wire
     }
 
-    /// Sets the part of all bits that is wrong.
+    /// Sets the fraction of wrong bits.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = (rate * 2_f64.powi(32)) as u64;
     }
 
-    /// Cuts it: from now on its level is that of a line at rest.
+    /// Cuts the wire: from now on its level is that of an idle line.
     pub fn cut(&mut self) {
         self.cut = true;
     }

@@ -1,13 +1,13 @@
 //! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine,
-//! for n of 256 bits: what it makes goes into the record beside what software made, and the record
-//! holds.
+//! for n of 256 bits. The record holds the machine's notices next to those of software, and
+//! verifies.
 
 use std::fs;
 
 use crate::command_line::{Place, ceremony};
 use hearith_simulated::designs::ENCRYPTOR_BOARDS;
 
-/// The contests that a machine takes, for two candidates.
+/// Contests of two candidates, which a machine accepts.
 const ONE: &str = r#"{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }"#;
 const ROOF: &str = r#"{ "title": "Roof", "candidates": ["yes", "no"], "method": "yes_no" }"#;
 const COLOURS: &str = r#"{ "title": "Colours", "candidates": ["red", "green"], "method": "approval" }"#;
@@ -15,7 +15,7 @@ const NONE: &str = r#"{ "title": "Deputy", "candidates": ["Cy", "Di"], "method":
 
 const MACHINE: &str = "engine ballot-machine:";
 
-/// An election that voting has begun in, for voters by number and one by name.
+/// An election that is open for voting, with numbered voters and one named voter.
 fn open(contests: &[&str], ceremony: &str) -> Place {
     let place = Place::new();
     place.write("contests.json", format!("[{}]", contests.join(",")));
@@ -30,8 +30,7 @@ fn vote(voter: &str, options: &str) -> String {
     format!("election vote club --credential credentials.jsonl --voter {voter} {options}")
 }
 
-/// The options of a ceremony, with the keys that three trustees made to sign with if the key is
-/// shared.
+/// The options of a ceremony. If the key is shared, three trustees also get keys for signing.
 fn with_keys(place: &Place, ceremony: &str) -> String {
     if !ceremony.contains("--shares") {
         return ceremony.to_owned();
@@ -43,7 +42,7 @@ fn with_keys(place: &Place, ceremony: &str) -> String {
     format!("{ceremony} --trustee-keys trustees.txt")
 }
 
-/// Expects one line on standard error, and nothing written: neither files nor entries.
+/// Expects one line on standard error, and neither files nor entries written.
 fn refused(place: &Place, line: &str, expected: &str) {
     let record = || ["board/00000000.jsonl", "heads.jsonl"].map(|file| place.read(&format!("club/record/{file}")));
     let before = record();
@@ -55,8 +54,8 @@ fn available() -> bool {
     ENCRYPTOR_BOARDS[0].is_available()
 }
 
-/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all
-/// of them chose, one by a machine, and everybody verifies it.
+/// Two voters vote by machine, one of them after a challenge, and another votes without. Trustees
+/// decrypt the total, one of them by machine, and the record is verified.
 #[test]
 fn ballots_of_the_machine_count_beside_those_of_software() {
     let place = open(&[ONE], "--bits 256 --shares 2/3");
@@ -72,12 +71,12 @@ fn ballots_of_the_machine_count_beside_those_of_software() {
     let receipt = lines[1].strip_prefix("machine's receipt ").unwrap();
     assert!(receipt.len() == 64 && receipt.bytes().all(|digit| digit.is_ascii_hexdigit()), "{text}");
     let tracker = lines[2].strip_prefix("tracker ").unwrap().replace(' ', "");
-    // The voter may vote again, but not at this machine: its log is what its memory has.
+    // The voter may vote again, but not at this machine, because its memory holds the log.
     let log = fs::read(place.file("log.bin")).unwrap();
     refused(
         &place,
         &kept,
-        &format!("{MACHINE} the machine rejects the vote: the voter's vote in this contest is in the log"),
+        &format!("{MACHINE} the machine rejects the vote: the voter's vote in this contest is already in the log"),
     );
     assert!(fs::read(place.file("log.bin")).unwrap() == log, "nothing was written");
     let run = place.ok(&vote("000003e7", "--machine=wire=1e-4 --challenge --choose Chair=Bo"));
@@ -101,11 +100,11 @@ fn ballots_of_the_machine_count_beside_those_of_software() {
     refused(
         &place,
         &vote("00000001", "--machine --choose Chair=Ada"),
-        "club/record: an entry 'ballot' cannot come now",
+        "club/record: an entry of kind 'ballot' is not allowed now",
     );
 }
 
-/// A machine that is not as it should be makes no ballot, and says why.
+/// A faulty machine makes no ballot, and reports the reason.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn machines_that_fail_make_no_ballot() {
@@ -131,7 +130,7 @@ fn share(trustee: &str, options: &str) -> String {
     format!("election decrypt-share club/record {keys} {options}")
 }
 
-/// Three trustees generate a key, each a process, and publish it.
+/// Three trustees, each in its own process, generate and publish a key.
 fn generate(place: &Place) {
     with_keys(place, "--shares 2/3");
     ceremony::run(place, &ceremony::lines(256));
@@ -139,8 +138,7 @@ fn generate(place: &Place) {
     place.ok(&format!("election ceremony club --trustee-keys trustees.txt --statements {statements}"));
 }
 
-/// Shares of a key that trustees generated together have half as many bits again as those that a
-/// dealer made.
+/// Shares of a key that trustees generated together are half as long again as shares from a dealer.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_machine_makes_a_share_of_a_key_that_trustees_generated() {
@@ -164,7 +162,7 @@ fn a_machine_makes_a_share_of_a_key_that_trustees_generated() {
     assert!(place.ok("election verify club/record").text().ends_with(result));
 }
 
-/// A tally board that is not as it should be makes no share, and says why.
+/// A faulty tally board makes no share, and reports the reason.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn tally_boards_that_fail_make_no_share() {
@@ -190,17 +188,17 @@ fn tally_boards_that_fail_make_no_share() {
     place.ok(&format!("election ceremony else {} --out others", with_keys(&place, "--bits 256 --shares 2/3")));
     let keys = "--share others/share-2.json --trustee-key trustee-2.json";
     let line = &format!("election decrypt-share club/record {keys} --machine --out 4.json");
-    refused(&place, line, "others/share-2.json: the share of the key is not one of this election's");
+    refused(&place, line, "others/share-2.json: the share of the key does not belong to this election");
 }
 
-/// What a tally board was not built for is refused before it is asked.
+/// A tally that does not fit the board is refused before the board is asked.
 #[test]
 fn tallies_that_do_not_fit_are_refused() {
     let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;
     for (contests, bits, expected) in [
         (&[ONE, three][..], 256, "contest 1 does not fit: it has 3 marks, and the machine takes at most 2"),
         (&[ONE, ROOF, COLOURS, NONE], 256, "an election of 4 contests does not fit: the machine takes at most 3"),
-        (&[ONE], 512, "a key of 512 bits does not fit: the device takes keys of 256 bits"),
+        (&[ONE], 512, "a key of 512 bits does not fit: the device supports keys of 256 bits"),
     ] {
         let place = open(contests, &format!("--bits {bits} --shares 2/3"));
         place.ok("election tally club");
@@ -213,7 +211,7 @@ fn tallies_that_do_not_fit_are_refused() {
     place.write("votes.csv", format!("voter,Roof,Colours,Deputy\n{votes}"));
     for (weight, expected) in [
         (1, format!("{MACHINE} 66 ballots do not fit: the tally board counts at most 64")),
-        (2, "club/record: a ballot has another weight than 1: a tally board counts each once".into()),
+        (2, "club/record: a ballot has a weight other than 1, but a tally board counts each ballot once".into()),
     ] {
         place.write("voters.csv", format!("voter,weight\n{}", voters(weight)));
         place.ok("election init --title Club --contests contests.json --out club");
@@ -231,23 +229,24 @@ fn tallies_that_do_not_fit_are_refused() {
     }
 }
 
-/// What a machine was not built for is refused before it is asked.
+/// An election that does not fit the machine is refused before the machine is asked.
 #[test]
 fn elections_that_do_not_fit_are_refused() {
     let place = open(&[ONE], "--bits 256");
     let ada = "--machine --choose Chair=Ada";
-    let numbers = "the machine knows voters by numbers of eight hexadecimal digits, from 00000000 to 000003e7";
+    let numbers =
+        "the machine accepts only voters with a number of eight hexadecimal digits, from 00000000 to 000003e7";
     if available() {
         for voter in ["ann", "000003e8"] {
             refused(&place, &vote(voter, ada), &format!("{MACHINE} {numbers}"));
         }
     }
-    refused(&place, &vote("eve", ada), "credentials.jsonl: no credential of voter 'eve'");
+    refused(&place, &vote("eve", ada), "credentials.jsonl: no credential for voter 'eve'");
     let both = vote("00000000", "--machine --choose Chair=Ada --choose Chair=Bo");
-    refused(&place, &both, "contest 0: not as many candidates as the contest takes");
-    refused(&place, &vote("00000000", "--machine"), "contest 0: not as many candidates as the contest takes");
+    refused(&place, &both, "contest 0: the contest does not allow this number of choices");
+    refused(&place, &vote("00000000", "--machine"), "contest 0: the contest does not allow this number of choices");
     let line = vote("00000000", "--machine --choose Chair=Zed");
-    refused(&place, &line, "--choose names no CONTEST=CANDIDATE of this election");
+    refused(&place, &line, "--choose needs a CONTEST=CANDIDATE of this election");
     let line = vote("00000000", "--choose Chair=Ada --engine ballot-machine");
     refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
     refused(&place, &vote("00000000", &format!("{ada} --engine mesa")), "the engine 'mesa' ");
@@ -255,7 +254,7 @@ fn elections_that_do_not_fit_are_refused() {
     let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;
     let two = r#"{ "title": "C", "candidates": ["a", "b"], "method": { "choose": { "at_most": 2 } } }"#;
     let digits = r#"{ "title": "C", "candidates": ["a", "b"], "method": "plurality" }"#;
-    let methods = "ballot machines take exactly so many candidates";
+    let methods = "ballot machines support only a fixed number of candidates";
     for (contests, expected) in [
         (
             &[ONE, three][..],
@@ -275,12 +274,11 @@ fn elections_that_do_not_fit_are_refused() {
         refused(&place, &vote("00000000", &format!("--machine{choices}")), &expected);
     }
     let place = open(&[ONE], "--bits 512");
-    let expected = format!("{MACHINE} a key of 512 bits does not fit: the device takes keys of 256 bits");
+    let expected = format!("{MACHINE} a key of 512 bits does not fit: the device supports keys of 256 bits");
     refused(&place, &vote("00000000", ada), &expected);
 }
 
-/// Every contest that a machine takes, several of them on a ballot, with all choices that there
-/// are.
+/// Every type of contest that a machine accepts, several on a ballot, with all possible choices.
 #[test]
 #[ignore = "a long test: minutes of simulation"]
 fn ballots_of_several_contests_hold() {

@@ -1,5 +1,5 @@
-//! The simulated co-processor: every command against GMP, the driver against the library, what is
-//! refused, constant activity, what is left behind.
+//! The simulated co-processor: every command against GMP, the driver against the library, refusals,
+//! constant activity, and data left behind.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::common::{EPOCH, Fault, Recorder, Shared, header, is, key, load};
 use hearith_device::coproc::{Command, Coproc, Core, CrtCoproc, LoadedCoproc, Operation, Refusal, Scalars};
 use hearith_device::{Device, Error, ErrorKind, Exchange, Marks, Transport, Trust};
 use hearith_paillier::{
-    Compute, ComputeError, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant,
+    ComputeError, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, PrivateKey, PublicKey, PublicKeyBackend, Variant,
 };
 use hearith_simulated::Simulated;
 use hearith_simulated::designs::{
@@ -55,7 +55,7 @@ fn device(design: &'static Design) -> Coproc {
     Coproc::open(Box::new(Simulated::new(design).unwrap())).unwrap()
 }
 
-/// A command with GMP's result.
+/// A command with its expected result from GMP.
 struct Case {
     operation: Operation,
     length: u32,
@@ -72,11 +72,11 @@ impl Case {
     }
 }
 
-/// What a co-processor keeps beside its key, as GMP has it.
+/// A model in GMP of the state of a co-processor, in addition to its key.
 struct Model {
     n: Integer,
     square: Integer,
-    /// The comb's base, how far its teeth are apart, and whether its entries are set.
+    /// The entries of the comb, empty until they are set.
     comb: Vec<Integer>,
     groups: Vec<Option<Integer>>,
     teeth: u32,
@@ -97,7 +97,7 @@ impl Model {
         base.clone().pow_mod(exponent, &self.square).unwrap()
     }
 
-    /// The entries that make a comb of random numbers.
+    /// Commands that set a comb of random numbers.
     fn set_comb(&mut self, random: &mut Random) -> Vec<Case> {
         self.comb = (0..1 << self.teeth).map(|_| below(random, &self.square)).collect();
         let case = |(group, entry): (u16, &Integer)| Case {
@@ -111,7 +111,7 @@ impl Model {
         (0..).zip(&self.comb).map(case).collect()
     }
 
-    /// The product of a comb's entries: digits from the highest on, a square before each.
+    /// The power by a comb: digits from the highest on, with a square before each entry.
     fn combed(&self, exponent: &Integer, length: u32) -> Integer {
         let stride = length.div_ceil(self.teeth);
         let mut power = Integer::from(1);
@@ -124,7 +124,7 @@ impl Model {
         power
     }
 
-    /// A random command that is right, and its result.
+    /// A random valid command, and its result.
     fn random(&mut self, random: &mut Random, longest: u32) -> Case {
         let corner = |random: &mut Random, bound: &Integer| match random.below(8) {
             0 => Integer::from(bound - 1),
@@ -177,7 +177,7 @@ impl Model {
     }
 }
 
-/// Runs cases in one call, and compares.
+/// Runs cases in one call, and compares the results.
 fn runs(device: &mut Coproc, cases: &[Case]) {
     let commands: Vec<Command<'_>> = cases.iter().map(Case::command).collect();
     let results = device.run(&commands).unwrap();
@@ -187,7 +187,7 @@ fn runs(device: &mut Coproc, cases: &[Case]) {
     }
 }
 
-/// Every command, random and corner values, against GMP.
+/// Every command, with random and edge values, against GMP.
 fn computes(design: &'static Design, count: usize, longest: u32, seed: u64) {
     let mut device = device(design);
     let key = key(device.parameters().bits);
@@ -209,7 +209,7 @@ fn every_command_is_gmps() {
     computes(&COPROC_256_DUAL, 20, 24, 2);
 }
 
-/// The longest key that there is a device for: a product, a short power, a group.
+/// The longest key with a device: a product, a short power, a group.
 #[test]
 #[cfg_attr(verilator, ignore = "long: make test-full")]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
@@ -243,8 +243,8 @@ fn a_key_of_4096_bits_is_taken() {
     );
 }
 
-/// What the registers say of the multipliers, and that products of one follow each other as fast as
-/// they say.
+/// The registers describe the multipliers, and the products of one follow each other at the stated
+/// interval.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_multipliers_are_what_the_registers_say() {
@@ -264,13 +264,14 @@ fn the_multipliers_are_what_the_registers_say() {
         assert!(device.run(&powers).unwrap().iter().all(Result::is_ok));
         let after = device.counters().unwrap();
         let cycles = (after.busy_cycles - before.busy_cycles) / (after.products - before.products);
-        // Of dual numbers, squares take two thirds, and four of five products are some.
+        // For dual numbers a square takes two thirds of the interval, and four of five products are
+        // squares.
         let interval = u64::from(parameters.interval) * if core == Core::Dual { 11 } else { 15 } / 15;
         assert!((interval..2 * interval).contains(&cycles), "{cycles} cycles a product, {interval} of the multiplier");
     }
 }
 
-/// An exponent that is longer than a command takes: in pieces, the highest first.
+/// An exponent too long for one command, in pieces, the highest first.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn an_exponent_of_any_length_comes_in_pieces() {
@@ -298,8 +299,8 @@ fn plaintexts(key: &PublicKey, random: &mut Random, rows: usize) -> (hearith_pai
     (key.plaintexts_from_be(&bytes.collect::<Vec<u8>>()).unwrap(), numbers)
 }
 
-/// What the driver offers, with both variants of keys, checked and believed: what comes out
-/// decrypts on the CPU to what it should.
+/// The driver's operations, for both variants of keys, with and without checks: results decrypt on
+/// the CPU to the expected plaintexts.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_driver_does_what_the_library_does() {
@@ -346,12 +347,12 @@ fn a_plain_number_multiplies() {
     for ((a, b), found) in a.iter().zip(&b).zip(found.batch().rows()) {
         assert_eq!(Integer::from(a * b) % modulus(public), number(found));
     }
-    // Without its private key, nothing is decrypted.
+    // Without its private key, the device decrypts nothing.
     is(&device.decrypt(&encrypted).unwrap_err(), ErrorKind::NoKey);
 }
 
-/// The commands of a batch beside one that is refused are carried out, and what is wrong with that
-/// one is told.
+/// If a command is refused, the other commands of its batch are carried out, and the reason is
+/// reported.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_cannot_be_is_refused_alone() {
@@ -398,8 +399,7 @@ fn refuses(design: &'static Design) {
     }
 }
 
-/// A batch of the driver in which a command is refused is an error of that row: here a plaintext
-/// that is none, for which the library has no way.
+/// The driver refuses a key of another size, and the device then has no key.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_key_of_another_size_is_refused() {
@@ -410,8 +410,7 @@ fn a_key_of_another_size_is_refused() {
     is(&device.encrypt(&plaintexts).unwrap_err(), ErrorKind::NoKey);
 }
 
-/// The number of products, and of cycles with anything in flight, is the same whatever the numbers
-/// are.
+/// The number of products, and of cycles with anything in flight, does not depend on the numbers.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn activity_does_not_depend_on_numbers() {
@@ -468,12 +467,12 @@ fn constant_activity(design: &'static Design) {
             [below(&mut random, &n), below(&mut random, &n), below(&mut random, &square), below(&mut random, &square)];
         assert_eq!(counted(drawn), small);
     }
-    // What rtl/coproc/README.md counts: a table, windows, a tail; the comb's digits; the
-    // rest.
+    // The counts of rtl/coproc/README.md: a table, windows, a tail; the comb's digits; the rest.
     let power = |bits: u64, tail: u64| 17 + 5 * bits.div_ceil(4) + tail;
     let combed = |bits: u64, tail: u64| 1 + 2 * bits.div_ceil(4) + tail;
     if device.parameters().core == Core::Dual {
-        // A plain number takes one more to come in, a plaintext comes with the way out.
+        // An ordinary number needs one more product on input. A plaintext is combined with the
+        // output.
         let powers = power(61, 2) + power(64, 2) + power(64, 5) + power(64, 2);
         assert_eq!(small.1, 2 * 16 + 6 + powers + combed(61, 1) + combed(61, 4) + 2);
     } else {
@@ -482,14 +481,14 @@ fn constant_activity(design: &'static Design) {
     }
 }
 
-/// The driver of a device under pressure on every channel, which ends the simulation where it
-/// breaks a bus's rules.
+/// The driver of a device under pressure on every channel. The simulation ends if the device breaks
+/// a bus's rules.
 fn pressed(design: &'static Design, seed: u64) -> Coproc {
     Coproc::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap()
 }
 
-/// Random commands of all kinds, one in eight of them wrong, in batches of random lengths on
-/// devices under pressure, until so much time has passed: every result is compared.
+/// Random commands of all kinds, one in eight invalid, in batches of random lengths on devices
+/// under pressure, for this time. Every result is compared.
 fn soak(time: Duration) {
     let end = Instant::now() + time;
     let (mut random, mut commands) = (Random::new(9), 0);
@@ -539,15 +538,15 @@ fn an_hour_of_random_commands() {
     soak(Duration::from_secs(60 * minutes));
 }
 
-/// Two devices for keys of half the length, with the transports of both to be disturbed.
+/// Two devices for keys of half the length, with transports that can be disturbed.
 fn halves(design: &'static Design, private: &PrivateKey, trust: Trust) -> ([Shared; 2], CrtCoproc) {
     let shared = [Shared::new(design), Shared::new(design)];
     let transports: [Box<dyn Transport>; 2] = [Box::new(shared[0].clone()), Box::new(shared[1].clone())];
     (shared, CrtCoproc::new(transports, private, trust).unwrap())
 }
 
-/// Two devices of half the width decrypt what one decrypts, in products of half the length and half
-/// as many.
+/// Two devices of half the width decrypt like one, with products of half the length and half as
+/// many.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn two_devices_decrypt_by_the_remainder_theorem() {
@@ -571,7 +570,7 @@ fn two_devices_decrypt_by_the_remainder_theorem() {
     }
 }
 
-/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each:
+/// A key of 512 bits on one device with one multiplier, and on two of half the width with two each:
 /// the cycles of four decryptions.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
@@ -582,16 +581,16 @@ fn wide_devices_decrypt_several_times_as_fast() {
     let mut whole =
         LoadedCoproc::with_private(Box::new(Simulated::new(&COPROC_512).unwrap()), &private, Trust::Checked);
     let whole = whole.as_mut().unwrap();
-    assert!(hearith_paillier::Decrypt::decrypt(whole, &fresh).unwrap() == plain);
+    assert!(hearith_paillier::DecryptionBackend::decrypt(whole, &fresh).unwrap() == plain);
     let (_, mut halves) = halves(&COPROC_256, &private, Trust::Checked);
     assert!(halves.decrypt(&fresh).unwrap() == plain);
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
-    // Of no key and no ciphertext: rtl/coproc/README.md has them.
+    // These depend on no key and no ciphertext: rtl/coproc/README.md lists them.
     assert_eq!([whole, halves], [187_044, 30_070]);
 }
 
 /// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions,
-/// of products by plain numbers of 64 bits, of sums.
+/// of products by 64-bit numbers, and of sums.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_cores_take_their_cycles() {
@@ -609,11 +608,12 @@ fn wide_cores_take_their_cycles() {
             device.counters().unwrap().busy_cycles - before
         })
     });
-    // Of no number: docs/explanation/coproc.md has them.
+    // These depend on no number: docs/explanation/coproc.md lists them.
     assert_eq!(cycles, [[187_776, 28_165, 904], [375_152, 55_921, 1_393], [225_177, 37_913, 5_233]]);
 }
 
-/// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
+/// If one device returns wrong results, is reset or vanishes, nothing is returned, and the next
+/// batch is right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_half_that_fails_gives_nothing() {
@@ -639,14 +639,14 @@ fn a_half_that_fails_gives_nothing() {
         *lie.lock().unwrap() = None;
         assert!(device.decrypt(&fresh).unwrap() == plain);
     }
-    // Of another length.
+    // A key of another length.
     let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(Shared::new(&COPROC_64))];
     let error = CrtCoproc::new(transports, &key(256), Trust::Checked).unwrap_err();
     is(&error, ErrorKind::KeySize { bits: 128, takes: 64 });
 }
 
-/// A device in a public key's stead, as front ends take it: its results are the key's own, and what
-/// is wrong is told as the key tells it.
+/// A device used in place of a public key, as by front ends: its results and errors are those of
+/// the key itself.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_device_computes_in_the_keys_stead() {
@@ -654,7 +654,7 @@ fn a_device_computes_in_the_keys_stead() {
     let public = private.public();
     let device =
         LoadedCoproc::with_public(Box::new(Simulated::new(&COPROC_64).unwrap()), public, Trust::Checked).unwrap();
-    let (here, there): (&dyn Compute, &dyn Compute) = (public, &device);
+    let (here, there): (&dyn PublicKeyBackend, &dyn PublicKeyBackend) = (public, &device);
     let (plain, _) = plaintexts(public, &mut Random::new(14), 5);
     let fresh = there.encrypt(&plain).unwrap();
     assert!(private.decrypt(&fresh).unwrap() == plain);
@@ -676,8 +676,8 @@ fn a_device_computes_in_the_keys_stead() {
     }
 }
 
-/// A device between which and the driver somebody flips the lowest bit of a byte of each answer,
-/// counted from the end of the header.
+/// A device with an attacker who flips the lowest bit of one byte of each answer, counted from the
+/// end of the header.
 #[derive(Clone)]
 struct Lying(Shared, Arc<Mutex<Option<usize>>>);
 
@@ -709,8 +709,8 @@ impl Transport for Lying {
     }
 }
 
-/// What a lying device gives is not given out, the device is wiped, and works again with the key
-/// loaded anew.
+/// Results of a lying device are not returned. The device is wiped, and works again after reloading
+/// the key.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_answer_is_believed() {
@@ -723,10 +723,10 @@ fn no_answer_is_believed() {
         let fresh = public.encrypt(&plain).unwrap();
         let one = fresh.range(0..1).unwrap();
         device.load_private_key(&private).unwrap();
-        // Once, so that a comb is on the device.
+        // Once in advance, so that a comb is on the device.
         device.encrypt(&plain).unwrap();
-        // The word of an answer, then the number's lowest byte and one in the middle, in the second
-        // row where there is one.
+        // The first word of an answer, then the lowest byte of the number and one in the middle, in
+        // the second row if there is one.
         let row = 8 + 16;
         for byte in [1, 8, 15] {
             let mut fails = |operation: &mut dyn FnMut(&mut Coproc) -> Option<Error>, byte: usize| {
@@ -742,7 +742,7 @@ fn no_answer_is_believed() {
             fails(&mut |device| device.encrypt(&plain).err(), byte + row);
             fails(&mut |device| device.rerandomise(&fresh).err(), byte + row);
             fails(&mut |device| device.decrypt(&fresh).err(), byte + row);
-            // Of few rows, one is computed again.
+            // Of few rows, one is recomputed.
             fails(&mut |device| device.add(&one, &one).err(), byte);
             fails(&mut |device| device.multiply(&one, Scalars::Secret(&plain.range(0..1).unwrap())).err(), byte);
             fails(&mut |device| device.sum(&one).err(), byte + row);
@@ -750,8 +750,8 @@ fn no_answer_is_believed() {
     }
 }
 
-/// A batch that breaks off in the middle, by a reset or by somebody who gives up, leaves nothing
-/// behind: neither groups nor a comb, and the next one is right.
+/// A batch that is interrupted by a reset or by giving up leaves neither groups nor a comb behind,
+/// and the next batch is right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
@@ -787,13 +787,13 @@ fn breaks_off(design: &'static Design) {
     assert!(device.decrypt(&fresh).unwrap() == plain);
 }
 
-/// The memories of a device, and whether each has anything in it.
+/// For each memory of a device, whether it holds anything but zeros.
 fn kept(shared: &Shared) -> Vec<bool> {
     let memories = ["u_numbers.word_q", "u_exponents.word_q", "u_constants.word_q", "u_key_exponents.word_q"];
     memories.map(|memory| shared.simulated().memory(memory).iter().flatten().any(|&limb| limb != 0)).to_vec()
 }
 
-/// A flush clears the numbers of commands, a wipe those of the key too.
+/// A flush clears the numbers of commands; a wipe also clears those of the key.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn memories_are_cleared() {
@@ -818,13 +818,13 @@ fn cleared(design: &'static Design) {
     assert_eq!(kept(&shared), [false; 4]);
 }
 
-/// A command as an item of the device for keys of 64 bits: its first word, x and y.
+/// A command in the item format of a device for keys of 64 bits: its first word, x and y.
 fn item(word: u64, x: u128, y: u128) -> Vec<u8> {
     [&word.to_le_bytes()[..], &x.to_le_bytes(), &y.to_le_bytes()].concat()
 }
 
-/// What a driver that makes no mistake never does: a command that there is not, a modulus that is
-/// even or short, a key that is changed while commands are at work.
+/// Requests that a correct driver never makes: an unknown command, an even or short modulus, a key
+/// change while commands are in progress.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_no_driver_does_is_refused() {
@@ -844,7 +844,7 @@ fn what_no_driver_does_is_refused() {
         answers[0][8..].chunks(24).map(|answer| answer[0]).collect()
     };
     assert_eq!(codes(&mut simulated, &[1, 0, 12, 255, 1]), [0, 1, 1, 1, 0]);
-    // A power of 128 bits is at work: the key cannot be changed, and the power is right.
+    // While a power of 128 bits is in progress, the key cannot be changed, and the power is right.
     let epoch = simulated.read(EPOCH).unwrap();
     let packet = [header(epoch, 77, 1), item(2 | 128 << 16, 1, u128::MAX)].concat();
     simulated.queue(&packet, true, 200);
@@ -853,7 +853,7 @@ fn what_no_driver_does_is_refused() {
     simulated.write(ERROR, LOCKED).unwrap();
     let answer = simulated.drain(60_000).concat();
     assert_eq!((answer[8], &answer[16..]), (0, &1_u128.to_le_bytes()[..]));
-    // Moduli, of 64 bits in two words.
+    // Moduli of 64 bits, in two words.
     let loaded = Recorder::session(&COPROC_64, |transport| {
         let mut device = Coproc::open(transport).unwrap();
         let private = key(64);

@@ -9,7 +9,7 @@ use hearith_device::{Device, Error, ErrorKind, Exchange, IntegerEncryptingDevice
 use hearith_dghv::{InsecureHistoricalParameters, KeyPair, Lengths, Parameters, PublicKey, Scheme, Size};
 use hearith_golden::integer_fft::encryption::{Encryptor as Model, Lengths as ModelLengths, Step, Transforms};
 use hearith_simulated::designs::{DGHV_LONG, DGHV_SMALL, DGHV_TINY};
-use hearith_simulated::{KINDS, Simulated};
+use hearith_simulated::{PROVIDERS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Lie;
 
@@ -17,7 +17,7 @@ fn accelerator(design: &'static Design) -> Dghv {
     Dghv::open(Box::new(Simulated::new(design).unwrap())).unwrap()
 }
 
-/// A key far too short for anything but tests.
+/// A key that is far too short for anything but tests.
 fn tiny(scheme: Scheme, modulus: u32, elements: u32, coefficient: u32) -> KeyPair {
     let lengths = Lengths {
         security: 8,
@@ -35,8 +35,8 @@ fn key(parameters: &Parameters) -> KeyPair {
     KeyPair::generate(parameters, Engine::best(), InsecureHistoricalParameters).unwrap()
 }
 
-/// Encrypts bits; every number must be the software's for the same coefficients and noise, and the
-/// ciphertexts must decrypt.
+/// Encrypts bits. Every number must equal the software's for the same coefficients and noise, and
+/// the ciphertexts must decrypt.
 fn encrypts(device: &mut Dghv, key: &KeyPair, bits: &[bool]) {
     let ciphertexts = key.public.encrypt_with(bits, &mut |request| {
         let numbers = device.encryptions(request)?;
@@ -50,8 +50,8 @@ fn fails(device: &mut Dghv, key: &PublicKey) -> ErrorKind {
     device.encrypt(key, &[true]).unwrap_err().kind().clone()
 }
 
-/// Both schemes, lengths on both sides of words, segments and rows, coefficients of zero and the
-/// longest that fit; with stalls everywhere too.
+/// Both schemes, lengths around the boundaries of words, segments and rows, coefficients of zero
+/// and of the greatest length; also with stalls everywhere.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn encrypts_as_the_software_does() {
@@ -66,7 +66,7 @@ fn encrypts_as_the_software_does() {
     }
 }
 
-/// One device takes one key after another, and a shorter coefficient after a longer one.
+/// One device loads several keys in turn, including a shorter coefficient after a longer one.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn keys_follow_each_other() {
@@ -76,7 +76,7 @@ fn keys_follow_each_other() {
     }
 }
 
-/// Lengths of a key, as the golden model has them.
+/// The lengths of a key, in the form of the reference model.
 fn model(parameters: &Parameters) -> ModelLengths {
     let lengths = parameters.lengths();
     ModelLengths {
@@ -88,8 +88,8 @@ fn model(parameters: &Parameters) -> ModelLengths {
     }
 }
 
-/// The published parameters, smallest first: an encryption, its products, and its cycles beside the
-/// model's.
+/// The published parameters, smallest first: an encryption, its products, and its cycles compared
+/// with the model's.
 fn published(scheme: Scheme, size: Size) {
     let key = key(&Parameters::historical(scheme, size));
     let mut device = accelerator(&DGHV_SMALL);
@@ -104,7 +104,8 @@ fn published(scheme: Scheme, size: Size) {
     let at_once = Model::HALVES.cycles(&steps, 0);
     let cycles = after.busy_cycles - before.busy_cycles;
     println!("{scheme} {size}: {cycles} cycles in {:?}, {at_once} of the steps alone", start.elapsed());
-    // Words that go in and out eight a command, zeros over all, and a memory that takes its time.
+    // The rest: words transferred eight per command, zeros over everything, and delays of the
+    // memory.
     assert!(at_once < cycles && cycles < at_once + at_once / 4, "{cycles}, {at_once} by the model");
 }
 
@@ -126,13 +127,13 @@ fn quadratic_toy_keys_are_encrypted_with() {
     published(Scheme::Cmnt, Size::Toy);
 }
 
-/// Users choose it by name; the smallest design that a key fits is taken, and what fits none is
-/// refused.
+/// Users select the device by name. The smallest design that fits a key is used, and a key that
+/// fits none is refused.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_fitting_design_is_chosen() {
-    let kind = KINDS.iter().find(|kind| kind.system() == &DGHV).unwrap();
-    let encrypts = kind.encrypts_integers().unwrap();
+    let provider = PROVIDERS.iter().find(|provider| provider.system() == &DGHV).unwrap();
+    let encrypts = provider.encrypts_integers().unwrap();
     let open = |key: &KeyPair| encrypts.load_integers(&key.public, Trust::Checked);
     for (modulus, coefficient, name) in
         [(2000, 190, "dghv_tiny"), (15_872, 10, "dghv_tiny"), (60_000, 10, "dghv_small")]
@@ -158,9 +159,9 @@ fn encrypts_bit(device: &mut Dghv) {
     encrypts(device, &tiny(Scheme::Cnt, 2000, 3, 100), &[true]);
 }
 
-/// A memory that does not answer, refuses, lies or is not there: an error that says so, no
-/// ciphertext; and the device works again when the memory does, where the protocol was broken after
-/// a reset.
+/// A memory that does not answer, refuses accesses, lies or is missing causes an error that reports
+/// it, and no ciphertext. The device works again when the memory does; after a violation of the
+/// protocol, it needs a reset first.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_wrong_with_the_memory_is_reported() {
@@ -190,8 +191,8 @@ fn what_is_wrong_with_the_memory_is_reported() {
     }
 }
 
-/// A reduction by CMNT takes transforms where the device has them, and the same number comes out;
-/// one by CNT, whose quotient is short, does not.
+/// A reduction by CMNT uses transforms if the device has them, with the same result. A reduction by
+/// CNT, whose quotient is short, does not.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn reductions_by_transforms_encrypt_as_the_software_does() {
@@ -208,7 +209,7 @@ fn reductions_by_transforms_encrypt_as_the_software_does() {
         });
         let found = steps[1].iter().filter(|step| matches!(step, Step::Transforms { .. })).count();
         assert_eq!(found, transforms, "{scheme}, {modulus} bits");
-        // What the device counts are products of blocks.
+        // The device counts products of blocks.
         let expected = steps.map(|steps| steps.iter().map(|step| step.products(28)).sum::<u64>());
         let counted = [&DGHV_SMALL, &DGHV_LONG].map(|design| {
             let mut device = accelerator(design);
@@ -223,10 +224,10 @@ fn reductions_by_transforms_encrypt_as_the_software_does() {
     encrypts(&mut device, &tiny(Scheme::Cnt, 2000, 3, 64), &[true]);
 }
 
-/// Does something to the device before an exchange, and something after it.
+/// Interferes with the device before and after an exchange.
 struct Meddling<B, A> {
     shared: Shared,
-    /// Exchanges until then.
+    /// Exchanges until the interference.
     left: usize,
     before: B,
     after: A,
@@ -263,17 +264,17 @@ impl<B: FnMut(&Shared) + Send, A: FnMut(&Shared) + Send> Transport for Meddling<
     }
 }
 
-/// Exchanges of an encryption behind those that load a key: zeros over everything, modulus,
+/// Exchanges of an encryption after those that load a key: zeros over everything, modulus,
 /// reciprocal, corrections.
 const LOADS: usize = 4;
 const WRITES: usize = LOADS;
 const ENCRYPTS: usize = LOADS + 1;
 const READS: usize = LOADS + 2;
 
-/// Bits that change in the memory are found, by the device where it looks, or by the check; without
-/// that only by who wants them not to be. The words are those of a key of 3000 bits with three
-/// elements: the modulus from 0 on, the reciprocal from 48, corrections from 56, coefficients from
-/// 96, noise from 104, the result from 112, behind its 47 words the quotient.
+/// Bits that change in the memory are found by the device, or else by the check. Without the check,
+/// wrong numbers are returned. The words are those of a key of 3000 bits with three elements: the
+/// modulus from 0 on, the reciprocal from 48, corrections from 56, coefficients from 96, noise from
+/// 104, the result from 112, and after its 47 words the quotient.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wrong_numbers_are_not_given_out() {
@@ -301,14 +302,14 @@ fn wrong_numbers_are_not_given_out() {
         let mut device = meddled(exchange, word, bit, Trust::Checked);
         let found = fails(&mut device, &key.public);
         assert_eq!(found.to_string(), expected.to_string(), "bit {bit} of word {word}");
-        // The key is written again.
+        // The driver writes the key again.
         encrypts(&mut device, &key, &[false]);
     }
     let mut believed = meddled(READS, 112, 17, Trust::Unchecked);
     assert!(believed.encrypt(&key.public, &[true]).is_ok());
 }
 
-/// The device's memories, those for words on their way among them, and wide registers.
+/// The device's memories, including those for words in transit, and wide registers.
 const MEMORIES: [&str; 9] = [
     "u_memory.u_reader.u_words.gen_memory.u_items.word_q",
     "u_memory.u_writer.u_words.gen_memory.u_items.word_q",
@@ -321,7 +322,7 @@ const MEMORIES: [&str; 9] = [
     "u_encryptor.u_product.u_product.u_multiplier.u_point.u_product.b_q",
 ];
 
-/// Words inside that are not zero.
+/// Number of internal words that are not zero.
 fn left(simulated: &Simulated) -> usize {
     MEMORIES
         .iter()
@@ -329,9 +330,8 @@ fn left(simulated: &Simulated) -> usize {
         .sum()
 }
 
-/// Nothing of an encryption stays anywhere, nor does it when somebody resets the device, or gives
-/// up, in the middle of a product or of words on their way; all that stays where all goes well is
-/// the public key.
+/// Nothing of an encryption stays anywhere, even if the device is reset or the exchange is given up
+/// in the middle of a product or a transfer. After success, only the public key stays.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn nothing_stays_behind() {
@@ -387,20 +387,20 @@ const TILES: [&str; 3] = [
     "u_encryptor.gen_long.u_long.u_product.gen_tile[2].u_tile.word_q",
 ];
 
-/// A key whose reductions are made by transforms, and a moment of its encryption in the middle of
-/// these, by the golden model.
+/// A key whose reductions use transforms, and a moment in the middle of them during its encryption,
+/// by the reference model.
 fn in_transforms() -> (KeyPair, u64) {
     let key = tiny(Scheme::Cmnt, 2600, 2, 64);
     let lengths = model(key.public.parameters());
     let steps = Model::HALVES.cmnt(&lengths);
     let before = Model::HALVES.cycles(&steps[..steps.len() - Model::REDUCTION], 0);
-    // A transform of the fewest points takes 40 000 cycles; blocks may wait, and the memory takes
-    // its time.
+    // A transform of the fewest points takes 40 000 cycles; blocks may wait, and the memory adds
+    // delays.
     (key, before + before / 8 + 15_000)
 }
 
-/// A memory that begins to break the protocol in the middle of transforms: the error says so, and
-/// the device works again after a reset.
+/// A memory begins to break the protocol in the middle of transforms: the error reports it, and the
+/// device works again after a reset.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_report_what_is_wrong_with_the_memory() {
@@ -424,8 +424,8 @@ fn transforms_report_what_is_wrong_with_the_memory() {
     }
 }
 
-/// An encryption that is given up in the middle of transforms, or a reset there, leaves nothing in
-/// the memory or inside.
+/// An encryption that is given up or reset in the middle of transforms leaves nothing in the memory
+/// or inside the device.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_leave_nothing_behind() {

@@ -1,5 +1,5 @@
-//! Simulated devices whose constants, or answers, have a bit flipped on the way: the checksum of
-//! the key finds it, and where that is got round, the check of the batch.
+//! Simulated devices whose constants or answers get a bit flipped in transit. The checksum of the
+//! key finds it, or if that is bypassed, the check of the batch.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -18,29 +18,29 @@ const STATUS: u32 = 0x14;
 const KEY_CHECK: u32 = 0x28;
 const REGIONS: u32 = 0x1_0000;
 const REGION_BYTES: u32 = 0x800;
-/// The regions of MESA that hold the primes; the driver of its form in dual numbers writes others
-/// there, whose bit 0 counts.
+/// The regions of MESA that hold the primes. In its dual-number form, other constants are in these
+/// regions, and their bit 0 matters.
 const DIVISORS: [u32; 2] = [5, 13];
-/// The regions of counts of steps, of MESA and of its form in dual numbers (there 15 is the
-/// modulus, all of whose bits count).
+/// The regions of step counts: of MESA, and of its dual-number form (where region 15 is the
+/// modulus, all of whose bits matter).
 const COUNTS: [u32; 2] = [15, 14];
 
-/// What is done to what passes.
+/// The changes to data in transit.
 #[derive(Default)]
 struct Tampering {
-    /// The constant that is written into this region has this bit flipped.
+    /// The constant written to this region gets this bit flipped.
     flip: Option<(u32, u32)>,
-    /// KEY_CHECK reads as if all were well.
+    /// KEY_CHECK shows the expected value.
     bypass: bool,
-    /// The answers have this bit of this byte flipped.
+    /// Answers get this bit of this byte flipped.
     answer: Option<(usize, u32)>,
-    /// The checksum of what was meant to be written.
+    /// The checksum of the intended data.
     crc: u32,
     /// Words of each region.
     words: BTreeMap<u32, u32>,
 }
 
-/// A simulated device, and somebody on the way to it.
+/// A simulated device, with an attacker in the path to it.
 #[derive(Clone)]
 struct Tampered {
     device: Arc<Mutex<Simulated>>,
@@ -59,7 +59,7 @@ impl Tampered {
     }
 }
 
-/// CRC-32 as zlib's, of what had this one and of a word.
+/// Updates a CRC-32, as zlib's, by a word.
 fn crc(before: u32, word: u32) -> u32 {
     !(0..32).fold(!before ^ word, |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
 }
@@ -115,20 +115,20 @@ fn constants<P: Parameters + 'static>(design: &'static Design) {
     let regions: Vec<(u32, u32)> = way.tampering.lock().unwrap().words.clone().into_iter().collect();
     assert!(regions.len() >= 16);
     for (number, (region, words)) in (0..).zip(regions) {
-        // The lowest bit of the top word, which no constant leaves unused, and some others.
+        // The lowest bit of the top word, which every constant uses, and some others.
         for bit in [32 * (words - 1), (5 * number + 1) % 32] {
             way.flip(Some((region, bit)), false);
             is(&device.load_key(&key).unwrap_err(), ErrorKind::KeyNotLoaded { region });
             assert!(!device.has_key() && way.read(STATUS).unwrap() & 1 == 0);
-            // With the checksum got round, the device computes with it.
+            // If the checksum is bypassed, the device computes with the wrong constant.
             way.flip(Some((region, bit)), true);
             device.load_key(&key).unwrap();
             let answer = device.decrypt(&ciphertexts);
             let error = match answer {
                 Err(error) => error,
-                // The divider takes it for granted that a prime is odd: bit 0 is of no consequence
-                // there, nor are bits of the counts of steps that no stage has. The lower half of
-                // MESA's is of the stages before the last one, and this form has one stage.
+                // These bits have no effect: bit 0 of a prime, because the divider assumes that it
+                // is odd, and bits of step counts for stages that do not exist. The lower half of
+                // MESA's count is for the stages before the last, and this design has one stage.
                 Ok(found) => {
                     let is_idle = match bit {
                         0 => DIVISORS.contains(&region) || region == COUNTS[0],
@@ -160,8 +160,8 @@ fn a_bit_of_a_constant_of_mesa_dual_is_found() {
     constants::<hearith_device::mesa::MesaDualParameters>(&MESA_DUAL_64);
 }
 
-/// Why: the same hardware, believed, with one bit of a constant of p that is wrong. Every plaintext
-/// is below n, and the difference of a wrong one from the right one is a multiple of q.
+/// The reason for the check: the same hardware, unchecked, with one wrong bit in a constant of p.
+/// Every plaintext is below n, and a wrong one differs from the right one by a multiple of q.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn hardware_that_is_believed_gives_the_key_away() {
@@ -171,8 +171,8 @@ fn hardware_that_is_believed_gives_the_key_away() {
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 6);
     let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().unwrap());
     let n = number(&key.public().modulus_be());
-    // What takes a ciphertext into Montgomery form modulo p^2: the p branch decrypts another
-    // number.
+    // The constant that converts a ciphertext to Montgomery form modulo p^2: the p branch decrypts
+    // another number.
     way.flip(Some((2, 7)), true);
     device.load_key(&key).unwrap();
     let wrong = device.decrypt(&ciphertexts).unwrap();
@@ -206,7 +206,7 @@ fn a_bit_of_an_answer_is_found() {
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
 }
 
-/// Residues: each of them is 32 bits of the answer, the first moduli first.
+/// Each residue is 32 bits of the answer, those of the first modulus first.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_bit_of_a_residue_is_found() {

@@ -1,5 +1,5 @@
-//! One key after another in a device that nobody wipes between them: every answer is that of a
-//! device that never had the first one. And keys that are not whole.
+//! Keys loaded one after another into a device without a wipe between them: every answer is that of
+//! a device that never had the first key. Also tests incomplete keys.
 
 use crate::common::{EPOCH, Recorder, Session, header, is, key, load, random_ciphertexts};
 use hearith_arith::Engine;
@@ -23,9 +23,9 @@ const READY: u32 = 1;
 const FLUSH: u32 = 2;
 const WIPE: u32 = 4;
 const INCOMPLETE: u32 = 128;
-/// The region of the co-processor's secret exponent, which a key need not have.
+/// The region of the co-processor's secret exponent, which is optional in a key.
 const LAMBDA: u32 = 3;
-/// The code of an answer of which something is missing.
+/// The answer code for missing data.
 const MISSING: u8 = 8;
 /// More cycles than any item takes.
 const LONG: u64 = 200_000;
@@ -36,7 +36,7 @@ fn region(address: u32) -> u32 {
     (address - 0x1_0000) / 0x800
 }
 
-/// The answer to a packet, whatever its epoch was, from behind its header on.
+/// The answer to a packet, after its header, with the packet's epoch set to the device's.
 fn answer(device: &mut Simulated, packet: &[u8], bytes: usize) -> Vec<u8> {
     let epoch = device.read(EPOCH).unwrap() as u16;
     let mut packet = packet.to_vec();
@@ -45,7 +45,7 @@ fn answer(device: &mut Simulated, packet: &[u8], bytes: usize) -> Vec<u8> {
     device.take(bytes / device.beat(), LONG)[8..].to_vec()
 }
 
-/// A key and commands with it, as a driver has them of a device.
+/// Session of a driver with a key and commands.
 fn paillier(design: &'static Design) -> Session {
     Recorder::session(design, |transport| {
         let private = PrivateKey::generate(64, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -97,8 +97,8 @@ fn integers(design: &'static Design) -> Session {
     })
 }
 
-/// Commands of the co-processor that show what is left of a key: groups' totals, the comb, the
-/// secret exponent.
+/// Commands of the co-processor that show remains of a key: totals of groups, the comb, the secret
+/// exponent.
 fn probe() -> Vec<u8> {
     let groups = (0..4).map(|group: u64| 9 | group << 48);
     let others = [11, 5 | 64 << 16, 6 | 64 << 16, 7 | 1 << 48, 9 | 1 << 48, 8 | 20 << 16, 9, 11];
@@ -108,7 +108,8 @@ fn probe() -> Vec<u8> {
     [header(0, 1, words.len() as u16), items].concat()
 }
 
-/// The second key in a device that had the first one and worked with it, and in one that had none.
+/// Compares the second key in a device that has worked with the first one to the second key in a
+/// fresh device.
 fn follow(design: &'static Design, first: &Session, second: &[(u32, u32)], packets: &[(Vec<u8>, Vec<u8>)]) {
     for flushed in [false, true] {
         let mut used = Simulated::new(design).unwrap();
@@ -174,8 +175,7 @@ fn incomplete(device: &mut Simulated, command: u32) {
     device.write(ERROR, INCOMPLETE).unwrap();
 }
 
-/// Words in any order; READY is rejected as long as one is missing, whichever it is, and then
-/// changes nothing.
+/// Words may arrive in any order. While any word is missing, READY is rejected and changes nothing.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_key_that_is_not_whole_is_rejected() {
@@ -210,18 +210,18 @@ fn a_key_that_is_not_whole_is_rejected() {
             let (input, output) = &session.packets[0];
             assert_eq!(answer(&mut device, input, output.len()), output[8..], "{}", design.name());
         }
-        // A wipe is not.
+        // A wipe is not rejected.
         device.write(CONTROL, WIPE | READY).unwrap();
         assert_eq!(device.read(STATUS).unwrap(), 0);
         incomplete(&mut device, READY);
     }
-    // Without constants a device is ready when it is told to be.
+    // A device without constants is ready as soon as it is told so.
     let mut bank = Simulated::new(&RESIDUE_BANK_60).unwrap();
     bank.write(CONTROL, READY).unwrap();
     assert_eq!(bank.read(STATUS).unwrap(), 1);
 }
 
-/// Words of a secret exponent do not make one: the co-processor says so.
+/// An incomplete secret exponent is not used, and the co-processor reports it.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_part_of_a_secret_exponent_decrypts_nothing() {
@@ -240,7 +240,7 @@ fn a_part_of_a_secret_exponent_decrypts_nothing() {
     }
 }
 
-/// A driver loads one key after another into a device that is in use.
+/// A driver loads several keys in turn into a device in use.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_driver_changes_the_key() {

@@ -59,7 +59,7 @@ fn decrypts_with_the_restoring_divider() {
     several_keys(&MESA_128_RESTORING, 2, 100);
 }
 
-/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+/// Every channel stalls at random, and registers are read in parallel: the plaintexts are the same.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn decrypts_under_pressure() {
@@ -91,7 +91,7 @@ fn smaller_keys_fit_and_larger_ones_are_refused() {
     is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
 }
 
-/// What a batch adds to the counters.
+/// A batch's contribution to the counters.
 fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
     let before = device.counters().unwrap();
     decrypts(device, key, count);
@@ -105,8 +105,8 @@ fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
     }
 }
 
-/// PARAMETER 6 is what is measured, whether the ladders or the multiplier that they share take
-/// longer.
+/// PARAMETER 6 equals the measured interval, whether the ladders or their shared multiplier is
+/// slower.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn intervals_are_as_the_device_says() {
@@ -116,15 +116,15 @@ fn intervals_are_as_the_device_says() {
         let key = key(parameters.bits);
         device.load_key(&key).unwrap();
         let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 230));
-        // Where the multiplier is the slower one, the last ciphertexts, which share it with none
-        // behind them, are a little faster.
+        // If the multiplier is slower, the last ciphertexts are a little faster, because no later
+        // ones share it.
         let (cycles, interval) = (many.busy_cycles - few.busy_cycles, u64::from(parameters.interval));
         assert!(cycles.abs_diff(200 * interval) < interval, "{}: 200 in {cycles}, not {interval} each", design.name());
     }
 }
 
-/// Once the pipeline is full a plaintext leaves every interval, in which every ladder works but for
-/// two cycles.
+/// Once the pipeline is full, a plaintext leaves every interval, in which every ladder works for
+/// all but two cycles.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn ladders_never_idle_while_input_is_there() {
@@ -137,8 +137,8 @@ fn ladders_never_idle_while_input_is_there() {
         let (cycles, products) = (many.busy_cycles - few.busy_cycles, many.products - few.products);
         assert_eq!((many.accepted, many.delivered), (52, 52));
         assert_eq!(cycles, 30 * u64::from(parameters.interval));
-        // A ladder starts one pair of products for every bit of its segment, the last one also one
-        // to leave Montgomery form.
+        // A ladder starts one pair of products for every bit of its segment. The last ladder starts
+        // one more to leave Montgomery form.
         assert_eq!(products, 30 * u64::from(parameters.bits + 2));
         let digits = (parameters.bits + 2).div_ceil(parameters.digit_bits);
         let step = digits + 2 * parameters.delay + 6;
@@ -160,8 +160,8 @@ fn cycles_and_products_depend_neither_on_keys_nor_on_ciphertexts() {
     assert!(seen.iter().all(|counters| *counters == seen[0]), "{seen:?}");
 }
 
-/// Subgroup keys take 27 steps a stage instead of 86, less than the two products that follow and go
-/// before: these decide.
+/// Subgroup keys need 27 steps per stage instead of 86, less than the two products before and after
+/// the stages, which then determine the interval.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_take_fewer_steps() {
@@ -175,7 +175,7 @@ fn short_exponents_take_fewer_steps() {
     let depth = parameters.stages as usize + 2;
     let (few, many) = (counted(&mut device, &key, 2 * depth), counted(&mut device, &key, 3 * depth));
     let items = depth as u64;
-    // 161 bits, in six stages of 27 steps, the last with its exit.
+    // 161 bits, in six stages of 27 steps; the last includes its exit.
     assert_eq!(many.products - few.products, items * 2 * 6 * 27);
     let product = 2 * u64::from(parameters.bits) + 2 + 17 + 4;
     let (cycles, interval) = (many.busy_cycles - few.busy_cycles, 2 * product);
@@ -253,7 +253,7 @@ fn keys_cannot_be_read_nor_changed_under_way() {
     // The key's checksum is gone as well.
     assert_eq!(shared.read(KEY_CHECK).unwrap(), 0);
     shared.write(ERROR, !0).unwrap();
-    // Something in flight, as after a transfer that nobody finished.
+    // Leaves something in flight, as after an unfinished transfer.
     let (ciphertexts, _) = random_ciphertexts(&key, 1);
     shared.disturb(Fault::Abandoned(2 + 3 * 4));
     device.decrypt(&ciphertexts).unwrap_err();
@@ -264,10 +264,10 @@ fn keys_cannot_be_read_nor_changed_under_way() {
     assert_eq!(shared.read(STATUS).unwrap(), 3);
     assert!(shared.read(IN_FLIGHT).unwrap() > 0);
     is(&shared.write(KEY, 1).unwrap_err(), ErrorKind::Refused { address: KEY });
-    // A flush, and the key is still there.
+    // After a flush, the key is still there.
     shared.write(CONTROL, 2).unwrap();
     assert_eq!((shared.read(STATUS).unwrap() & 3, shared.read(IN_FLIGHT).unwrap()), (1, 0));
-    // The driver finds that it was somebody else's.
+    // The driver notices that another program flushed the device.
     is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::WasReset);
     device.load_key(&key).unwrap();
     decrypts(&mut device, &key, 3);
@@ -294,7 +294,8 @@ fn wiping_clears_the_key() {
             }
         }
         assert_eq!(shared.read(STATUS).unwrap(), 0);
-        // Without a key it cannot be declared complete, and answers no more than the packet's head.
+        // Without a key it cannot be declared complete, and the device answers only with the
+        // packet's header.
         is(&shared.write(CONTROL, 1).unwrap_err(), ErrorKind::Refused { address: CONTROL });
         assert_eq!(shared.read(STATUS).unwrap(), 8, "not ready, and ERROR says why");
         let head = header(shared.read(EPOCH).unwrap(), 1, 1);

@@ -54,7 +54,7 @@ fn decrypts_2048_bits() {
     several_keys(&MESA_DUAL_2048, 1, 24);
 }
 
-/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+/// Every channel stalls at random, and registers are read in parallel: the plaintexts are the same.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn decrypts_under_pressure() {
@@ -106,16 +106,16 @@ fn lanes_never_idle_while_input_is_there_and_nothing_depends_on_values() {
     let (few, again, many) = (counted(20), counted(20), counted(40));
     assert_eq!(few, again);
     assert_eq!(many.delivered, 42);
-    // Twenty more, dealt to the lanes.
+    // Twenty more, distributed over the lanes.
     let rounds = 20 / u64::from(parameters.lanes);
     assert_eq!(many.busy_cycles - few.busy_cycles, rounds * u64::from(parameters.interval));
-    // The products in dual_lane's header, for p and for q: into Montgomery form, the table, the
-    // windows, out of it.
+    // The products of dual_lane's header, for p and for q: into Montgomery form, the table, the
+    // windows, and out of it.
     let products = 18 + 5 * (u64::from(parameters.bits) / 2).div_ceil(4);
     assert_eq!(many.products - few.products, 20 * 2 * products);
 }
 
-/// PARAMETER 6 is what is measured, whether the lanes or the product after them takes longer.
+/// PARAMETER 6 equals the measured interval, whether the lanes or the product after them is slower.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn intervals_are_as_the_device_says() {
@@ -135,8 +135,8 @@ fn intervals_are_as_the_device_says() {
     }
 }
 
-/// Subgroup keys take the windows of their exponents, 41 instead of 128; loaded for any randomisers
-/// they take all, and no fewer.
+/// Subgroup keys need only the windows of their exponents, 41 instead of 128. Loaded for any
+/// randomiser, they need exactly all 128.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_take_a_third_of_the_cycles() {
@@ -155,10 +155,9 @@ fn short_exponents_take_a_third_of_the_cycles() {
             let after = device.counters().unwrap();
             (after.busy_cycles - before.busy_cycles, after.products - before.products)
         };
-        // From the second round on lanes follow each other as the product after them takes their
-        // results.
+        // From the second round on, lanes follow each other at the pace of the product after them.
         let (few, many) = (counted(2 * lanes), counted(3 * lanes));
-        // Of the 56 + 11 windows jobs of a lane, as its header says.
+        // The jobs of a lane, 56 plus 11 per window, as in its header.
         let jobs = |windows: u64| 56 + 11 * windows;
         assert_eq!(jobs(128) * (many.0 - few.0), jobs(windows) * u64::from(parameters.interval), "{windows} windows");
         assert_eq!(many.1 - few.1, 2 * u64::from(parameters.lanes) * (18 + 5 * windows));

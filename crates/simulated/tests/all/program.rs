@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::command_line::serving::{Service, shown};
 use crate::command_line::{Place, STAFF};
-use hearith_simulated::KINDS;
+use hearith_simulated::PROVIDERS;
 use serde_json::Value;
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
@@ -19,7 +19,7 @@ fn totals() -> Place {
 }
 
 fn available() -> bool {
-    KINDS.iter().all(|kind| kind.state().available)
+    PROVIDERS.iter().all(|provider| provider.state().available)
 }
 
 #[test]
@@ -27,18 +27,18 @@ fn every_device_gives_the_totals_of_the_cpu() {
     let place = totals();
     let decrypt = "decrypt --key keys/private.json totals.parquet";
     let expected = place.ok(decrypt).text();
-    let decryptors: Vec<_> = KINDS.iter().filter(|kind| kind.decrypts().is_some()).collect();
+    let decryptors: Vec<_> = PROVIDERS.iter().filter(|provider| provider.decrypts().is_some()).collect();
     assert_eq!(decryptors.len(), 3);
-    for kind in decryptors {
-        let engine = kind.system().name;
+    for provider in decryptors {
+        let engine = provider.system().name;
         let line = format!("{decrypt} --json --engine {engine}");
-        if !kind.state().available {
+        if !provider.state().available {
             place.fails(&line, &format!("engine {engine}: the design"));
             continue;
         }
         let run = place.ok(&line);
         assert_eq!(run.text(), expected);
-        // Believed, and so not checked.
+        // The same with checks off.
         assert_eq!(place.ok(&format!("{line} --unchecked-device")).text(), expected);
         let report = run.stderr.lines().find(|line| line.starts_with("{\"step\"")).unwrap();
         let report: Value = serde_json::from_str(report).unwrap();
@@ -47,14 +47,14 @@ fn every_device_gives_the_totals_of_the_cpu() {
     }
 }
 
-/// Tables that the co-processor encrypts and adds up decrypt to what the CPU's do; with the private
-/// key given as with the public one.
+/// Tables that the co-processor encrypts and sums decrypt to the CPU's results, whether the private
+/// or the public key is given.
 #[test]
 fn the_coprocessor_encrypts_and_adds_up() {
     let place = totals();
     let decrypt = "decrypt --key keys/private.json totals.parquet";
     let expected = place.ok(decrypt).text();
-    let coproc = KINDS.iter().find(|kind| kind.system().name == "coproc").unwrap();
+    let coproc = PROVIDERS.iter().find(|provider| provider.system().name == "coproc").unwrap();
     let (encrypt, sum) = (format!("{ENCRYPT} --engine coproc"), format!("{SUM} --engine coproc --rerandomise"));
     if !coproc.state().available {
         for line in [encrypt, sum] {
@@ -73,13 +73,13 @@ fn the_coprocessor_encrypts_and_adds_up() {
         }
         assert_eq!(place.ok(decrypt).text(), expected);
     }
-    // Of another size than any device's.
+    // A key that fits no device.
     place.ok("keygen --bits 2048 --out large");
     let line = ENCRYPT.replace("keys", "large");
     place.fails(&format!("{line} --engine coproc"), "engine coproc: a key of 2048 bits does not fit");
 }
 
-/// Of several devices any may have done what was asked for; all are said to be there.
+/// Any of several devices may do the work, and all are listed.
 #[test]
 fn a_service_decrypts_on_its_devices() {
     let place = totals();
@@ -96,7 +96,7 @@ fn a_service_decrypts_on_its_devices() {
             let line = format!("hearith_batch_rows_count{{processor=\"{processor}\",operation=\"decrypt\"}}");
             metrics.contains(&line)
         };
-        // With --engine the CPU leaves to devices what they do.
+        // With --engine, the CPU leaves supported operations to devices.
         let by_device = ["mesa", "mesa-dual", "coproc"].into_iter().any(did);
         assert!(by_device || !devices.contains("--engine"), "{devices}: {metrics}");
         assert!(metrics.contains("hearith_set_aside 0"), "{devices}: {metrics}");
@@ -107,15 +107,15 @@ fn a_service_decrypts_on_its_devices() {
         "the engine 'residue-bank' only converts integers to residues",
     );
     place.fails("serve --key keys/private.json --device abacus", "there is no device 'abacus'");
-    place.fails("serve --engine mesa-dual", "a device decrypts, which needs a private key");
+    place.fails("serve --engine mesa-dual", "a device that decrypts needs a private key");
 }
 
-/// With the keys that its clients register, one after the other, and no private one. What no device
-/// takes is left to the CPU.
+/// The service uses the keys that its clients register, one after the other, and no private key.
+/// Operations that no device supports are left to the CPU.
 #[test]
 fn a_service_computes_on_its_coprocessor() {
     let place = totals();
-    let coproc = KINDS.iter().find(|kind| kind.system().name == "coproc").unwrap();
+    let coproc = PROVIDERS.iter().find(|provider| provider.system().name == "coproc").unwrap();
     if !coproc.state().available {
         return place.fails("serve --engine coproc", "engine coproc: it needs Verilator");
     }
@@ -181,7 +181,7 @@ fn devices_refuse_what_they_cannot_do() {
         place.write("one.csv", "salary\n1\n");
         place.ok("encrypt --key large/public.json --column salary one.csv --out one.parquet");
         let line = "decrypt --key large/private.json one.parquet --engine mesa --out out.csv";
-        place.fails(line, "engine mesa: a key of 3072 bits does not fit: the device takes at most 2048");
+        place.fails(line, "engine mesa: a key of 3072 bits does not fit: the device supports at most 2048");
     }
 }
 
@@ -223,8 +223,8 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
     place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }
 
-/// What was encrypted by the bank's residues decrypts, is added up and looks as the CPU's; whatever
-/// else has no use for a bank refuses it.
+/// Columns encrypted with the bank's residues decrypt, sum and look like the CPU's. All other
+/// commands refuse the bank.
 #[test]
 fn the_residue_bank_encrypts_columns_whole() {
     let place = totals();
@@ -241,8 +241,8 @@ fn the_residue_bank_encrypts_columns_whole() {
     ] {
         place.fails(&format!("{command} {bank}"), "the engine 'residue-bank' only converts integers to residues");
     }
-    let kind = KINDS.iter().find(|kind| kind.system().name == "residue-bank").unwrap();
-    if !kind.state().available {
+    let provider = PROVIDERS.iter().find(|provider| provider.system().name == "residue-bank").unwrap();
+    if !provider.state().available {
         return place.fails(&line("public", bank), "engine residue-bank: the design residue_bank_200 has no model");
     }
     let looks = |key: &str, options: &str| {
@@ -265,8 +265,8 @@ fn the_residue_bank_encrypts_columns_whole() {
     }
 }
 
-/// Bits that the accelerator helped to encrypt decrypt with the CPU; commands that it cannot carry
-/// out are refused.
+/// Bits encrypted with the accelerator decrypt with the CPU. Commands that it does not support are
+/// refused.
 #[test]
 fn bits_are_encrypted_over_the_integers() {
     let place = Place::new();
@@ -274,8 +274,8 @@ fn bits_are_encrypted_over_the_integers() {
     let dghv = "dghv --insecure-historical-parameters";
     place.ok(&format!("{dghv} keygen --scheme cnt --parameters toy --without-recryption --out key"));
     let encrypt = format!("{dghv} encrypt --key key/public.dghv bits.txt --out bits.dghv --json --engine dghv");
-    let kind = KINDS.iter().find(|kind| kind.system().name == "dghv").unwrap();
-    if !kind.state().available {
+    let provider = PROVIDERS.iter().find(|provider| provider.system().name == "dghv").unwrap();
+    if !provider.state().available {
         place.fails(&encrypt, "engine dghv: the design");
         return;
     }

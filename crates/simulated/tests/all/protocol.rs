@@ -1,5 +1,5 @@
-//! The packets and registers that every device has (`docs/reference/registers.md`), on each of
-//! them: what a driver that makes no mistake never does.
+//! The packets and registers that all devices share (`docs/reference/registers.md`), on each
+//! device: sequences that a correct driver never causes.
 
 use crate::common::{EPOCH, Fault, Shared, decrypts, header, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;
@@ -35,14 +35,14 @@ const LOCKED: u32 = 64;
 const FOREIGN: u32 = 256;
 const BROKEN: u32 = 512;
 
-/// The tops, smallest of each kind.
+/// The top modules, the smallest of each kind.
 static TOPS: [&Design; 4] = [&MESA_64, &MESA_DUAL_64, &RESIDUE_BANK_60, &RESIDUE_BANK_60_WIDE];
-/// The banks: what takes no time and needs no key.
+/// The banks, which are fast and need no key.
 static BANKS: [&Design; 2] = [&RESIDUE_BANK_60, &RESIDUE_BANK_60_WIDE];
 /// The primes of the banks.
 const PRIMES: [u64; 3] = [59, 47, 37];
 
-/// A bank that has been started, under pressure.
+/// A started bank under pressure.
 fn bank(design: &'static Design, seed: u64) -> Simulated {
     let mut bank = Simulated::under_pressure(design, seed).unwrap();
     bank.write(CONTROL, READY).unwrap();
@@ -89,8 +89,8 @@ fn packets_and_marks_come_back_in_order() {
     }
 }
 
-/// The first beat of residues comes as many cycles after the last beat of its coefficient as
-/// PARAMETER 5 says.
+/// The first beat of residues follows the last beat of its coefficient after the number of cycles
+/// in PARAMETER 5.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_bank_takes_the_time_that_it_says() {
@@ -103,16 +103,15 @@ fn a_bank_takes_the_time_that_it_says() {
             bank.idle(1);
         }
         let taken = bank.cycles();
-        // The header of the answer is out by now.
+        // The header of the answer has been sent by now.
         bank.take(mark(bank.beat(), 0, 0).len() / bank.beat(), 50);
         bank.take(1, 50);
         assert_eq!(bank.cycles() - taken, u64::from(bank.read(LATENCY).unwrap()), "{}", design.name());
     }
 }
 
-/// Whatever of an answer is out when the flush comes: what is on offer stays (the simulation
-/// watches), the packet is ended, its length never says that it is whole, and the next epoch begins
-/// clean.
+/// A flush at any point of an answer: the beat on offer stays (the simulation checks this), the
+/// packet is ended with a length that shows that it is incomplete, and the next epoch begins clean.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_flush_ends_the_answer_that_has_begun() {
@@ -126,7 +125,7 @@ fn a_flush_ends_the_answer_that_has_begun() {
                 let begun = bank.take(taken, 500);
                 assert_eq!(begun, output[..taken * beat], "{} {taken}", design.name());
                 bank.write(CONTROL, command).unwrap();
-                // Nobody takes what is on offer for a while.
+                // For a while, the beat on offer is not accepted.
                 bank.queue(&mark(beat, 1, 9), true, idle);
                 let mut packets = bank.drain(500);
                 assert_eq!(packets.pop().unwrap(), mark(beat, 1, 9));
@@ -135,7 +134,7 @@ fn a_flush_ends_the_answer_that_has_begun() {
                 let whole = [begun, rest].concat();
                 let complete = taken + 1 == output.len() / beat;
                 assert_eq!(whole.len() == output.len(), complete, "{} {taken}: {} bytes", design.name(), whole.len());
-                // What was on offer is as it was, and after it nothing but zeros.
+                // The beat on offer is unchanged, and only zeros follow.
                 let offered = (taken + 1) * beat;
                 assert_eq!(whole[..offered], output[..offered]);
                 assert!(whole[offered..].iter().all(|&byte| byte == 0));
@@ -146,8 +145,9 @@ fn a_flush_ends_the_answer_that_has_begun() {
     }
 }
 
-/// Marks of two epochs flow while a flush comes at any time: those before are echoed until the
-/// flush, those after from the first that begins after it, and nothing is half taken.
+/// Marks of two epochs are sent while a flush occurs at any time. Those of the old epoch are echoed
+/// until the flush, those of the new one from the first that begins after it, and none is accepted
+/// partly.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_packet_that_begins_during_a_flush_is_not_taken() {
@@ -161,19 +161,19 @@ fn a_packet_that_begins_during_a_flush_is_not_taken() {
             let mut packets = device.drain(delay);
             device.write(CONTROL, FLUSH).unwrap();
             let mut rest = device.drain(600);
-            // A mark of which a beat had come goes on.
+            // A mark with a beat already received continues.
             if packets.last().is_some_and(|packet| packet.len() < mark(beat, 0, 0).len()) {
                 rest[0] = [packets.pop().unwrap(), rest[0].clone()].concat();
             }
             packets.extend(rest);
             let epochs = packets.iter().map(|packet| usize::from(packet[2])).collect::<Vec<_>>();
             let first = epochs.iter().position(|&epoch| epoch == 1).unwrap();
-            // All marks of the new epoch from the first that was taken whole on.
+            // All marks of the new epoch, from the first complete one on.
             let sequences = packets[first..].iter().map(|packet| packet[4]).collect::<Vec<_>>();
             let expected = (sequences[0]..60).step_by(2).collect::<Vec<_>>();
             assert_eq!(sequences, expected, "{} {delay}", design.name());
             assert!(packets[first..].iter().all(|packet| packet.len() == mark(beat, 1, 0).len()));
-            // Those before the flush, the last of which it may have cut: then it has another
+            // The marks before the flush. It may have truncated the last, which then has another
             // length.
             for (sequence, packet) in (0..).step_by(2).zip(&packets[..first]) {
                 let cut = usize::from(sequence) / 2 + 1 == first && packet.len() != mark(beat, 0, 0).len();
@@ -183,8 +183,8 @@ fn a_packet_that_begins_during_a_flush_is_not_taken() {
     }
 }
 
-/// A packet that is offered while the reset is still on its way out of the device is taken from its
-/// first beat on, and not before it is over.
+/// A packet offered before the device has left reset is accepted from its first beat on, but not
+/// before the reset is over.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_packet_that_is_offered_in_reset_is_not_taken() {
@@ -232,7 +232,7 @@ fn packets_of_another_epoch_or_without_the_mark_are_discarded_and_counted() {
             vec![packet(beat, 0, 1, &numbers)[0].clone(), packet(beat, 2, 1, &[])[0].clone(), vec![0x48; beat]];
         let mut unmarked = packet(beat, 1, 1, &numbers)[0].clone();
         unmarked[0] ^= 1;
-        // A mark that goes on.
+        // A mark that is too long.
         strays.extend([unmarked, [mark(beat, 1, 4), vec![0; beat]].concat()]);
         for stray in &strays {
             bank.queue(stray, true, 0);
@@ -242,7 +242,7 @@ fn packets_of_another_epoch_or_without_the_mark_are_discarded_and_counted() {
         assert_eq!(bank.drain(1000), [output], "{}", design.name());
         assert_eq!(bank.read(DISCARDED).unwrap() as usize, strays.len());
         assert_eq!(bank.read(ERROR).unwrap(), FOREIGN | BROKEN);
-        // Causes stay until they are cleared, each alone.
+        // Causes stay until they are cleared one by one.
         bank.write(ERROR, FOREIGN).unwrap();
         assert_eq!(bank.read(ERROR).unwrap(), BROKEN);
         assert_eq!(bank.read(STATUS).unwrap(), 9);
@@ -251,8 +251,8 @@ fn packets_of_another_epoch_or_without_the_mark_are_discarded_and_counted() {
     }
 }
 
-/// A packet that ends anywhere but where its header says has an answer of the wrong length, and the
-/// next one is answered as ever.
+/// A packet with a length other than its header states gets an answer of the wrong length, and the
+/// next packet is answered normally.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn broken_packets_have_answers_of_the_wrong_length() {
@@ -279,9 +279,9 @@ fn broken_packets_have_answers_of_the_wrong_length() {
     }
 }
 
-/// A host that gives up leaves packets queued before the device and answers behind it: the next
-/// batch gets its own plaintexts. The driver is told to believe the device, so that nothing else
-/// can save it.
+/// A host that gives up leaves packets queued before the device and answers after it. The next
+/// batch still gets its own plaintexts. The driver's checks are off, so that they cannot hide a
+/// fault.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_queued_over_a_flush_is_never_answered() {
@@ -293,12 +293,12 @@ fn what_is_queued_over_a_flush_is_never_answered() {
     for cycles in [0, 3, 100, 800, 3000, 9000] {
         shared.disturb(Fault::Ignored(cycles));
         is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::Stalled { sent: 0, received: 0, expected: 22 });
-        // As many others.
+        // The same number of other ciphertexts.
         decrypts(&mut device, &key, 20);
     }
 }
 
-/// Fills every region with words that are no key, and lets the device use them.
+/// Fills every region with words that are no valid key, and lets the device use them.
 fn fill(device: &mut Simulated) {
     for region in (KEY..2 * KEY).step_by(0x800) {
         let words = (region..).step_by(4).take_while(|&address| device.write(address, 1).is_ok()).count();
@@ -359,13 +359,13 @@ fn what_cannot_be_is_refused_and_noted() {
     let nothing = KEY + 16 * 0x800;
     let result = device.write(nothing, 1);
     refused(device, result, nothing, BEYOND);
-    // Nothing of all this has done anything: no epoch begun, no constants complete, no interrupt
+    // None of this had any effect: no epoch has begun, no constants are complete, no interrupt is
     // enabled.
     assert_eq!(
         (device.read(EPOCH).unwrap(), device.read(STATUS).unwrap(), device.read(INTERRUPT_ENABLE).unwrap()),
         (0, 0, 0)
     );
-    // While something is in flight constants are locked.
+    // Constants are locked while something is in flight.
     fill(device);
     device.queue(&[header(0, 1, 1), vec![1; 16]].concat(), true, 100);
     let result = device.write(KEY, 1);
@@ -388,7 +388,7 @@ fn epochs_are_never_0_again() {
     assert_eq!(bank.read(EPOCH).unwrap(), 1);
 }
 
-/// The values are zlib's for these bytes.
+/// The values for these bytes are those of zlib.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_key_check_is_the_crc_of_what_was_written() {
@@ -399,7 +399,7 @@ fn the_key_check_is_the_crc_of_what_was_written() {
     };
     assert_eq!(check(INDEX, 5), 0);
     let [first, second] = [*b"1234", *b"5678"].map(u32::from_le_bytes);
-    // Each region begins anew.
+    // Each region starts a new checksum.
     for region in [0, 3, 14] {
         let address = KEY + 0x800 * region;
         check(address, first);
@@ -412,7 +412,7 @@ fn the_key_check_is_the_crc_of_what_was_written() {
     assert_eq!(check(CONTROL, WIPE), 0);
     fill(&mut device);
     assert_eq!(device.read(KEY_CHECK).unwrap(), 0);
-    // The first word of another key, and not of the region that it is in.
+    // The first word of another key, but not the first of its region.
     device.write(KEY + 4, 0).unwrap();
     assert_eq!(device.read(KEY_CHECK).unwrap(), 0x2144_df1c);
 }
@@ -423,7 +423,7 @@ fn interrupts_are_raised_and_cleared() {
     let mut bank = Simulated::new(&RESIDUE_BANK_60).unwrap();
     bank.write(CONTROL, READY).unwrap();
     let [input, output] = packet(4, 0, 1, &[1, 2]);
-    // An error, an answer, nothing in flight: 1, 2 and 4.
+    // Causes: 1 an error, 2 an answer, 4 nothing in flight.
     let mut run = |enabled: u32| {
         bank.write(INTERRUPT_ENABLE, enabled).unwrap();
         bank.queue(&input, true, 0);
@@ -447,11 +447,11 @@ fn interrupts_are_raised_and_cleared() {
     assert!(bank.interrupt());
     bank.write(INTERRUPT, 1).unwrap();
     assert!(!bank.interrupt());
-    // The cause in ERROR is another matter.
+    // The cause in ERROR is separate.
     assert_eq!(bank.read(ERROR).unwrap(), UNKNOWN);
 }
 
-/// The channels into a device: valid, ready, and what is offered.
+/// The channels into a device: valid, ready, and data.
 const CHANNELS: [(&str, &str, &[&str]); 4] = [
     ("s_axis_tvalid_i", "s_axis_tready_o", &["s_axis_tdata_i", "s_axis_tlast_i"]),
     ("axil_awvalid_i", "axil_awready_o", &["axil_awaddr_i"]),
@@ -459,7 +459,7 @@ const CHANNELS: [(&str, &str, &[&str]); 4] = [
     ("axil_arvalid_i", "axil_arready_o", &["axil_araddr_i"]),
 ];
 
-/// Something to offer: flushes now and then, packets of this epoch now and then.
+/// Random data to offer, sometimes flushes and packets of the current epoch.
 fn offered(random: &mut Random, port: &str, width: u32) -> Vec<u64> {
     match port {
         "axil_awaddr_i" => vec![[0x10, 0x10, 0x20, 0x1_0000][random.below(4) as usize]],
@@ -474,7 +474,7 @@ fn offered(random: &mut Random, port: &str, width: u32) -> Vec<u64> {
     }
 }
 
-/// No output follows an input within the cycle, in whatever state: `tready` least of all.
+/// No output depends on an input within the cycle in any state, least of all `tready`.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_output_follows_an_input_within_the_cycle() {
@@ -485,7 +485,7 @@ fn no_output_follows_an_input_within_the_cycle() {
         let ports = |direction: Direction| design.ports().iter().filter(move |port| port.direction == direction);
         let inputs: Vec<_> = ports(Direction::Input).filter(|port| port.name != "clk_i").collect();
         for _ in 0..2000 {
-            // What is on offer and was not taken stays.
+            // Data on offer stays until it is accepted.
             for (valid, _, fields) in CHANNELS {
                 if !model.bit(valid) {
                     model.set(valid, random.below(2) == 0);

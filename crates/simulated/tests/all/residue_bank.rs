@@ -1,4 +1,4 @@
-//! Simulated residue banks against plain division, through the driver.
+//! Simulated residue banks compared with division, through the driver.
 
 use crate::common::{Fault, Shared, header, is};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use hearith_simulated::designs::{
     RESIDUE_BANK_60, RESIDUE_BANK_60_WIDE, RESIDUE_BANK_200, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_400,
     RESIDUE_BANK_1440,
 };
-use hearith_simulated::{KINDS, Simulated};
+use hearith_simulated::{PROVIDERS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use zeroize::Zeroizing;
@@ -22,11 +22,11 @@ fn bank(design: &'static Design) -> ResidueBank {
 
 /// The simulated banks, as users choose them.
 fn simulated() -> &'static dyn Converts {
-    let kind = KINDS.iter().find(|kind| kind.system() == &RESIDUE_BANK).unwrap();
-    kind.converts().unwrap()
+    let provider = PROVIDERS.iter().find(|provider| provider.system() == &RESIDUE_BANK).unwrap();
+    provider.converts().unwrap()
 }
 
-/// 0, 1, all ones, single words of ones, and random numbers of so many bits.
+/// 0, 1, all ones, single words of ones, and random numbers of `bits` bits.
 fn numbers(bits: u32, count: usize) -> Batch {
     let limbs = bits.div_ceil(64) as usize;
     let mut random = Random::new(count as u64);
@@ -80,7 +80,7 @@ fn converts_batches() {
     }
 }
 
-/// What a batch adds to the busy cycles.
+/// A batch's contribution to the busy cycles.
 fn busy(bank: &mut ResidueBank, numbers: &Batch) -> u64 {
     let before = bank.counters().unwrap().busy_cycles;
     converts(bank, numbers);
@@ -108,7 +108,7 @@ fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
     }
 }
 
-/// Every channel stalls at random, and registers are read meanwhile: the residues are the same.
+/// Every channel stalls at random, and registers are read in parallel: the residues are the same.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn converts_under_pressure() {
@@ -201,8 +201,8 @@ fn batches_that_break_off_leave_nothing_behind() {
         let error = bank.residues(&moduli, &numbers).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::CutShort { .. }), "{error}");
         converts(&mut bank, &numbers);
-        // A reset stops the bank; the driver starts it again for the next batch, and opening it
-        // does.
+        // A reset stops the bank. The driver restarts it for the next batch, and so does opening
+        // it.
         shared.disturb(Fault::Reset(2));
         is(&bank.residues(&moduli, &numbers).unwrap_err(), ErrorKind::WasReset);
         converts(&mut bank, &numbers);
@@ -231,13 +231,14 @@ fn primes_are_read_one_at_a_time_and_there_is_no_key() {
     is(&shared.write(KEY, 0).unwrap_err(), ErrorKind::Refused { address: KEY });
     shared.write(CONTROL, 1).unwrap();
     assert_eq!(shared.read(STATUS).unwrap(), 1 | 8);
-    // Two numbers in, nobody takes the answers; looking at the primes does not disturb.
+    // Two numbers enter, and the answers are not accepted. Reading the primes has no effect on
+    // them.
     let packet = [header(0, 1, 2), vec![7; 16]].concat();
     shared.simulated().queue(&packet, true, 100);
     assert_eq!((shared.read(STATUS).unwrap() & 3, shared.read(IN_FLIGHT).unwrap()), (3, 2));
     shared.write(INDEX, 1).unwrap();
     assert_eq!(shared.read(VALUE).unwrap(), 47);
-    // A flush drops them, and the bank goes on.
+    // A flush drops them, and the bank continues.
     shared.write(CONTROL, 2).unwrap();
     assert_eq!((shared.read(STATUS).unwrap() & 3, shared.read(IN_FLIGHT).unwrap()), (1, 0));
     // A wipe stops it.
@@ -245,7 +246,7 @@ fn primes_are_read_one_at_a_time_and_there_is_no_key() {
     assert_eq!(shared.read(STATUS).unwrap() & 3, 0);
 }
 
-/// Primes of more than 31 bits take two words of the table.
+/// Primes of more than 31 bits occupy two words of the table.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn long_primes_are_read_in_halves() {
@@ -258,7 +259,7 @@ fn long_primes_are_read_in_halves() {
     }
 }
 
-/// A bank, each of whose residues is compared with that of division.
+/// A bank with each residue compared with division.
 #[derive(Debug)]
 struct Compared(PlaintextConverter);
 
@@ -271,8 +272,8 @@ impl Convert for Compared {
     }
 }
 
-/// Every set has a bank; its residues are those that this CPU would take (`hearith_bfv`'s tests
-/// compare ciphertexts byte by byte).
+/// Every parameter set has a bank. Its residues are those that this CPU would compute
+/// (`hearith_bfv`'s tests compare ciphertexts byte by byte).
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn plaintexts_of_the_lattice_scheme() {

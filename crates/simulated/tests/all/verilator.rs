@@ -1,5 +1,5 @@
-//! Without Verilator every test of a simulated device is left out; on a machine that must have it,
-//! this one fails then.
+//! Without Verilator, every test of a simulated device is skipped. On a machine that must have
+//! Verilator, this test then fails.
 
 #[test]
 fn verilator_is_there_where_it_must_be() {

@@ -1,5 +1,4 @@
-//! One trustee's part of one candidate: `p_i` and `q_i`, the polynomials that share them, and
-//! masks.
+//! One trustee's part of a candidate: `p_i` and `q_i`, the polynomials that share them, and masks.
 
 use super::plan::{Field, Plan, evaluate};
 use super::stream::{HASH_BYTES, Hash, Seed, Stream, derive_seed};
@@ -14,7 +13,7 @@ pub(crate) struct Contribution {
 }
 
 impl Contribution {
-    /// What follows from a trustee's seed and the batch's coin.
+    /// Derives the contribution from a trustee's seed and the batch's coin.
     pub(crate) fn new(plan: &Plan, trustee: u32, seed: &Seed, coin: &Hash) -> Self {
         let mut stream = Stream::new(derive_seed("candidate", &[&seed[..], coin, &[trustee as u8]]));
         let limbs = plan.prime_limbs();
@@ -31,16 +30,16 @@ impl Contribution {
         Contribution { numbers: [p, q], polynomials: [of_p, of_q] }
     }
 
-    /// What trustee `at` gets of `p_i`, or of `q_i`.
+    /// The share of `p_i` or `q_i` for trustee `at`.
     pub(crate) fn share(&self, plan: &Plan, half: usize, at: u32) -> Secret {
-        // A constant of small numbers may have a limb more than a share.
+        // For small numbers, the constant term may have one limb more than a share.
         let longest = self.polynomials[half].iter().map(|coefficient| coefficient.len()).max().unwrap_or(1);
         let mut share = Zeroizing::new(vec![0; limbs_of(plan.share_bits).max(longest)]);
         evaluate(&mut share, &self.polynomials[half], u64::from(at));
         resized(&share, limbs_of(plan.share_bits))
     }
 
-    /// `p_i + q_i`, in a limb more than a prime has.
+    /// `p_i + q_i`, with one limb more than a prime.
     pub(crate) fn sum(&self) -> Secret {
         let [p, q] = &self.numbers;
         let mut sum = resized(p, p.len() + 1);
@@ -48,7 +47,7 @@ impl Contribution {
         sum
     }
 
-    /// What trustee `to` is sent: its shares of `p_i` and `q_i`, and a seed for masks.
+    /// The message to trustee `to`: its shares of `p_i` and `q_i`, and a seed for masks.
     pub(crate) fn message(&self, plan: &Plan, mask: &Seed, to: u32) -> Zeroizing<Vec<u8>> {
         let mut message = Zeroizing::new(Vec::with_capacity(message_bytes(plan)));
         for half in [0, 1] {
@@ -59,18 +58,18 @@ impl Contribution {
     }
 }
 
-/// Bytes of [`Contribution::message`].
+/// Length in bytes of [`Contribution::message`].
 pub(crate) fn message_bytes(plan: &Plan) -> usize {
     2 * plan.share_bytes() + HASH_BYTES
 }
 
-/// The seed of what masks the products of two trustees for a candidate: the first adds it, the
-/// second, who made it, subtracts it.
+/// The seed of the mask of two trustees' products for a candidate. Trustee `to` adds the mask, and
+/// trustee `from`, who made the seed, subtracts it.
 pub(crate) fn mask(seed: &Seed, coin: &Hash, from: u32, to: u32) -> Seed {
     derive_seed("mask", &[&seed[..], coin, &[from as u8], &[to as u8]])
 }
 
-/// Elements of a field that follow from seeds, one a row.
+/// Expands seeds to elements of a field, one per row.
 pub(crate) fn expand(field: &Field, seeds: impl ExactSizeIterator<Item = Seed>) -> Batch {
     let mut rows = Batch::zeros(seeds.len(), field.modulus.limbs());
     for (row, seed) in rows.rows_mut().zip(seeds) {
@@ -95,8 +94,8 @@ mod tests {
         Plan::new(Parameters::new(128, 2, TRUSTEES, variant, policy, Engine::best()).unwrap()).unwrap()
     }
 
-    /// What chi-square exceeds with a probability of `10^-7`, by degrees of freedom. Python: the
-    /// incomplete gamma function by its continued fraction.
+    /// Critical values of chi-square for a probability of `10^-7`, by degrees of freedom. Computed
+    /// in Python from the continued fraction of the incomplete gamma function.
     fn critical(degrees: usize) -> f64 {
         match degrees {
             1 => 28.37,
@@ -113,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Fails unless all classes of a number of classes are met about equally often.
+    /// Fails unless all classes occur about equally often.
     fn is_uniform(classes: usize, numbers: &[Integer], class: impl Fn(&Integer) -> usize, what: &str) {
         let mut counts = vec![0; classes];
         numbers.iter().for_each(|number| counts[class(number)] += 1);
@@ -122,13 +121,13 @@ mod tests {
         assert!(chi_square < critical(classes - 1), "{what}: {chi_square}: {counts:?}");
     }
 
-    /// By how much a number exceeds the least one, as the distribution function of the sum of three
-    /// uniform numbers, in classes.
+    /// The class of a number by its excess over the minimum, using the distribution function of the
+    /// sum of three uniform numbers.
     fn magnitude(plan: &Plan, number: &Integer, classes: usize) -> usize {
         let base = (Integer::from(3) << (plan.prime_bits - 2)).to_f64();
         let unit = plan.sieve.period() * 2f64.powi(plan.sieve.multiple_bits as i32);
         let x = (number.to_f64() - base) / unit;
-        // Irwin and Hall.
+        // The Irwin-Hall distribution.
         let below = match x {
             x if x < 1.0 => x.powi(3) / 6.0,
             x if x < 2.0 => (-2.0 * x.powi(3) + 9.0 * x.powi(2) - 9.0 * x + 3.0) / 6.0,
@@ -138,15 +137,15 @@ mod tests {
     }
 
     fn check(plan: &Plan, numbers: &[Integer], are_primes: bool, what: &str) {
-        // Of so many numbers a class has at least 30.
+        // At least 30 numbers per class are expected.
         let is_enough = |classes: usize| numbers.len() >= 30 * classes;
         for prime in plan.sieve.primes().filter(|&prime| prime > 3 && is_enough(prime as usize - 2)) {
-            // Neither 0 nor 1, which the sieve keeps out.
+            // Neither 0 nor 1, which the sieve excludes.
             let class = |number: &Integer| number.mod_u(prime as u32) as usize - 2;
             is_uniform(prime as usize - 2, numbers, class, &format!("{what} modulo {prime}"));
         }
         for other in [17, 19].into_iter().filter(|&prime| is_enough(prime as usize)) {
-            // A prime is no multiple.
+            // A prime is not a multiple of another one.
             let least = usize::from(are_primes);
             let class = |number: &Integer| number.mod_u(other) as usize - least;
             is_uniform(other as usize - least, numbers, class, &format!("{what} modulo {other}"));
@@ -160,10 +159,10 @@ mod tests {
         parts.map(|part| Integer::from_digits(&part[..], Order::Lsf)).sum()
     }
 
-    /// Candidates, those of them that are prime, and the primes of keys are what the protocol says:
-    /// uniform in the residues that the sieve leaves, uniform modulo other primes, and as large as
-    /// a sum of uniform numbers. Seeds are fixed. With others 20 comparisons at `10^-7` each would
-    /// fail by chance once in 500 000 times.
+    /// Candidates, the primes among them, and the primes of keys have the distribution that the
+    /// protocol specifies: uniform in the residues that the sieve leaves, uniform modulo other
+    /// primes, and with the magnitude of a sum of uniform numbers. Seeds are fixed. With random
+    /// seeds, the 20 comparisons at `10^-7` each would fail by chance once in 500 000 runs.
     #[test]
     fn primes_are_distributed_as_the_protocol_says() {
         let plan = Arc::new(plan());
@@ -186,7 +185,8 @@ mod tests {
         check(&plan, &candidates, false, "candidates");
         check(&plan, &primes, true, "primes");
 
-        // Of keys: the trustees' sides without signatures, until a candidate has been found.
+        // The primes of keys: runs the trustees' cores without signatures until they find a
+        // candidate.
         let mut chosen = Vec::new();
         for run in 0..50_u32 {
             let core = |trustee: u32| {

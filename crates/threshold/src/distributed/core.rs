@@ -1,12 +1,12 @@
-//! One trustee's side of the protocol, without signatures and networks: what it sends in each round
-//! follows from its seed and from what it has received.
+//! One trustee's side of the protocol, without signatures and network. Its messages of each round
+//! follow from its seed and the messages it has received.
 
 use super::candidate::{Contribution, expand, mask, message_bytes};
 use super::numbers::jacobi;
 use super::plan::{EXTRA_BITS, Field, Plan, evaluate, has_at_most};
 use super::proofs::{KeyProofs, NUMBERS, Numbers};
 use super::stream::{HASH_BYTES, Hash, Seed, Stream, derive, derive_seed};
-use crate::key::{KeyShare, Origin, Shared, Verification, checked_units, joined};
+use crate::key::{KeyShare, Origin, Shared, VerificationKeys, checked_units, joined};
 use crate::lagrange::coefficients;
 use hearith_arith::natural::{
     Secret, add_assign, bit_length, difference, divide_word, from_be, has_bits_from, is_one, is_zero, less, limbs_of,
@@ -19,34 +19,34 @@ use hearith_proofs::roots::ROOTS;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Rounds of the test that the survivor has to pass.
+/// Rounds of the survivor's biprimality test.
 pub(crate) const TESTS: usize = 128;
 
-/// What a round is for. The numbers are those of the wire format.
+/// The stage of a round. The discriminants are those of the wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Stage {
-    /// Commitments to the seeds that everything follows from.
+    /// Commitments to the seeds from which everything is derived.
     Hello = 0,
-    /// Commitments to a seed for each candidate and to a part of the coin.
+    /// Commitments to a seed for each candidate and to a share of the coin.
     Seeds = 1,
-    /// The parts of the coin.
+    /// The shares of the coin.
     Coin = 2,
     /// Shares of `p_i` and `q_i`.
     Shares = 3,
-    /// Commitments to parts of the products.
+    /// Commitments to shares of the products.
     ProductCommitments = 4,
-    /// Parts of the products.
+    /// Shares of the products.
     Products = 5,
     /// Commitments to answers.
     AnswerCommitments = 6,
-    /// Answers: are the products those of two primes?
+    /// Answers of the test whether the products have two prime factors.
     Answers = 7,
-    /// Nothing, but all have seen the same.
+    /// Empty messages, which confirm that all have seen the same broadcasts.
     Agreement = 8,
-    /// The seeds of all candidates but the survivor.
+    /// The seeds of all candidates except the survivor.
     Opening = 9,
-    /// As before.
+    /// Empty, like `Agreement`.
     OpeningAgreement = 10,
     /// Commitments to answers about the survivor.
     TestCommitments = 11,
@@ -54,29 +54,30 @@ pub(crate) enum Stage {
     Tests = 12,
     /// Shares of `beta_i` and `rho_i`.
     Blinding = 13,
-    /// Commitments to parts of `Theta`.
+    /// Commitments to shares of `Theta`.
     ResultCommitments = 14,
-    /// Parts of `Theta`.
+    /// Shares of `Theta`.
     Results = 15,
-    /// `v_i`, and parts of proofs.
-    Verification = 16,
-    /// As before.
+    /// `v_i`, and shares of the proofs.
+    VerificationKeys = 16,
+    /// Empty, like `Agreement`.
     KeyAgreement = 17,
-    /// The key is kept once everybody has said this.
+    /// Trustees keep the key once all have sent this.
     Done = 18,
 }
 
-/// What one trustee sends in a round: the same to all, and something to each (to itself too).
+/// One trustee's messages of a round: a broadcast to all, and a private part for each trustee
+/// including itself.
 pub(crate) struct Body {
     pub(crate) broadcast: Vec<u8>,
     pub(crate) private: Vec<Zeroizing<Vec<u8>>>,
 }
 
-/// Something that cannot be if all follow the protocol.
+/// A contradiction that cannot occur if all trustees follow the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Suspicion(pub(crate) &'static str);
 
-/// One trustee's side.
+/// One trustee's side of the protocol.
 pub(crate) struct Core {
     plan: Arc<Plan>,
     me: u32,
@@ -88,9 +89,9 @@ pub(crate) struct Core {
     key: Option<Key>,
 }
 
-/// What a trustee has at the end: the proofs of a DJN key.
+/// The result of a trustee. A DJN key includes proofs.
 pub(crate) struct Key {
-    pub(crate) verification: Verification,
+    pub(crate) verification: VerificationKeys,
     pub(crate) share: KeyShare,
     pub(crate) proofs: Option<KeyProofs>,
 }
@@ -99,21 +100,21 @@ pub(crate) struct Key {
 #[derive(Default)]
 struct Batches {
     seeds: Vec<Seed>,
-    /// Of each trustee one for each candidate.
+    /// For each trustee, one hash per candidate.
     seed_hashes: Vec<Vec<u8>>,
     coin_hashes: Vec<Vec<u8>>,
     coin: Hash,
     contributions: Vec<Contribution>,
     /// The shares that each trustee sent.
     received: Vec<Zeroizing<Vec<u8>>>,
-    /// This trustee's shares of all `D p`, and of all `D q`.
+    /// This trustee's shares of all `D p` and all `D q`.
     sums: Option<[Batch; 2]>,
-    /// What this trustee has committed to.
+    /// The content of this trustee's commitment.
     committed: Vec<u8>,
     commitments: Vec<Vec<u8>>,
     /// `N` of each candidate.
     moduli: Vec<Vec<u64>>,
-    /// Those without small factors.
+    /// Candidates without small factors.
     tested: Vec<(usize, Modulus)>,
     passed: Vec<usize>,
 }
@@ -130,19 +131,19 @@ struct Survivor {
     own_blind: Secret,
     blind: Secret,
     shared: Option<Shared>,
-    /// `Theta` and `t`, and what roots are taken of, of a DJN key.
+    /// `Theta` and `t`, and for a DJN key the numbers whose roots are the proofs.
     theta: Vec<u64>,
     inverse: Vec<u64>,
     numbers: Option<Numbers>,
 }
 
 impl Core {
-    /// A trustee at the beginning of the protocol.
+    /// Starts the protocol as trustee `me`.
     pub(crate) fn new(plan: Arc<Plan>, me: u32, master: Seed) -> Self {
         Self::at(plan, me, master, Stage::Hello, 0)
     }
 
-    /// A trustee at the beginning of a stage of a batch, [`Stage::Hello`] or [`Stage::Seeds`].
+    /// Starts at a stage of a batch, [`Stage::Hello`] or [`Stage::Seeds`].
     pub(crate) fn at(plan: Arc<Plan>, me: u32, master: Seed, stage: Stage, number: u32) -> Self {
         Core { plan, me, master, stage, number, batch: Batches::default(), survivor: None, key: None }
     }
@@ -151,7 +152,7 @@ impl Core {
         self.stage
     }
 
-    /// The batch, from 0.
+    /// The number of the batch, from 0.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -160,7 +161,7 @@ impl Core {
         &self.master
     }
 
-    /// This trustee's part of one of the survivor's factors.
+    /// This trustee's summand of one of the survivor's factors.
     #[cfg(test)]
     pub(crate) fn survivor_number(&self, half: usize) -> Secret {
         self.survivor.as_ref().unwrap().contribution.numbers[half].clone()
@@ -175,7 +176,7 @@ impl Core {
         1..=self.plan.trustees()
     }
 
-    /// What this trustee sends in the present round.
+    /// This trustee's messages of the current round.
     pub(crate) fn send(&mut self) -> Result<Body, Suspicion> {
         let nothing = self.everybody().map(|_| Zeroizing::default()).collect();
         let broadcast = match self.stage {
@@ -202,18 +203,19 @@ impl Core {
                 self.commit(result)
             }
             Stage::Opening => self.rejected_seeds(),
-            Stage::Verification => self.verification()?,
+            Stage::VerificationKeys => self.verification()?,
             Stage::Agreement | Stage::OpeningAgreement | Stage::KeyAgreement | Stage::Done => Vec::new(),
         };
         Ok(Body { broadcast, private: nothing })
     }
 
-    /// What all trustees sent in the present round, in their order, this one's too.
+    /// Processes the messages of all trustees in the current round, in the order of the trustees,
+    /// including its own.
     pub(crate) fn receive(&mut self, broadcasts: &[Vec<u8>], private: &[Zeroizing<Vec<u8>>]) -> Result<(), Suspicion> {
         let plan = Arc::clone(&self.plan);
         let expected = self.lengths();
         if broadcasts.iter().any(|one| one.len() != expected.0) || private.iter().any(|one| one.len() != expected.1) {
-            return Err(Suspicion("a message has not its length"));
+            return Err(Suspicion("a message has the wrong length"));
         }
         self.stage = match self.stage {
             Stage::Hello => Stage::Seeds,
@@ -226,7 +228,7 @@ impl Core {
             Stage::Coin => {
                 for (trustee, (part, hash)) in broadcasts.iter().zip(&self.batch.coin_hashes).enumerate() {
                     if derive("coin hash", &[&[trustee as u8 + 1], part])[..] != hash[..] {
-                        return Err(Suspicion("a part of the coin is not the one committed to"));
+                        return Err(Suspicion("a part of the coin does not match its commitment"));
                     }
                 }
                 let parts: Vec<&[u8]> = broadcasts.iter().map(|part| &part[..]).collect();
@@ -288,9 +290,9 @@ impl Core {
             Stage::Results => {
                 let parts = self.check_commitments(broadcasts)?;
                 self.share(&parts)?;
-                Stage::Verification
+                Stage::VerificationKeys
             }
-            Stage::Verification => {
+            Stage::VerificationKeys => {
                 self.check_key(broadcasts)?;
                 Stage::KeyAgreement
             }
@@ -299,7 +301,7 @@ impl Core {
         Ok(())
     }
 
-    /// Bytes of what each trustee sends to all, and to each, in the present round.
+    /// Lengths in bytes of each trustee's broadcast and private messages in the current round.
     pub(crate) fn lengths(&self) -> (usize, usize) {
         let plan = &self.plan;
         let (candidates, modulus) = (plan.candidates(), plan.modulus_bytes());
@@ -318,12 +320,12 @@ impl Core {
             Stage::Tests => (HASH_BYTES + 2 * TESTS * modulus, 0),
             Stage::Blinding => (0, plan.wide.bytes() + plan.blind_share_bytes() + HASH_BYTES),
             Stage::Results => (HASH_BYTES + plan.wide.bytes(), 0),
-            Stage::Verification => (modulus * (2 + self.proof_numbers()), 0),
+            Stage::VerificationKeys => (modulus * (2 + self.proof_numbers()), 0),
             Stage::Agreement | Stage::OpeningAgreement | Stage::KeyAgreement | Stage::Done => (0, 0),
         }
     }
 
-    /// Numbers modulo `N` that each trustee shows for the proofs.
+    /// The number of integers modulo `N` that each trustee contributes to the proofs.
     fn proof_numbers(&self) -> usize {
         if self.plan.parameters.variant == Variant::Djn { NUMBERS } else { 0 }
     }
@@ -332,7 +334,7 @@ impl Core {
         derive_seed(label, &[&self.master[..], &self.number.to_be_bytes(), more])
     }
 
-    /// Keeps what will be opened, and commits to it.
+    /// Stores `content` to be opened later, and returns the commitment to it.
     fn commit(&mut self, content: Vec<u8>) -> Vec<u8> {
         let nonce = self.seed_of("nonce", &[self.stage as u8]);
         self.batch.committed = [&nonce[..], &content].concat();
@@ -343,11 +345,11 @@ impl Core {
         std::mem::take(&mut self.batch.committed)
     }
 
-    /// What was committed to, without the nonces.
+    /// Checks the opened commitments and returns their content without nonces.
     fn check_commitments<'a>(&self, opened: &'a [Vec<u8>]) -> Result<Vec<&'a [u8]>, Suspicion> {
         for ((trustee, opened), commitment_given) in self.everybody().zip(opened).zip(&self.batch.commitments) {
             if commitment(trustee, opened)[..] != commitment_given[..] {
-                return Err(Suspicion("what was opened is not what was committed to"));
+                return Err(Suspicion("an opened value does not match its commitment"));
             }
         }
         Ok(opened.iter().map(|one| &one[HASH_BYTES..]).collect())
@@ -359,7 +361,7 @@ impl Core {
         self.seed_of("coin part", &[])
     }
 
-    /// Hashes of the seeds and of a part of the coin.
+    /// Hashes of the seeds and of the coin share.
     fn seeds(&mut self) -> Vec<u8> {
         let candidates = 0..self.plan.candidates() as u32;
         self.batch.seeds = candidates.map(|candidate| self.seed_of("seed", &candidate.to_be_bytes())).collect();
@@ -384,7 +386,7 @@ impl Core {
         (1..=plan.trustees()).map(to).collect()
     }
 
-    /// Sums what was received to shares of `D p` and `D q`.
+    /// Sums the received shares to shares of `D p` and `D q`.
     fn add_shares(&mut self) -> Result<(), Suspicion> {
         let plan = &self.plan;
         let (width, limbs) = (plan.share_bytes(), limbs_of(plan.sum_bits(plan.share_bits)));
@@ -404,7 +406,7 @@ impl Core {
         Ok(())
     }
 
-    /// This trustee's parts of the products: `lambda_i P(i) Q(i) / D^2`, and masks whose sum over
+    /// This trustee's shares of the products: `lambda_i P(i) Q(i) / D^3` plus masks whose sum over
     /// all trustees is 0.
     fn products(&self) -> Vec<u8> {
         let (plan, field) = (&self.plan, &self.plan.field);
@@ -422,7 +424,7 @@ impl Core {
         parts.to_be_bytes(field.bytes())
     }
 
-    /// `N` of all candidates, and which of them have no small factors.
+    /// Computes `N` of all candidates and selects those without small factors.
     fn moduli(&mut self, parts: &[&[u8]]) -> Result<(), Suspicion> {
         let (plan, field) = (&self.plan, &self.plan.field);
         let sum = sum(field, parts)?;
@@ -438,24 +440,25 @@ impl Core {
         Ok(())
     }
 
-    /// This trustee's part of the exponent `(N + 1 - p - q) / 2^shift`:
-    /// `(N + 1 - p_1 - q_1) / 2^shift` of the first, `(p_i + q_i) / 2^shift` of others, and its
-    /// bits.
+    /// This trustee's summand of the exponent `(N + 1 - p - q) / 2^shift`, and its number of bits.
+    /// The summand is `(N + 1 - p_1 - q_1) / 2^shift` for the first trustee and
+    /// `(p_i + q_i) / 2^shift` for the others.
     fn exponent(&self, contribution: &Contribution, n: &[u64], shift: u32) -> (Secret, u32) {
         let sum = contribution.sum();
         if self.me > 1 {
             return (shifted_down(&sum, shift), self.plan.prime_bits);
         }
         let mut whole = resized(n, n.len());
-        // N is 1 modulo 4: no carry. The sum has at most as many bits as a prime, and N twice as
-        // many.
+        // N is 1 modulo 4, so there is no carry. The sum has at most as many bits as a prime, and N
+        // twice as many.
         whole[0] += 1;
         let sum = resized(&sum, whole.len().min(sum.len()));
         sub_assign(&mut whole, &sum);
         (shifted_down(&whole, shift), self.plan.parameters.bits)
     }
 
-    /// `4^((N + 1 - p - q) / 4)` in parts, for each candidate without small factors.
+    /// This trustee's factor of `4^((N + 1 - p - q) / 4)`, for each candidate without small
+    /// factors.
     fn answers(&self) -> Vec<u8> {
         let limbs = limbs_of(self.plan.parameters.bits);
         let tested = &self.batch.tested;
@@ -470,7 +473,8 @@ impl Core {
         powers_of_two(&moduli, Exponents::Each(&exponents, bits)).public().to_be_bytes(self.plan.modulus_bytes())
     }
 
-    /// Which candidates pass: the first trustee's answer is the product of the others'.
+    /// Selects the candidates that pass: the first trustee's answer is the product of the others'
+    /// answers.
     fn judge(&mut self, answers: &[&[u8]]) -> Result<(), Suspicion> {
         let (width, limbs) = (self.plan.modulus_bytes(), limbs_of(self.plan.parameters.bits));
         let mut passed = Vec::new();
@@ -486,7 +490,7 @@ impl Core {
         Ok(())
     }
 
-    /// All candidates but the survivor.
+    /// All candidates except the survivor.
     fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
         let survivor = self.batch.passed.first().copied();
         (0..self.plan.candidates()).filter(move |&index| Some(index) != survivor)
@@ -496,7 +500,8 @@ impl Core {
         self.rejected().flat_map(|index| *self.batch.seeds[index]).collect()
     }
 
-    /// Whether every rejected candidate was what its seeds say, and no product of two primes.
+    /// Checks that every rejected candidate follows from its seeds and is not a product of two
+    /// primes.
     fn check_rejected(&self, opened: &[Vec<u8>]) -> Result<(), Suspicion> {
         let (plan, batch) = (&self.plan, &self.batch);
         let width = message_bytes(plan);
@@ -507,19 +512,19 @@ impl Core {
                 let number = trustee as usize - 1;
                 let seed = seed_from(&opened[number][at * HASH_BYTES..][..HASH_BYTES]);
                 if derive("seed hash", &[&seed[..]]) != batch.seed_hashes[number][index * HASH_BYTES..][..HASH_BYTES] {
-                    return Err(Suspicion("a seed is not the one committed to"));
+                    return Err(Suspicion("a seed does not match its commitment"));
                 }
                 let contribution = Contribution::new(plan, trustee, &seed, &batch.coin);
                 let message = contribution.message(plan, &mask(&seed, &batch.coin, trustee, self.me), self.me);
                 if message[..] != batch.received[number][index * width..][..width] {
-                    return Err(Suspicion("a share is not the one that the seed gives"));
+                    return Err(Suspicion("a share does not follow from its seed"));
                 }
                 for (sum, part) in sums.iter_mut().zip(&contribution.numbers) {
                     add_assign(sum, part);
                 }
             }
             if product(&sums[0], &sums[1])[..batch.moduli[index].len()] != batch.moduli[index] {
-                return Err(Suspicion("a product is not that of the candidates"));
+                return Err(Suspicion("a product does not match its candidates"));
             }
             if batch.tested.iter().any(|(tested, _)| *tested == index) && !batch.passed.contains(&index) {
                 for (half, sum) in halves.iter_mut().zip(sums) {
@@ -527,8 +532,8 @@ impl Core {
                 }
             }
         }
-        // By Fermat's test to the base 2: if p and q both pass it, their product passes the test to
-        // the base 4.
+        // Uses Fermat's test to base 2. If p and q both pass it, their product passes the test to
+        // base 4.
         let [p, q] = halves;
         let of_p = self.may_be_prime(&p)?;
         let both: Vec<Secret> = q.into_iter().zip(of_p).filter_map(|(q, may_be)| may_be.then_some(q)).collect();
@@ -538,7 +543,7 @@ impl Core {
         }
     }
 
-    /// Fermat's test to the base 2.
+    /// Fermat's test to base 2.
     fn may_be_prime(&self, numbers: &[Secret]) -> Result<Vec<bool>, Suspicion> {
         let engine = self.plan.parameters.engine;
         let moduli = numbers.iter().map(|number| Modulus::new(engine, number)).collect::<Result<Vec<_>, _>>();
@@ -556,7 +561,7 @@ impl Core {
         self.survivor.as_mut().ok_or(Suspicion("there is no survivor"))
     }
 
-    /// Takes what concerns the survivor out of the batch; all else is forgotten.
+    /// Moves the survivor out of the batch and discards the rest.
     fn survive(&mut self, index: usize) -> Result<(), Suspicion> {
         let plan = &self.plan;
         let mut batch = std::mem::take(&mut self.batch);
@@ -565,7 +570,7 @@ impl Core {
         add_assign(&mut sum, q.row(index));
         let n = to_be(&batch.moduli[index], plan.modulus_bytes());
         let key = PublicKey::new(&n, None, plan.parameters.policy, plan.parameters.engine);
-        let key = key.map_err(|_| Suspicion("the modulus is no public key"))?;
+        let key = key.map_err(|_| Suspicion("the modulus is not a valid public key"))?;
         let bases = bases(&key);
         if bases.len() < TESTS {
             return Err(Suspicion("too few bases have the Jacobi symbol 1"));
@@ -586,8 +591,8 @@ impl Core {
         Ok(())
     }
 
-    /// For each base `g` this trustee's part of `g^((N + 1 - p - q) / 4)`, and `g` to the power of
-    /// its share of `D (p + q)`.
+    /// For each base `g`, this trustee's factor of `g^((N + 1 - p - q) / 4)`, and `g` to the power
+    /// of its share of `D (p + q)`.
     fn tests(&self) -> Result<Vec<u8>, Suspicion> {
         let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
         let (n, bases) = (survivor.key.root(), &survivor.bases);
@@ -599,8 +604,8 @@ impl Core {
         Ok([answers, shares].iter().flat_map(|batch| batch.to_be_bytes(width)).collect())
     }
 
-    /// Boneh and Franklin's test in all rounds, and that the shares of `D (p + q)` are those of one
-    /// polynomial whose value at 0 has the test hold.
+    /// Checks all rounds of Boneh and Franklin's test. Also checks that the shares of `D (p + q)`
+    /// lie on one polynomial whose value at 0 satisfies the test.
     fn check_tests(&self, answers: &[&[u8]]) -> Result<(), Suspicion> {
         let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
         let (n, bases) = (survivor.key.root(), &survivor.bases);
@@ -616,9 +621,9 @@ impl Core {
         let others = answers[2..].iter().fold(answers[1].clone(), |product, one| n.mul(&product, one));
         let negative = n.neg(&others);
         if (0..TESTS).any(|row| answers[0].row(row) != others.row(row) && answers[0].row(row) != negative.row(row)) {
-            return Err(Suspicion("the survivor is no product of two primes"));
+            return Err(Suspicion("the survivor is not a product of two primes"));
         }
-        // prod y_i^(lambda_i) = g^(D^2 (N + 1)) for all windows of neighbouring trustees.
+        // prod y_i^(lambda_i) = g^(D^2 (N + 1)) for every window of neighbouring trustees.
         let mut whole = n.as_limbs().to_vec();
         whole[0] += 1;
         let whole = product(&whole, &[self.plan.factorial]);
@@ -638,13 +643,13 @@ impl Core {
                 }
             }
             if left.as_ref() != Some(&right) {
-                return Err(Suspicion("the shares of the survivor are not those of one polynomial"));
+                return Err(Suspicion("the shares of the survivor do not lie on one polynomial"));
             }
         }
         Ok(())
     }
 
-    /// Polynomials that share `beta_i` in the field and `D rho_i` over the integers, and masks.
+    /// Shares of `beta_i` in the field and of `D rho_i` over the integers, and masks.
     fn blinding(&mut self) -> Result<Vec<Zeroizing<Vec<u8>>>, Suspicion> {
         let mut stream = Stream::new(self.seed_of("blinding", &[]));
         let (plan, me) = (&self.plan, self.me);
@@ -658,7 +663,7 @@ impl Core {
         let mut of_rho = vec![product_in(&rho, &[plan.factorial], rho.len() + 1)];
         let (bits, limbs) = (plan.blind_coefficient_bits, limbs_of(plan.blind_coefficient_bits + 1));
         of_rho.extend((0..plan.degree).map(|_| stream.number(bits, limbs)));
-        // So that all shares of the key are positive.
+        // Makes all shares of the key positive.
         of_rho[1][bits as usize / 64] |= 1 << (bits % 64);
         let message = |to: u32| {
             let at = |number: &Secret| Batch::from_rows(field.modulus.limbs(), [&number[..]]);
@@ -680,12 +685,12 @@ impl Core {
         Ok(messages)
     }
 
-    /// The seed of what masks the results of this trustee and another.
+    /// The seed of the mask of two trustees' results.
     fn blinding_mask(&self, from: u32, to: u32) -> Seed {
         self.seed_of("blinding mask", &[from as u8, to as u8])
     }
 
-    /// This trustee's part of `Theta = D (phi beta + N rho)`: `lambda_i (F(i) B(i) + N R(i))`,
+    /// This trustee's share of `Theta = D (phi beta + N rho)`: `lambda_i (F(i) B(i) + N R(i)) / D`,
     /// masked, where `F = D (N + 1) - S` shares `D phi`.
     fn result(&mut self, received: &[Zeroizing<Vec<u8>>]) -> Result<(), Suspicion> {
         let (plan, field) = (Arc::clone(&self.plan), &self.plan.wide);
@@ -721,7 +726,7 @@ impl Core {
         Ok(())
     }
 
-    /// `s_i = t (N R(i) - Theta)` with `t = -1 / Theta mod N`, and `v_i`.
+    /// Computes `s_i = t (N R(i) - Theta)` with `t = -1 / Theta mod N`, and `v_i`.
     fn share(&mut self, parts: &[&[u8]]) -> Result<(), Suspicion> {
         let plan = Arc::clone(&self.plan);
         let theta = sum(&plan.wide, parts)?;
@@ -748,7 +753,7 @@ impl Core {
             }
             _ => Ok(survivor.key.clone()),
         };
-        let key = key.map_err(|_| Suspicion("the modulus is no public key"))?;
+        let key = key.map_err(|_| Suspicion("the modulus is not a valid public key"))?;
         let shared = Shared::new(key, parameters.needed, parameters.trustees, Origin::Distributed)
             .map_err(|_| Suspicion("the modulus has no base"))?;
         let exponent = product_in(&share, &[plan.factorial], share.len() + 1);
@@ -770,7 +775,7 @@ impl Core {
         }
         let survivor = self.survivor()?;
         (survivor.committed, survivor.shared) = (shown, Some(shared.clone()));
-        self.key = Some(Key { verification: Verification::new(shared, verification), share, proofs: None });
+        self.key = Some(Key { verification: VerificationKeys::new(shared, verification), share, proofs: None });
         Ok(())
     }
 
@@ -778,7 +783,7 @@ impl Core {
         Ok(std::mem::take(&mut self.survivor()?.committed))
     }
 
-    /// Whether the `v_i` of all trustees are those of one sharing of the key.
+    /// Checks that all trustees' `v_i` belong to one sharing of the key.
     fn check_key(&mut self, broadcasts: &[Vec<u8>]) -> Result<(), Suspicion> {
         let width = self.plan.modulus_bytes();
         let survivor = self.survivor.take().ok_or(Suspicion("there is no survivor"))?;
@@ -787,8 +792,8 @@ impl Core {
         let units = checked_units(shared.key(), "v_i", &units);
         let units = units.map_err(|_| Suspicion("a number v_i is not a unit"))?;
         let key = shared.key().clone();
-        let verification = Verification::checked(shared, units);
-        let verification = verification.map_err(|_| Suspicion("the numbers v_i are not those of one key"))?;
+        let verification = VerificationKeys::checked(shared, units);
+        let verification = verification.map_err(|_| Suspicion("the numbers v_i do not belong to one key"))?;
         let mut proofs = None;
         if let Some(numbers) = &survivor.numbers {
             let n = key.root();
@@ -803,7 +808,7 @@ impl Core {
             });
             let parts = parts.collect::<Result<Vec<_>, Suspicion>>()?;
             let found = numbers.combine(&key, &survivor.theta, &survivor.inverse, &parts);
-            proofs = Some(found.ok_or(Suspicion("the roots are not those of the numbers"))?);
+            proofs = Some(found.ok_or(Suspicion("the roots do not match the numbers"))?);
         }
         let key = self.key.take().ok_or(Suspicion("there is no key"))?;
         self.key = Some(Key { verification, proofs, ..key });
@@ -821,14 +826,14 @@ fn seed_from(bytes: &[u8]) -> Seed {
     seed
 }
 
-/// A canonical element of a field, one row.
+/// Reads a canonical element of a field, as one row.
 fn element(field: &Field, bytes: &[u8]) -> Result<Batch, Suspicion> {
     let number = from_be(bytes, field.modulus.limbs()).filter(|number| less(number, field.modulus.as_limbs()) == 1);
     let number = number.ok_or(Suspicion("a number is not below its modulus"))?;
     Ok(Batch::from_rows(number.len(), [&number[..]]))
 }
 
-/// The sums over all trustees of rows of elements.
+/// The sums of all trustees' rows of elements.
 fn sum(field: &Field, parts: &[&[u8]]) -> Result<Batch, Suspicion> {
     let read = |part: &&[u8]| {
         let rows = Batch::from_be_bytes(part, field.bytes(), field.modulus.limbs());
@@ -840,18 +845,18 @@ fn sum(field: &Field, parts: &[&[u8]]) -> Result<Batch, Suspicion> {
     Ok(sum.public())
 }
 
-/// A canonical number modulo `N` that is not 0, one row.
+/// Reads a canonical nonzero number modulo `N`, as one row.
 fn unit(n: &Modulus, bytes: &[u8], limbs: usize) -> Result<Batch, Suspicion> {
     let number = from_be(bytes, limbs).filter(|number| less(number, n.as_limbs()) == 1 && is_zero(number) == 0);
     let number = number.ok_or(Suspicion("an answer is not below the modulus"))?;
     Ok(Batch::from_rows(limbs, [&number[..]]).public())
 }
 
-/// Bases for the survivor's tests: the first numbers with the Jacobi symbol 1 that the hash of `N`
-/// gives.
+/// The bases of the survivor's tests: the first numbers with Jacobi symbol 1 in the hash sequence
+/// of `N`.
 fn bases(key: &PublicKey) -> Batch {
     let n = key.root();
-    // Half of all numbers have it. The chance that 128 of 512 have not is below 2^-100.
+    // Half of all numbers have it. The chance that fewer than 128 of 512 have it is below 2^-100.
     let numbers = hashed("biprimality", key, 4 * TESTS);
     let chosen: Vec<usize> = (0..numbers.len()).filter(|&row| jacobi(numbers.row(row), n.as_limbs()) == 1).collect();
     numbers.select(&chosen[..TESTS.min(chosen.len())])

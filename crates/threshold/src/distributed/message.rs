@@ -10,11 +10,11 @@
 //! | 1 | receiver, from 1 |
 //! | 4 | round, from 0 |
 //! | 32 | session |
-//! | 32 | hash of all that was sent to everybody in earlier rounds |
-//! | 4 | length of what is sent to everybody |
-//! | 4 | length of what is sent to this receiver |
-//! | | what is sent to everybody |
-//! | | what is sent to this receiver |
+//! | 32 | hash of all broadcasts of earlier rounds |
+//! | 4 | length of the broadcast part |
+//! | 4 | length of the part for this receiver |
+//! | | broadcast part |
+//! | | part for this receiver |
 //! | 64 | Ed25519 signature of the hash of all before |
 //!
 //! Numbers are big-endian.
@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 const MAGIC: &[u8; 5] = b"HDKG\x01";
 const SIGNATURE_BYTES: usize = 64;
-/// Where the fields of a header begin.
+/// Offsets of the fields of a header.
 const KIND: usize = 5;
 const STAGE: usize = 6;
 const SENDER: usize = 7;
@@ -35,15 +35,15 @@ const ROUND: usize = 9;
 const SESSION: usize = 13;
 const VIEW: usize = SESSION + HASH_BYTES;
 const LENGTHS: usize = VIEW + HASH_BYTES;
-/// Bytes of a header.
+/// Length of a header in bytes.
 const HEADER: usize = LENGTHS + 8;
 
-/// What a trustee signs its messages with.
+/// The key with which a trustee signs its messages.
 #[derive(Clone)]
 pub struct Identity(SigningKey);
 
 impl Identity {
-    /// A new one.
+    /// Generates an identity.
     ///
     /// # Errors
     /// If the operating system's generator fails.
@@ -51,17 +51,17 @@ impl Identity {
         Ok(Self::from_seed(&*super::stream::random_seed()?))
     }
 
-    /// The one whose private key (RFC 8032) this is.
+    /// The identity with this private key (RFC 8032).
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         Identity(SigningKey::from_bytes(seed))
     }
 
-    /// The public key, by which others verify.
+    /// The public key, with which others verify messages.
     pub fn public(&self) -> [u8; 32] {
         self.0.verifying_key().to_bytes()
     }
 
-    /// The signature of some bytes.
+    /// Signs bytes.
     pub fn sign(&self, bytes: &[u8]) -> [u8; SIGNATURE_BYTES] {
         self.0.sign(bytes).to_bytes()
     }
@@ -73,7 +73,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// What a message is for.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -82,7 +82,7 @@ pub(crate) enum Kind {
     Farewell = 2,
 }
 
-/// Where a message belongs.
+/// The place of a message in a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) session: Hash,
@@ -91,7 +91,7 @@ pub(crate) struct Place {
     pub(crate) receiver: u32,
 }
 
-/// The parts of a message that was found to be its sender's.
+/// The parts of an authenticated message.
 pub(crate) struct Message<'a> {
     pub(crate) kind: Kind,
     pub(crate) view: Hash,
@@ -122,29 +122,30 @@ pub(crate) fn unsigned(
     message
 }
 
-/// The same with its signature.
+/// Appends the signature to a message.
 pub(crate) fn signed(identity: &Identity, mut message: Zeroizing<Vec<u8>>) -> Vec<u8> {
     let signature = identity.sign(&derive("message", &[&message]));
     message.extend_from_slice(&signature);
     std::mem::take(&mut *message)
 }
 
-/// What of a signed message is signed.
+/// The signed part of a message.
 pub(crate) fn signed_part(message: &[u8]) -> &[u8] {
     &message[..message.len().saturating_sub(SIGNATURE_BYTES)]
 }
 
-/// The round of a message that [`parse`] has yet to accept.
+/// The round in a message that [`parse`] has not checked yet.
 pub(crate) fn round(message: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*message.get(ROUND..)?.first_chunk()?))
 }
 
-/// The sender that it names.
+/// The sender in a message that [`parse`] has not checked yet.
 pub(crate) fn sender(message: &[u8]) -> Option<u32> {
     message.get(SENDER).copied().map(u32::from)
 }
 
-/// The parts of a message, if it belongs to this place and the sender has signed it.
+/// The parts of a message. `None` unless it belongs to this place and has a valid signature of the
+/// sender.
 pub(crate) fn parse<'a>(message: &'a [u8], place: Place, sender: &VerifyingKey) -> Option<Message<'a>> {
     let (signed, signature) = message.split_last_chunk::<SIGNATURE_BYTES>()?;
     let header = signed.first_chunk::<HEADER>()?;
@@ -165,7 +166,7 @@ pub(crate) fn parse<'a>(message: &'a [u8], place: Place, sender: &VerifyingKey) 
     Some(Message { kind, view: *header[VIEW..].first_chunk()?, broadcast, private })
 }
 
-/// The stage that a message says.
+/// The stage in a message.
 pub(crate) fn stage(message: &[u8]) -> u8 {
     message.get(STAGE).copied().unwrap_or_default()
 }

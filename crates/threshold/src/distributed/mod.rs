@@ -1,18 +1,19 @@
-//! Keys without a dealer: trustees generate a shared key together, and nobody ever holds the whole
-//! one.
+//! Distributed key generation: trustees generate a shared key together without a dealer, and nobody
+//! ever holds the whole key.
 //!
-//! Each trustee runs a [`Trustee`], a state machine that knows no network: [`Trustee::start`] gives
-//! the first round's messages, and [`Trustee::step`] takes what the others sent and gives the next.
-//! At the end each has the same [`Verification`](crate::Verification) and a
-//! [`KeyShare`](crate::KeyShare) of its own, which sign and combine as those of a dealt key do.
+//! Each trustee runs a [`Trustee`], a state machine without network access. [`Trustee::start`]
+//! returns the messages of the first round. [`Trustee::step`] processes the messages of the others
+//! and returns those of the next round. At the end all trustees have the same
+//! [`VerificationKeys`](crate::VerificationKeys), and each has its own
+//! [`KeyShare`](crate::KeyShare). These decrypt and combine like those of a dealt key.
 //!
-//! The README in this folder has every equation and every byte; docs/explanation/threshold.md says
-//! what is achieved and what it rests on. In short: fewer than `w` trustees, whatever they do,
-//! learn nothing of the key beyond `N` and a few dozen bits of `p` and `q`, and cannot have a wrong
-//! key accepted. If one of them deviates, the run ends, the trustee is named ([`Failure`]), and
-//! nothing of the run is kept.
+//! The README in this folder specifies every equation and every byte. docs/explanation/threshold.md
+//! states the security properties and their assumptions. In short: fewer than `w` malicious
+//! trustees learn nothing about the key except `N` and a few dozen bits of `p` and `q`, and cannot
+//! make the others accept a wrong key. If a trustee deviates, the run ends, the trustee is named
+//! ([`Failure`]), and the key material of the run is discarded.
 //!
-//! [`offline`] carries the messages in files, for machines without a network.
+//! [`offline`] exchanges the messages as files, for machines without a network.
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -77,24 +78,24 @@ pub use trustee::{Finished, Progress, Step, Trustee};
 use crate::error::{Error, ErrorKind};
 use hearith_paillier::{self as paillier, Engine, KeyPolicy, MIN_SECURE_BITS, Variant, Weakness};
 
-/// Fewest trustees that generate a key together.
+/// Minimum number of trustees that generate a key together.
 pub const MIN_TRUSTEES: u32 = 3;
-/// Most trustees that generate a key together.
+/// Maximum number of trustees that generate a key together.
 pub const MAX_TRUSTEES: u32 = 9;
-/// Bits of the shortest key that trustees generate together.
+/// Length of the shortest key that trustees can generate together, in bits.
 pub const MIN_BITS: u32 = 128;
-/// Bits of the longest key that trustees generate together.
+/// Length of the longest key that trustees can generate together, in bits.
 pub const MAX_BITS: u32 = 4096;
-/// Most candidates in a batch.
+/// Maximum number of candidates in a batch.
 pub const MAX_CANDIDATES: usize = 1 << 18;
 
-/// Whether `w` of `l` trustees can share a key that they generate together: 3 to 9 trustees, at
-/// least 2 needed, and `l >= 2 w - 1`, since products of shares need so many.
+/// Whether `l` trustees can generate a key with the threshold `w`: 3 to 9 trustees, at least 2
+/// needed, and `l >= 2 w - 1`, because products of shares need `2 w - 1` trustees.
 pub fn is_threshold(needed: u32, trustees: u32) -> bool {
     (MIN_TRUSTEES..=MAX_TRUSTEES).contains(&trustees) && needed >= 2 && 2 * needed - 1 <= trustees
 }
 
-/// What the trustees agree on before they begin.
+/// The parameters that all trustees agree on before the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     pub(crate) bits: u32,
@@ -107,12 +108,12 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A key of `bits` bits (even, 128 to 4096) of which `needed` of `trustees` decrypt, of the
-    /// variant `Standard` or `Djn`. The engine is this machine's own matter.
+    /// Parameters for a key of `bits` bits (even, 128 to 4096) that `needed` of `trustees` can
+    /// decrypt with, of the variant `Standard` or `Djn`. The engine is local to this machine.
     ///
     /// # Errors
-    /// [`BadSharing`](ErrorKind::BadSharing) unless [`is_threshold`]; a length out of range or one
-    /// that the policy refuses; another variant.
+    /// [`BadSharing`](ErrorKind::BadSharing) unless [`is_threshold`], a length out of range or
+    /// rejected by the policy, or another variant.
     pub fn new(
         bits: u32,
         needed: u32,
@@ -142,7 +143,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// How many candidates are expected to be tried.
+    /// The expected number of candidates tried.
     pub fn expected_candidates(&self) -> u64 {
         self.expected() as u64
     }
@@ -151,28 +152,28 @@ impl Parameters {
         plan::expected(self.bits / 2, self.trustees)
     }
 
-    /// Bits of the key.
+    /// The length of the key in bits.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// How many trustees it takes to decrypt.
+    /// The number of trustees needed to decrypt.
     pub fn needed(&self) -> u32 {
         self.needed
     }
 
-    /// How many trustees there are.
+    /// The number of trustees.
     pub fn trustees(&self) -> u32 {
         self.trustees
     }
 
-    /// Candidates in a batch. All trustees must use the same number; a smaller one takes less
-    /// memory.
+    /// The number of candidates in a batch. All trustees must use the same number. A smaller one
+    /// needs less memory.
     pub fn candidates(&self) -> usize {
         self.candidates
     }
 
-    /// The same with so many candidates in a batch, 1 to [`MAX_CANDIDATES`].
+    /// Sets the number of candidates in a batch, from 1 to [`MAX_CANDIDATES`].
     ///
     /// # Panics
     /// If the number is out of range.
@@ -181,7 +182,7 @@ impl Parameters {
         Parameters { candidates, ..self }
     }
 
-    /// What all trustees must have in common, as bytes.
+    /// The encoding of the parameters that all trustees must have in common.
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = [self.bits, self.needed, self.trustees, self.candidates as u32];
         let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
@@ -190,8 +191,8 @@ impl Parameters {
     }
 }
 
-/// The name of a run: a hash of the parameters, of the public keys of all trustees, and of a fresh
-/// random number of each. Messages of one run mean nothing in another.
+/// The name of a run: a hash of the parameters, all trustees' public keys, and a fresh random
+/// number of each trustee. Messages of one run are invalid in another.
 pub fn session_id(parameters: &Parameters, keys: &[[u8; 32]], nonces: &[[u8; 32]]) -> [u8; 32] {
     stream::derive("session", &[&parameters.to_bytes(), &keys.concat(), &nonces.concat()])
 }

@@ -4,10 +4,10 @@ use hearith_arith::natural::word::{gcd, is_prime};
 use hearith_arith::natural::{bits_at, is_one, is_zero, less, limbs_of, sub_assign};
 use std::sync::OnceLock;
 
-/// Primes below this are tried as factors of `N`: those that every public key is tried by.
+/// Bound of the primes that are tried as factors of `N`: the same as for every public key.
 const TRIAL_BOUND: u64 = 1 << 16;
 
-/// Products of two primes each, and of each the remainders of the powers of `2^32`.
+/// Products of two primes each, with the remainders of the powers of `2^32` modulo each product.
 pub(crate) struct Trial {
     digits: usize,
     moduli: &'static [u64],
@@ -15,7 +15,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// For numbers of so many bits.
+    /// Prepares trial division of numbers of `bits` bits.
     pub(crate) fn new(bits: u32) -> Self {
         let (moduli, digits) = (products_of_primes(), 2 * limbs_of(bits));
         let mut remainders = Vec::with_capacity(digits * moduli.len());
@@ -44,7 +44,7 @@ impl Trial {
     }
 }
 
-/// Products of two neighbouring odd primes each, of all below the bound.
+/// The products of pairs of neighbouring odd primes below the bound.
 fn products_of_primes() -> &'static [u64] {
     static PRODUCTS: OnceLock<Vec<u64>> = OnceLock::new();
     PRODUCTS.get_or_init(|| {
@@ -53,8 +53,8 @@ fn products_of_primes() -> &'static [u64] {
     })
 }
 
-/// The Jacobi symbol `(a / n)` of a public `a` below an odd public `n` of as many limbs, by the
-/// binary algorithm: 0 if they have a common factor.
+/// The Jacobi symbol `(a / n)` of a public `a` below an odd public `n` with the same number of
+/// limbs, by the binary algorithm. It is 0 if they have a common factor.
 pub(crate) fn jacobi(a: &[u64], n: &[u64]) -> i32 {
     let (mut a, mut n) = (a.to_vec(), n.to_vec());
     let mut symbol = 1;

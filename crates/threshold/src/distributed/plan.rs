@@ -1,4 +1,4 @@
-//! The sizes that follow from a key's length and its number of trustees, and what is prepared once.
+//! The sizes that follow from a key's length and its number of trustees, and values computed once.
 
 use super::Parameters;
 use super::numbers::Trial;
@@ -10,17 +10,17 @@ use hearith_arith::{Engine, Factor, Modulus};
 use hearith_paillier as paillier;
 use zeroize::Zeroizing;
 
-/// Bits by which what hides a secret is longer than the secret.
+/// The number of bits by which a hiding number exceeds the secret.
 const HIDING_BITS: u32 = 128;
-/// Bits by which a number that is reduced modulo `N` is longer than it.
+/// The number of bits by which a number exceeds `N` before its reduction modulo `N`.
 pub(crate) const EXTRA_BITS: u32 = 128;
-/// Exponents `m` of which `2^m - 1` is prime: the fields that shares are computed in.
+/// Exponents `m` with `2^m - 1` prime, which give the fields that contain the shares.
 const MERSENNE: [u32; 13] = [127, 521, 607, 1279, 2203, 2281, 3217, 4253, 4423, 9689, 9941, 11213, 19937];
-/// Primes that trustees keep out of their candidates.
+/// Primes that the sieve excludes as factors of candidates.
 const SIEVE: [u64; 17] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61];
 
-/// Bits of the sum of the powers `1 + l + ... + l^(w - 1)`: by how much a share may be longer than
-/// the longest coefficient of its polynomial.
+/// Bits of the sum of powers `1 + l + ... + l^(w - 1)`: the number of bits by which a share may
+/// exceed the longest coefficient of its polynomial.
 fn power_sum_bits(needed: u32, trustees: u32) -> u32 {
     let sum: u64 = (0..needed).map(|power| u64::from(trustees).pow(power)).sum();
     word_bits(sum)
@@ -30,7 +30,7 @@ fn word_bits(word: u64) -> u32 {
     u64::BITS - word.leading_zeros()
 }
 
-/// Bits of `rho` and of the polynomials that share it.
+/// Bits of `rho`, of the coefficients of its polynomials, and of their shares.
 fn blind_bits(bits: u32, needed: u32, trustees: u32) -> (u32, u32, u32) {
     let rho = bits + HIDING_BITS + word_bits(u64::from(trustees));
     let coefficient = rho + HIDING_BITS + word_bits(factorial(trustees)) + needed - 1;
@@ -38,13 +38,13 @@ fn blind_bits(bits: u32, needed: u32, trustees: u32) -> (u32, u32, u32) {
     (rho, coefficient, coefficient + 1 + power_sum_bits(needed, trustees))
 }
 
-/// Bits of the longest share `s_i` of a key that trustees generate together.
+/// Bits of the longest share `s_i` of a jointly generated key.
 pub(crate) fn key_share_bits(bits: u32, needed: u32, trustees: u32) -> u32 {
     let (_, _, share) = blind_bits(bits, needed, trustees);
     2 * bits + share + word_bits(u64::from(trustees))
 }
 
-/// What all trustees know before they begin.
+/// Values that all trustees know before the run.
 pub(crate) struct Plan {
     pub(crate) parameters: Parameters,
     /// Bits of a prime.
@@ -65,9 +65,9 @@ pub(crate) struct Plan {
     pub(crate) blind_share_bits: u32,
     /// Bits of the longest `Theta`.
     pub(crate) result_bits: u32,
-    /// Of the products `p q`.
+    /// The field of the products `p q`.
     pub(crate) field: Field,
-    /// Of `Theta`.
+    /// The field of `Theta`.
     pub(crate) wide: Field,
 }
 
@@ -75,12 +75,14 @@ pub(crate) struct Plan {
 pub(crate) struct Field {
     pub(crate) bits: u32,
     pub(crate) modulus: Modulus,
-    /// Lagrange's coefficient at 0 of each trustee among all, divided by a power of `D`.
+    /// For each trustee, its Lagrange coefficient at 0 among all trustees, divided by a power of
+    /// `D`.
     pub(crate) lagrange: Vec<Factor>,
 }
 
 impl Field {
-    /// The least one above `2^bits`; coefficients are those of `D^divisions` times what is wanted.
+    /// The smallest supported field above `2^bits`, with the integers of [`coefficients`] divided
+    /// by `D^divisions`.
     fn new(bits: u32, trustees: u32, divisions: u32, engine: Engine) -> Result<Self, Error> {
         let too_long = || Error::from(ErrorKind::Scheme(paillier::ErrorKind::KeySizeOutOfRange { bits }));
         let bits = MERSENNE.into_iter().find(|&exponent| exponent > bits).ok_or_else(too_long)?;
@@ -103,19 +105,20 @@ impl Field {
         Ok(Field { bits, modulus, lagrange })
     }
 
-    /// Bytes of an element.
+    /// Length of an element in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bits.div_ceil(8) as usize
     }
 }
 
-/// What keeps small primes out of the candidates: each trustee has some primes `r` and holds a
-/// residue modulo `r` that is neither 0 nor 1, all others a multiple of `r`.
+/// Keeps small primes out of the candidates. Each sieve prime `r` belongs to one trustee, whose
+/// number has a residue modulo `r` that is neither 0 nor 1. The numbers of all other trustees are
+/// multiples of `r`.
 pub(crate) struct Sieve {
-    /// 4 times all primes.
+    /// 4 times all primes of the sieve.
     period: u128,
-    /// For each trustee: primes, and the number below the period that is 1 modulo the prime and 0
-    /// modulo the others and 4.
+    /// For each trustee, its primes, each with the number below the period that is 1 modulo this
+    /// prime and 0 modulo the other primes and 4.
     of_trustees: Vec<Vec<(u64, u128)>>,
     /// 3 modulo 4, 0 modulo all primes.
     three: u128,
@@ -128,7 +131,7 @@ pub(crate) struct Sieve {
 impl Sieve {
     fn new(prime_bits: u32, trustees: u32) -> Result<Self, Error> {
         let too_short = ErrorKind::Scheme(paillier::ErrorKind::KeySizeOutOfRange { bits: 2 * prime_bits });
-        // A quarter of a prime's bits at most.
+        // At most a quarter of a prime's bits.
         let fits = |product: u128| 128 - product.leading_zeros() <= prime_bits / 4;
         let (mut period, mut primes) = (4_u128, Vec::new());
         for prime in SIEVE {
@@ -140,7 +143,7 @@ impl Sieve {
         let unit = |modulus: u64| {
             let others = period / u128::from(modulus);
             let rest = (others % u128::from(modulus)) as u64;
-            // A prime, or 4, has no factor in common with the rest of the period.
+            // A prime, or 4, has no common factor with the rest of the period.
             let inverse = hearith_arith::natural::word::inverse_mod(rest, modulus).unwrap_or_default();
             others * u128::from(inverse)
         };
@@ -148,14 +151,14 @@ impl Sieve {
         for (index, &prime) in primes.iter().enumerate() {
             of_trustees[index % trustees as usize].push((prime, unit(prime)));
         }
-        // What all trustees together may reach above the base: l (period (2^u + sum of primes)) and
-        // one period, in 2^(k - 2).
+        // The maximum sum of all trustees' numbers above the base must fit in 2^(k - 2): l (period
+        // (2^u + sum of primes)) and one period.
         let primes_sum: u128 = primes.iter().map(|&prime| u128::from(prime)).sum::<u128>() + 4;
         let period_bits = 128 - period.leading_zeros();
         let spare = word_bits(u64::from(trustees)) + period_bits + 1;
         let multiple_bits = (prime_bits - 2).checked_sub(spare).filter(|&bits| 1 << bits.min(64) > primes_sum);
         let multiple_bits = multiple_bits.ok_or(too_short)?;
-        // ceil(3 2^(k - 2) / period) period, by the quotient digit by digit.
+        // period ceil(3 2^(k - 2) / period), by long division.
         let mut three_quarters = vec![0; limbs_of(prime_bits)];
         three_quarters[(prime_bits as usize - 2) / 64] = 1 << ((prime_bits - 2) % 64);
         let start = resized(&product(&three_quarters, &[3]), limbs_of(prime_bits));
@@ -163,8 +166,8 @@ impl Sieve {
         Ok(Sieve { period, of_trustees, three: unit(4) * 3, base, multiple_bits })
     }
 
-    /// A number of `limbs` limbs with the residues that a trustee's must have: `residue` draws one
-    /// below its argument, `multiple` is the random multiple of the period.
+    /// A trustee's number with the required residues, in `limbs` limbs. `residue` draws a number
+    /// below its argument, and `multiple` is the random multiple of the period.
     pub(crate) fn contribution(
         &self,
         trustee: u32,
@@ -186,7 +189,7 @@ impl Sieve {
         number
     }
 
-    /// For each trustee how many bits of every prime its residues tell it.
+    /// For each trustee, the number of bits that its residues reveal of each prime.
     #[cfg(test)]
     fn known_bits(&self) -> Vec<f64> {
         let bits = |own: &Vec<(u64, u128)>| own.iter().map(|&(prime, _)| (prime as f64).log2()).sum();
@@ -199,15 +202,15 @@ impl Sieve {
         self.period as f64
     }
 
-    /// Odd primes that are kept out.
+    /// The odd primes of the sieve.
     pub(crate) fn primes(&self) -> impl Iterator<Item = u64> {
         self.of_trustees.iter().flatten().map(|&(prime, _)| prime)
     }
 }
 
-/// The least multiple of a period that is not below a public number, in as many limbs.
+/// The smallest multiple of a period that is at least a public number, in the same number of limbs.
 fn next_multiple(number: &[u64], period: u128) -> Vec<u64> {
-    // number mod period, bit by bit from the top: the period has less than 127 bits.
+    // number mod period, bit by bit from the top: the period has fewer than 127 bits.
     let mut rest = 0_u128;
     for position in (0..64 * number.len()).rev() {
         rest = 2 * rest + u128::from(number[position / 64] >> (position % 64) & 1);
@@ -249,38 +252,38 @@ impl Plan {
         self.parameters.trustees
     }
 
-    /// Candidates in a batch.
+    /// The number of candidates in a batch.
     pub(crate) fn candidates(&self) -> usize {
         self.parameters.candidates
     }
 
-    /// Limbs of a prime.
+    /// The number of limbs of a prime.
     pub(crate) fn prime_limbs(&self) -> usize {
         limbs_of(self.prime_bits)
     }
 
-    /// Bytes of `N`.
+    /// Length of `N` in bytes.
     pub(crate) fn modulus_bytes(&self) -> usize {
         self.parameters.bits.div_ceil(8) as usize
     }
 
-    /// Bytes of a share of `D p_i`.
+    /// Length of a share of `D p_i` in bytes.
     pub(crate) fn share_bytes(&self) -> usize {
         self.share_bits.div_ceil(8) as usize
     }
 
-    /// Bytes of a share of `D rho_i`.
+    /// Length of a share of `D rho_i` in bytes.
     pub(crate) fn blind_share_bytes(&self) -> usize {
         self.blind_share_bits.div_ceil(8) as usize
     }
 
-    /// Bits of a sum of all trustees' numbers of so many bits.
+    /// Bits of the sum of one number of `bits` bits per trustee.
     pub(crate) fn sum_bits(&self, bits: u32) -> u32 {
         bits + word_bits(u64::from(self.trustees()))
     }
 }
 
-/// How many candidates are expected until one is a product of two primes:
+/// The expected number of candidates until one is a product of two primes:
 /// `(k ln 2 / (e^gamma ln B))^2` for primes of `k` bits that no prime up to `B` divides (Mertens).
 pub(crate) fn expected(prime_bits: u32, trustees: u32) -> f64 {
     let largest = Sieve::new(prime_bits, trustees).ok().and_then(|sieve| sieve.primes().max()).unwrap_or(2);
@@ -288,8 +291,8 @@ pub(crate) fn expected(prime_bits: u32, trustees: u32) -> f64 {
     density * density
 }
 
-/// The value of a polynomial, coefficients from the lowest, at a small number: in as many limbs as
-/// `out` has, which must hold it. Constant time in the coefficients.
+/// Evaluates a polynomial, with coefficients from the lowest, at a small number. `out` must have
+/// enough limbs for the value. Constant time in the coefficients.
 pub(crate) fn evaluate(out: &mut [u64], coefficients: &[Secret], at: u64) {
     out.fill(0);
     for coefficient in coefficients.iter().rev() {
@@ -302,7 +305,7 @@ pub(crate) fn evaluate(out: &mut [u64], coefficients: &[Secret], at: u64) {
     }
 }
 
-/// Whether a number has at most so many bits and is not 0. For public numbers.
+/// Whether a public number is not 0 and has at most `bits` bits.
 pub(crate) fn has_at_most(number: &[u64], bits: u32) -> bool {
     (1..=bits).contains(&bit_length(number))
 }
@@ -343,7 +346,8 @@ mod tests {
         assert_eq!(Sieve::new(1024, 5).unwrap().primes().count(), SIEVE.len());
     }
 
-    /// What docs/explanation/threshold.md says that fewer than w trustees know of each prime.
+    /// The number of bits of each prime that fewer than w trustees know, as in
+    /// docs/explanation/threshold.md.
     #[test]
     fn residues_tell_few_bits() {
         for (needed, trustees) in thresholds() {

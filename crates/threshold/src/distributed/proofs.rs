@@ -1,7 +1,8 @@
-//! Proofs that come with a key: what its owner would show, made by all trustees.
+//! The proofs about a key that its owner would make, made by all trustees together.
 //!
-//! Both are roots modulo `N` that [`hearith_proofs::roots`] and [`hearith_proofs::blum`] verify. A
-//! root is a power whose exponent the trustees share as a sum; each raises to its part.
+//! Both consist of roots modulo `N` that [`hearith_proofs::roots`] and [`hearith_proofs::blum`]
+//! verify. A root is a power whose exponent the trustees share as a sum, and each computes the
+//! power with its summand.
 
 use super::numbers::jacobi;
 use hearith_arith::natural::{Secret, add_assign, divide_exact, product};
@@ -11,11 +12,11 @@ use hearith_proofs::blum::ROUNDS;
 use hearith_proofs::roots::ROOTS;
 use hearith_proofs::{blum, hashed, roots};
 
-/// Numbers in both proofs.
+/// The number of integers in both proofs.
 pub(crate) const NUMBERS: usize = ROOTS + ROUNDS;
 
-/// Proofs about the key, as its owner would make them: that every ciphertext decrypts to one number
-/// only ([`roots`]), and that `N` has two prime factors, both 3 modulo 4 ([`blum`]).
+/// The proofs about the key that its owner would make: that every ciphertext decrypts to only one
+/// number ([`roots`]), and that `N` has two prime factors, both 3 modulo 4 ([`blum`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyProofs {
     /// `N`-th roots.
@@ -24,16 +25,16 @@ pub struct KeyProofs {
     pub square_roots: Openings,
 }
 
-/// What roots are taken of.
+/// The numbers whose roots form the proofs.
 pub(crate) struct Numbers {
-    /// For `N`-th roots.
+    /// Numbers for `N`-th roots.
     whole: Batch,
-    /// For square roots: these or their negatives are squares.
+    /// Numbers for square roots. Either the number or its negative is a square.
     halves: Batch,
 }
 
 impl Numbers {
-    /// Those of a key; none if no small number has the Jacobi symbol -1.
+    /// The numbers for a key. `None` if no small number has Jacobi symbol -1.
     pub(crate) fn of(key: &PublicKey) -> Option<Self> {
         let [mut halves, multiples, ..] = blum::candidates(key)?;
         for row in 0..ROUNDS {
@@ -44,7 +45,8 @@ impl Numbers {
         Some(Numbers { whole: hashed("roots", key, ROOTS), halves })
     }
 
-    /// A trustee's part: powers to `t D rho_i`, and to half of its part of `phi / 4`, rounded down.
+    /// A trustee's factors: powers with the exponents `t D rho_i`, and half of its summand of
+    /// `phi / 4`, rounded down.
     pub(crate) fn part(&self, key: &PublicKey, whole: (&Secret, u32), half: (&Secret, u32)) -> Vec<u8> {
         let power = |numbers: &Batch, (exponent, bits): (&Secret, u32)| {
             key.root().pow(numbers, Exponents::Shared(exponent, bits)).public().to_be_bytes(key.plaintext_bytes())
@@ -52,7 +54,7 @@ impl Numbers {
         [power(&self.whole, whole), power(&self.halves, half)].concat()
     }
 
-    /// The proofs, of the parts of all trustees, in their order; none if a part is wrong.
+    /// Combines the parts of all trustees, in order, to the proofs. `None` if a part is wrong.
     ///
     /// `f(0) = t (N R(0) - Theta)` is a multiple of `phi`, and `t Theta = N u - 1`. So
     /// `N (t R(0) - u) = -1` modulo `phi`, and `y^(u - t R(0))` is an `N`-th root of `y`. With
@@ -78,7 +80,7 @@ impl Numbers {
         let whole = opened(&n.mul(&whole, &inverses(key, &product_of(parts, 0)?)?))?;
         roots::verify(key, &whole).ok()?;
 
-        // What rounding took away is the same for all rows, at most a half for each trustee.
+        // The rounding error is the same for all rows: at most one half per trustee.
         let back = inverses(key, &self.halves)?;
         let mut half = n.mul(&parts.first()?[1], &inverses(key, &product_of(&parts[1..], 1)?)?);
         half = n.mul(&half, &self.halves);
@@ -93,7 +95,7 @@ impl Numbers {
     }
 }
 
-/// The inverses of public rows; none if one has a factor in common with `N`.
+/// The inverses of public rows. `None` if one has a common factor with `N`.
 fn inverses(key: &PublicKey, numbers: &Batch) -> Option<Batch> {
     let inverses = numbers.rows().map(|row| key.inverse_of_residue(row)).collect::<Option<Vec<_>>>()?;
     Some(Batch::from_rows(numbers.limbs(), inverses.iter().map(|row| &row[..])).public())

@@ -1,4 +1,4 @@
-//! The run as it should have been: all trustees computed again from their opened seeds.
+//! The replay of a run: recomputes all trustees from their revealed seeds.
 
 use super::core::{Core, Stage};
 use super::message::{Kind, Place, unsigned};
@@ -7,26 +7,26 @@ use super::stream::{Hash, Seed, derive};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Where a replay begins.
+/// The start of a replay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) round: u32,
     pub(crate) stage: Stage,
-    /// The batch, from 0.
+    /// The number of the batch, from 0.
     pub(crate) number: u32,
     pub(crate) view: Hash,
 }
 
-/// All trustees' messages from a round on, computed as they are asked for.
+/// All trustees' messages from a round on, computed on demand.
 pub(crate) struct Replay {
     session: Hash,
     start: Start,
     cores: Vec<Core>,
     view: Hash,
-    /// Of each round and sender the messages to all, without signatures.
+    /// For each round and sender, the messages to all trustees, without signatures.
     rounds: Vec<Vec<Vec<Zeroizing<Vec<u8>>>>>,
     is_over: bool,
-    /// Whether it ended because the trustees' own numbers had a rare property.
+    /// Whether the run ended because the trustees' own numbers had a rare property.
     has_failed: bool,
 }
 
@@ -37,8 +37,8 @@ impl Replay {
         Replay { session, start, cores, view: start.view, rounds: Vec::new(), is_over: false, has_failed: false }
     }
 
-    /// The message that a trustee should have sent another, without its signature; none for rounds
-    /// that the run would not have come to.
+    /// The message that a trustee should have sent to another one, without signature. `None` for
+    /// rounds that the run would not have reached.
     pub(crate) fn message(&mut self, round: u32, sender: u32, receiver: u32) -> Option<&[u8]> {
         let index = round.checked_sub(self.start.round)? as usize;
         while self.rounds.len() <= index && !self.is_over {
@@ -48,7 +48,8 @@ impl Replay {
         Some(&sent.get(receiver as usize - 1)?[..])
     }
 
-    /// Whether the run fails though all follow the protocol, so that messages of this round say so.
+    /// Whether the run fails although all follow the protocol, so that messages of this round
+    /// report it.
     pub(crate) fn fails_before(&mut self, round: u32) -> bool {
         while self.start.round + self.rounds.len() as u32 <= round && !self.is_over {
             self.advance();
@@ -81,7 +82,7 @@ impl Replay {
     }
 }
 
-/// The hash of all that was sent to everybody, after a round more.
+/// The hash of all broadcasts, extended by one round.
 pub(crate) fn next_view(view: &Hash, broadcasts: &[Vec<u8>]) -> Hash {
     let parts: Vec<&[u8]> = std::iter::once(&view[..]).chain(broadcasts.iter().map(|one| &one[..])).collect();
     derive("view", &parts)

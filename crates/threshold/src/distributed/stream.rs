@@ -1,17 +1,17 @@
-//! Random numbers that follow from a seed, so that whoever is shown the seed computes them again.
+//! Random numbers derived from a seed, so anyone with the revealed seed can recompute them.
 
 use hearith_arith::natural::{Secret, clear_bits_from, from_be};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// Bytes of a hash, a seed or a nonce.
+/// Length of a hash, a seed or a nonce, in bytes.
 pub(crate) const HASH_BYTES: usize = 32;
 /// A public hash.
 pub(crate) type Hash = [u8; HASH_BYTES];
-/// What secrets follow from; wiped when dropped.
+/// The seed of secrets. It is wiped when dropped.
 pub(crate) type Seed = Zeroizing<Hash>;
 
-/// SHA-256 of parts, each after its length in eight big-endian bytes; the first part is
+/// SHA-256 of parts, each preceded by its length in eight big-endian bytes. The first part is
 /// `hearith-distributed 1 ` and the label.
 pub(crate) fn derive(label: &str, parts: &[&[u8]]) -> Hash {
     let mut hash = Sha256::new();
@@ -27,19 +27,19 @@ pub(crate) fn derive(label: &str, parts: &[&[u8]]) -> Hash {
 
 const PREFIX: &str = "hearith-distributed 1 ";
 
-/// The same where what is hashed is secret.
+/// As [`derive()`], with a secret result.
 pub(crate) fn derive_seed(label: &str, parts: &[&[u8]]) -> Seed {
     Zeroizing::new(derive(label, parts))
 }
 
-/// A new seed from the operating system's generator.
+/// A new seed from the operating system's random generator.
 pub(crate) fn random_seed() -> Result<Seed, getrandom::Error> {
     let mut seed = Seed::default();
     getrandom::fill(&mut *seed)?;
     Ok(seed)
 }
 
-/// The bytes `SHA-256(seed, 0) SHA-256(seed, 1) ...` with counters of eight big-endian bytes.
+/// The byte stream `SHA-256(seed, 0) SHA-256(seed, 1) ...` with counters of eight big-endian bytes.
 pub(crate) struct Stream {
     seed: Seed,
     counter: u64,
@@ -78,18 +78,18 @@ impl Stream {
         u64::from_be_bytes(*bytes)
     }
 
-    /// A number below `bound`, uniform but for `bound / 2^64`: the next word times the bound,
-    /// without its low half. Constant time, which a remainder would not be.
+    /// A number below `bound`, uniform up to a bias of `bound / 2^64`: the high half of the next
+    /// word times the bound. Unlike a remainder, this is constant time.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number below `2^bits`, in `limbs` limbs: the next bytes, big-endian, without the bits
-    /// above.
+    /// A number below `2^bits` in `limbs` limbs: the next bytes, big-endian, with excess bits
+    /// cleared.
     pub(crate) fn number(&mut self, bits: u32, limbs: usize) -> Secret {
         let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8) as usize]);
         self.fill(&mut bytes);
-        // Limbs are as many as the bits take, or more.
+        // There are enough limbs for the bits.
         let mut number = from_be(&bytes, limbs).unwrap_or_else(|| Zeroizing::new(vec![0; limbs]));
         clear_bits_from(&mut number, bits);
         number

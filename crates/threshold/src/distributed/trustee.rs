@@ -1,4 +1,5 @@
-//! A trustee: the protocol's rounds, signed, confirmed, and accounted for if they fail.
+//! A trustee: runs the protocol with signed messages, and finds the trustee at fault if a run
+//! fails.
 
 use super::core::{Body, Core, Key, Stage};
 use super::failure::{Failure, Reason};
@@ -9,68 +10,69 @@ use super::replay::{Replay, Start, next_view};
 use super::stream::{HASH_BYTES, Hash, Seed, derive, random_seed};
 use super::{Parameters, is_threshold};
 use crate::error::{Error, ErrorKind};
-use crate::key::{KeyShare, Verification};
+use crate::key::{KeyShare, VerificationKeys};
 use ed25519_dalek::VerifyingKey;
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Rounds within which trustees open their seeds after a failure: one after the first that says so,
-/// one until all others have said so too, and one if a trustee was told a round earlier than
-/// others.
+/// Rounds in which trustees reveal their seeds after a failure: one after the first report, one
+/// until all others have reported it too, and one in case a trustee learned of it a round earlier
+/// than others.
 const OPENING_ROUNDS: u32 = 3;
-/// Rounds until who is to blame is decided: two more, for seeds that only some were shown, and for
-/// what these find with them.
+/// Rounds until the trustee at fault is determined: two more, for seeds that only some trustees
+/// received and for the verdicts that these allow.
 pub(crate) const BLAME_ROUNDS: u32 = OPENING_ROUNDS + 2;
 
-/// What follows from a round.
+/// The result of a round.
 pub enum Step {
-    /// Messages for the next round, one for each trustee in their order; this one's own is empty.
+    /// The messages of the next round, one for each trustee in order. This trustee's own message is
+    /// empty.
     Send(Vec<Vec<u8>>),
-    /// The key is there: all trustees have confirmed it.
+    /// The key is complete: all trustees have confirmed it.
     Finished(Box<Finished>),
-    /// There is no key. The messages, which may be empty, tell the others.
+    /// The run failed. The messages, which may be empty, inform the others.
     Failed {
-        /// Who is to blame.
+        /// The failure.
         failure: Failure,
         /// The last messages.
         farewell: Vec<Vec<u8>>,
     },
 }
 
-/// What a trustee has at the end.
+/// The result of a trustee.
 pub struct Finished {
-    /// What shares are verified by, the same for all.
-    pub verification: Verification,
+    /// The keys that verify shares, the same for all trustees.
+    pub verification: VerificationKeys,
     /// This trustee's share of the key.
     pub share: KeyShare,
-    /// Proofs about a DJN key, the same for all.
+    /// The proofs about a DJN key, the same for all trustees.
     pub proofs: Option<KeyProofs>,
-    /// The hash of all that was sent to everybody, the same for all.
+    /// The hash of all broadcasts, the same for all trustees.
     pub transcript: [u8; 32],
-    /// How many candidates were tried.
+    /// The number of candidates tried.
     pub candidates: u64,
-    /// How many rounds it took.
+    /// The number of rounds.
     pub rounds: u32,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Candidates that were tried in earlier batches.
+    /// The number of candidates tried in earlier batches.
     pub tried: u64,
-    /// Candidates that are expected to be tried, all together.
+    /// The expected total number of candidates.
     pub expected: u64,
-    /// Whether a candidate has been found, and the key is being made from it.
+    /// Whether a candidate was found from which the key is being made.
     pub has_found: bool,
-    /// Whether the run has failed, and the trustees find out who is to blame.
+    /// Whether the run has failed and the trustees are determining who is at fault.
     pub has_failed: bool,
-    /// The round, from 0.
+    /// The current round, from 0.
     pub round: u32,
 }
 
-/// One trustee's side of a run. `Debug` shows its number and nothing else; all secrets are wiped
-/// when it is dropped.
+/// One trustee's side of a run. `Debug` shows only its number and the number of trustees. All
+/// secrets are wiped when it is dropped.
 pub struct Trustee {
     me: u32,
     session: Hash,
@@ -81,8 +83,8 @@ pub struct Trustee {
     round: u32,
     view: Hash,
     own: Option<Body>,
-    /// Where the present batch began, after the one before: another trustee may not be in the
-    /// present one yet.
+    /// The starts of the previous and the current batch. Another trustee may not have reached the
+    /// current batch yet.
     starts: Vec<Start>,
     /// Messages received since the first of the starts, by round and sender.
     log: Vec<Vec<Zeroizing<Vec<u8>>>>,
@@ -90,35 +92,36 @@ pub struct Trustee {
     blame: Option<Blame>,
 }
 
-/// An accused trustee, and the message that it signed and should not have.
+/// An accused trustee, and the invalid message that it signed.
 type Evidence = (u32, Vec<u8>);
 
-/// What is known after a run has failed.
+/// The findings after a run has failed.
 struct Blame {
     masters: Vec<Option<Seed>>,
-    /// Who has opened its seed to this trustee itself, in time.
+    /// Which trustees have revealed their seed to this trustee in time.
     has_opened: Vec<bool>,
-    /// Of each trustee, once it has replayed the run, whom it accuses, if anybody.
+    /// For each trustee that has replayed the run, the trustee it accuses, if any.
     verdicts: Vec<Option<Option<Evidence>>>,
-    /// Of each trustee the first round that is known in which it said that the run has failed.
+    /// For each trustee, the first known round in which it reported the failure.
     alarms: Vec<Option<u32>>,
-    /// The message that told this trustee; empty if it found out itself.
+    /// The message that reported the failure to this trustee. Empty if it found the failure itself.
     cause: Vec<u8>,
-    /// Of each trustee with whom it lost contact, if it said so.
+    /// For each trustee, the trustee with which it reports to have lost contact.
     reports: Vec<Option<u32>>,
-    /// One for each of the starts, once all seeds are known.
+    /// One replay for each of the starts, once all seeds are known.
     replays: Vec<Replay>,
     equivocator: Option<u32>,
     steps: u32,
 }
 
 impl Trustee {
-    /// A trustee, from 1, who knows the public keys of all, with a random seed.
+    /// Creates trustee `me`, from 1, with a random seed. `keys` are the public keys of all
+    /// trustees.
     ///
     /// # Errors
-    /// [`NoSuchTrustee`](ErrorKind::NoSuchTrustee), [`BadSharing`](ErrorKind::BadSharing) if there
-    /// are not as many keys as trustees or a key is none, a length that is out of range, or if the
-    /// random generator fails.
+    /// [`NoSuchTrustee`](ErrorKind::NoSuchTrustee), [`BadSharing`](ErrorKind::BadSharing) for a
+    /// wrong number of keys or an invalid key, a length out of range, or a failure of the random
+    /// generator.
     pub fn new(
         parameters: Parameters,
         me: u32,
@@ -129,11 +132,11 @@ impl Trustee {
         Self::with_seed(parameters, me, identity, keys, session, &*random_seed()?)
     }
 
-    /// The same with a seed, from which all that the trustee does follows: for test vectors. Who
-    /// knows `w` trustees' seeds knows the key.
+    /// As [`Trustee::new`] with a given seed, which determines everything the trustee does, for
+    /// test vectors. The seeds of `w` trustees reveal the key.
     ///
     /// # Errors
-    /// As [`Trustee::new`].
+    /// The errors of [`Trustee::new`].
     pub fn with_seed(
         parameters: Parameters,
         me: u32,
@@ -175,7 +178,7 @@ impl Trustee {
         self.me
     }
 
-    /// How far the run is.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         Progress {
             tried: u64::from(self.core.number()) * self.plan.candidates() as u64,
@@ -186,17 +189,18 @@ impl Trustee {
         }
     }
 
-    /// The first round's messages, one for each trustee in their order; this one's own is empty.
+    /// The messages of the first round, one for each trustee in order. This trustee's own message
+    /// is empty.
     pub fn start(&mut self) -> Vec<Vec<u8>> {
         match self.next_messages() {
             Step::Send(messages) => messages,
-            // The first round's message is a hash.
+            // The message of the first round is a hash, which cannot fail.
             _ => Vec::new(),
         }
     }
 
-    /// Takes the messages of a round, of each trustee in their order (this one's own is not looked
-    /// at), `None` where none came in time.
+    /// Processes the messages of a round, one from each trustee in order (this trustee's own is
+    /// ignored). `None` stands for a message that did not arrive in time.
     pub fn step(&mut self, received: &[Option<Vec<u8>>]) -> Step {
         match self.blame {
             Some(_) => self.step_of_blame(received),
@@ -238,14 +242,14 @@ impl Trustee {
             match self.core.stage() {
                 // Nothing can have failed yet.
                 Stage::Hello => return self.stop(*trustee, Reason::Foreign),
-                // Others may have the key by now: nothing that would give it away is opened.
+                // Others may have the key by now, so nothing may be revealed that would leak it.
                 Stage::Done => return self.stop(*trustee, Reason::Withdrew),
                 _ => {}
             }
             self.blame = Some(self.new_blame(bytes.to_vec()));
             return self.step_of_blame(received);
         }
-        // Its own messages do not come by the network.
+        // Its own messages do not arrive over the network.
         let mut own = self.own.take();
         let mut broadcasts: Vec<Vec<u8>> = vec![Vec::new(); self.peers.len()];
         let mut private: Vec<Zeroizing<Vec<u8>>> = vec![Zeroizing::default(); self.peers.len()];
@@ -271,7 +275,7 @@ impl Trustee {
         }
         self.log.push(log);
         match (stage, strange) {
-            // Nobody has said by what it can be held to account.
+            // No trustee has sent a commitment yet that it could be held to.
             (Stage::Hello, Some(trustee)) => return self.stop(trustee, Reason::Foreign),
             (Stage::Done, Some(trustee)) => return self.stop(trustee, Reason::Withdrew),
             (_, Some(_)) => return self.begin_blame(self.round + 1),
@@ -291,8 +295,9 @@ impl Trustee {
         self.next_messages()
     }
 
-    /// Everybody has agreed by now to all that was in earlier batches: their messages go, but for
-    /// those of the last, to which others may not have agreed yet.
+    /// Starts a batch. All trustees have agreed to the earlier batches by now, so their messages
+    /// are dropped. Those of the previous batch are kept, since others may not have agreed to it
+    /// yet.
     fn begin_batch(&mut self) {
         let start = Start { round: self.round, stage: Stage::Seeds, number: self.core.number(), view: self.view };
         if let [old, kept] = self.starts[..] {
@@ -302,7 +307,7 @@ impl Trustee {
         self.starts.push(start);
     }
 
-    /// What a farewell says.
+    /// The failure that a farewell reports.
     fn reported(&self, by: u32, content: &[u8]) -> Option<Failure> {
         let [about] = content else { return None };
         let about = u32::from(*about);
@@ -339,7 +344,7 @@ impl Trustee {
         }
     }
 
-    /// Ends the run for what cannot be shown to others.
+    /// Ends the run for a reason that cannot be proved to others.
     fn stop(&mut self, trustee: u32, reason: Reason) -> Step {
         self.round += 1;
         let farewell = self.broadcast(Kind::Farewell, &[trustee as u8]);
@@ -373,7 +378,7 @@ impl Trustee {
         }
     }
 
-    /// Opens this trustee's seed, from a round on, and waits for the others'.
+    /// Reveals this trustee's seed, from a round on, and waits for those of the others.
     fn begin_blame(&mut self, round: u32) -> Step {
         self.round = round;
         let mut blame = self.new_blame(Vec::new());
@@ -382,8 +387,8 @@ impl Trustee {
         Step::Send(messages)
     }
 
-    /// The seeds that are known, of all trustees; the first messages of all others; the message
-    /// that told this trustee; and the verdict, once there is one.
+    /// Messages with all known seeds, the first messages of all others, the message that reported
+    /// the failure to this trustee, and the verdict once there is one.
     fn blame_messages(&self, blame: &mut Blame) -> Vec<Vec<u8>> {
         let mine = self.me as usize - 1;
         blame.alarms[mine].get_or_insert(self.round);
@@ -429,7 +434,7 @@ impl Trustee {
         if blame.verdicts[mine].is_none() && blame.masters.iter().all(Option::is_some) {
             blame.verdicts[mine] = Some(self.own_verdict(&mut blame));
         }
-        // Others may need what is known here, even of those who have decided.
+        // Others may need this trustee's information, even about trustees that have decided.
         let messages = self.blame_messages(&mut blame);
         if blame.steps >= BLAME_ROUNDS || blame.verdicts.iter().all(Option::is_some) {
             return Step::Failed { failure: self.judge(&mut blame), farewell: messages };
@@ -461,7 +466,7 @@ impl Trustee {
             shown.push(message);
             rest = more;
         }
-        // Did somebody tell this trustee another seed's hash than the sender?
+        // Did somebody send this trustee a different seed hash than the sender?
         for about in self.others().filter(|&about| about != trustee) {
             let place = Place { session: self.session, round: 0, sender: about, receiver: trustee };
             let theirs = parse(shown[about as usize - 1], place, self.key(about));
@@ -477,7 +482,7 @@ impl Trustee {
         };
     }
 
-    /// The message that told another trustee of the failure.
+    /// Notes the message that reported the failure to another trustee.
     fn take_cause(&self, blame: &mut Blame, receiver: u32, cause: &[u8]) {
         let (Some(round), Some(sender)) = (round(cause), sender(cause)) else { return };
         if !(1..=self.plan.trustees()).contains(&sender) || sender == receiver {
@@ -496,8 +501,7 @@ impl Trustee {
         Some(parse(self.hellos.get(trustee as usize - 1)?, place, self.key(trustee))?.broadcast)
     }
 
-    /// The first message received in the present batch that should not have been: nobody has agreed
-    /// to that batch yet.
+    /// The first invalid message received in the current batch, to which nobody has agreed yet.
     fn own_verdict(&self, blame: &mut Blame) -> Option<Evidence> {
         let masters: Vec<Seed> = blame.masters.iter().flatten().cloned().collect();
         let replay = |&start: &Start| Replay::new(&self.plan, self.session, start, masters.clone());
@@ -515,7 +519,7 @@ impl Trustee {
         None
     }
 
-    /// Who is to blame: whoever sent the first message that should not have been, of all that were
+    /// Determines the trustee at fault: the sender of the first invalid message among all that were
     /// shown.
     fn judge(&self, blame: &mut Blame) -> Failure {
         let named = |trustees: Vec<u32>, reason| Failure { trustees, reason };
@@ -554,8 +558,9 @@ impl Trustee {
         if !slanderers.is_empty() {
             return named(slanderers, Reason::Slandered);
         }
-        // Whoever was told shows by whom, and that was a round earlier. So those who were first say
-        // that they found something, which can only be what all find.
+        // A trustee that was told shows the message, which is from a round earlier. So the first to
+        // report claim to have found a contradiction themselves, which all trustees would have to
+        // find.
         let first = blame.alarms.iter().flatten().min().copied().unwrap_or_default();
         let replay = replay_of(&mut blame.replays, &self.starts, first.saturating_sub(1));
         if replay.is_none_or(|replay| replay.fails_before(first)) {

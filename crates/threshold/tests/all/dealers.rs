@@ -1,12 +1,12 @@
-//! Dealers that are not honest: whatever they publish, it is refused, or decrypts to the truth. All
-//! numbers are computed by GMP.
+//! Dishonest dealers: their output is rejected or still decrypts correctly. GMP computes all
+//! numbers.
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{Error, ErrorKind, Origin, Verification};
+use hearith_threshold::{Error, ErrorKind, Origin, VerificationKeys};
 use rug::{Integer, integer::Order, rand::RandState};
 use sha2::{Digest, Sha256};
 
-/// A key, and what a dealer knows of it.
+/// A key, and a dealer's knowledge of it.
 struct Dealer {
     private: PrivateKey,
     n: Integer,
@@ -30,13 +30,13 @@ impl Dealer {
         Dealer { private, n, squared, order, modulus, v }
     }
 
-    /// The `d` of an honest dealer, times a factor: 0 modulo `p' q'`, and the factor modulo `n`.
+    /// An honest dealer's `d` times a factor: 0 modulo `p' q'`, and the factor modulo `n`.
     fn exponent(&self, factor: u32) -> Integer {
         let inverse = Integer::from(self.order.invert_ref(&self.n).unwrap());
         (Integer::from(&self.order * &inverse) * factor) % &self.modulus
     }
 
-    /// `D s_i` on a random polynomial with this value at 0.
+    /// `D s_i` for a random polynomial with this value at 0.
     fn exponents(&self, value: &Integer, needed: u32, trustees: u32) -> Vec<Integer> {
         let mut random = RandState::new();
         let more = (1..needed).map(|_| Integer::from(self.modulus.random_below_ref(&mut random)));
@@ -51,21 +51,21 @@ impl Dealer {
         [vec![0; self.private.public().ciphertext_bytes() - digits.len()], digits].concat()
     }
 
-    fn read(&self, needed: u32, v: &Integer, v_i: &[Integer]) -> Result<Verification, Error> {
+    fn read(&self, needed: u32, v: &Integer, v_i: &[Integer]) -> Result<VerificationKeys, Error> {
         let v_i: Vec<Vec<u8>> = v_i.iter().map(|one| self.wide(one)).collect();
-        Verification::from_be(self.private.public().clone(), needed, &self.wide(v), &v_i, Origin::Dealt)
+        VerificationKeys::from_be(self.private.public().clone(), needed, &self.wide(v), &v_i, Origin::Dealt)
     }
 
     fn powers(&self, exponents: &[Integer]) -> Vec<Integer> {
         exponents.iter().map(|one| Integer::from(self.v.pow_mod_ref(one, &self.squared).unwrap())).collect()
     }
 
-    fn deal(&self, value: &Integer, needed: u32, trustees: u32) -> Result<Verification, Error> {
+    fn deal(&self, value: &Integer, needed: u32, trustees: u32) -> Result<VerificationKeys, Error> {
         self.read(needed, &self.v, &self.powers(&self.exponents(value, needed, trustees)))
     }
 }
 
-/// `H(n)`, as docs/explanation/threshold.md has it.
+/// `H(n)`, as in docs/explanation/threshold.md.
 fn hashed(n: &Integer) -> Integer {
     let n_be = n.to_digits::<u8>(Order::Msf);
     let bytes = (0..).flat_map(|block: u32| {
@@ -85,7 +85,7 @@ const SHARINGS: [(u32, u32); 8] = [(1, 1), (1, 3), (2, 2), (2, 3), (3, 5), (5, 5
 
 #[test]
 fn honest_dealings_pass() {
-    // Of lengths that are no whole limbs too.
+    // Also for lengths that are not a multiple of a limb.
     for bits in [66, 130, 256] {
         let dealer = Dealer::new(bits);
         for (needed, trustees) in SHARINGS {
@@ -101,11 +101,11 @@ fn a_polynomial_of_another_value_is_refused() {
     let halves: Vec<Integer> = dealer.private.primes().map(|prime| Integer::from_digits(prime, Order::Lsf) >> 1).into();
     for (needed, trustees) in SHARINGS {
         let refused = ErrorKind::NotDealt { first: 1, last: needed };
-        // Results times 2, times nothing, and of another sign.
+        // Results multiplied by 2, by 0, and by -1.
         for factor in [dealer.exponent(2), dealer.exponent(0), dealer.modulus.clone() - &honest] {
             assert_eq!(kind(dealer.deal(&factor, needed, trustees)), refused);
         }
-        // 1 modulo n and no multiple of the order, or of one half of it alone.
+        // 1 modulo n, but not a multiple of the order, or only of one half of it.
         for more in [Integer::from(1), halves[0].clone(), halves[1].clone()] {
             let value = (Integer::from(&dealer.n * &more) + &honest) % &dealer.modulus;
             assert_eq!(kind(dealer.deal(&value, needed, trustees)), refused);
@@ -119,8 +119,8 @@ fn each_single_share_off_the_polynomial_is_refused() {
     for (needed, trustees) in SHARINGS {
         let exponents = dealer.exponents(&dealer.exponent(1), needed, trustees);
         for at in 0..trustees as usize {
-            // By 1, by a number that shows in the plaintexts alone, and by one that shows in the
-            // rest alone.
+            // By 1, by a number that only changes the plaintext part, and by one that only changes
+            // the rest.
             for more in [Integer::from(1), dealer.order.clone(), dealer.n.clone()] {
                 let mut exponents = exponents.clone();
                 exponents[at] += more;
@@ -128,7 +128,7 @@ fn each_single_share_off_the_polynomial_is_refused() {
                 let ErrorKind::NotDealt { first, last } = found else { panic!("{found:?}") };
                 assert!((first..=last).contains(&(at as u32 + 1)), "{first} to {last}, {at}");
             }
-            // A square root of 1 changes nothing that is compared.
+            // A square root of 1 does not change what is compared.
             let mut v_i = dealer.powers(&exponents);
             v_i[at] = Integer::from(&dealer.squared - &v_i[at]);
             dealer.read(needed, &dealer.v, &v_i).unwrap();
@@ -140,7 +140,7 @@ fn each_single_share_off_the_polynomial_is_refused() {
 fn nobody_chooses_the_base() {
     let dealer = Dealer::new(256);
     let exponents = dealer.exponents(&dealer.exponent(1), 2, 3);
-    // Another square, an n-th power, whose shares prove nothing of the plaintext, and 1.
+    // Another square, an n-th power, whose shares prove nothing about the plaintext, and 1.
     let other = Integer::from(&dealer.v * &dealer.v) % &dealer.squared;
     let residue = Integer::from(other.pow_mod_ref(&dealer.n, &dealer.squared).unwrap());
     for v in [other, residue, Integer::from(1)] {
@@ -154,7 +154,7 @@ fn nobody_chooses_the_base() {
     // The same in a file.
     let good = dealer.deal(&dealer.exponent(1), 2, 3).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&good.to_json()).unwrap();
-    let text = |text: &str| Verification::from_json(text, KeyPolicy::AllowInsecure, Engine::best());
+    let text = |text: &str| VerificationKeys::from_json(text, KeyPolicy::AllowInsecure, Engine::best());
     text(&json.to_string()).unwrap();
     let one = "A".repeat(84) + "AQ";
     for v_i in 0..3 {
@@ -165,12 +165,12 @@ fn nobody_chooses_the_base() {
     assert_eq!(kind(text(&json.to_string())), ErrorKind::OtherBase);
 }
 
-/// A file that was dealt when the dealer still chose `v`.
+/// A file from a version whose dealer chose `v`.
 #[test]
 fn files_of_before_are_refused_by_name() {
     let lines: Vec<&str> = include_str!("../vectors_chosen_base.txt").lines().collect();
     let text = lines[0].strip_prefix("verification ").unwrap();
-    let found = Verification::from_json(text, KeyPolicy::AllowInsecure, Engine::best());
+    let found = VerificationKeys::from_json(text, KeyPolicy::AllowInsecure, Engine::best());
     assert!(kind(found).to_string().contains("share a new key"));
     let share = lines[1].splitn(3, ' ').last().unwrap();
     let found = hearith_threshold::KeyShare::from_json(share, KeyPolicy::AllowInsecure, Engine::best());

@@ -1,5 +1,5 @@
-//! Trustees generate keys together, in one process: honest ones get a key that decrypts; one who
-//! deviates is named by all others, and nobody gets a key.
+//! Trustees generate keys together in one process. Honest trustees get a key that decrypts. If one
+//! deviates, all others name it, and nobody gets a key.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -7,13 +7,13 @@ use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::distributed::{
     Failure, Finished, Identity, KeyProofs, Parameters, Reason, Step, Trustee, is_threshold, session_id,
 };
-use hearith_threshold::{Contexts, ErrorKind, KeyShare, Origin, Shares, Verification, deal};
+use hearith_threshold::{Contexts, ErrorKind, KeyShare, Origin, Shares, VerificationKeys, deal};
 use rug::{Integer, integer::IsPrime, integer::Order};
 use sha2::{Digest, Sha256};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-// Where the parts of a message begin (crates/threshold/src/distributed/README.md).
+// Offsets of the parts of a message (crates/threshold/src/distributed/README.md).
 const KIND: usize = 5;
 const STAGE: usize = 6;
 const VIEW: Range<usize> = 45..77;
@@ -25,7 +25,7 @@ const HASH: usize = 32;
 const BLAME: u8 = 1;
 const FAREWELL: u8 = 2;
 
-// The stages that tests name.
+// The stages used in tests.
 const HELLO: u8 = 0;
 const SEEDS: u8 = 1;
 const COIN: u8 = 2;
@@ -50,7 +50,7 @@ pub(super) fn derive(label: &str, parts: &[&[u8]]) -> [u8; HASH] {
     parts.fold(Sha256::new(), update).finalize().into()
 }
 
-/// What a message holds for everybody and for its receiver.
+/// The broadcast and private parts of a message.
 fn body(message: &[u8]) -> Range<usize> {
     BROADCAST..message.len() - SIGNATURE
 }
@@ -62,7 +62,7 @@ struct Run {
     seed: u8,
 }
 
-/// A message on its way, which a test may change.
+/// A message in transit, which a test may change.
 struct Passing<'a> {
     stage: u8,
     round: u32,
@@ -80,7 +80,7 @@ impl Passing<'_> {
         message[signed..].copy_from_slice(&signature);
     }
 
-    /// Changes a byte of the body, and signs that.
+    /// Changes a byte of the body and signs the message again.
     fn change(&mut self, run: &Run, at: usize) {
         if let Some(message) = self.message.as_mut() {
             let at = body(message).start + at;
@@ -95,7 +95,7 @@ impl Passing<'_> {
         self.message.as_ref().map_or(0, |message| message[KIND])
     }
 
-    /// A message of another kind to everybody, instead of this one.
+    /// Replaces this message by a broadcast of another kind.
     fn say(&mut self, run: &Run, kind: u8, content: &[u8]) {
         if let Some(message) = self.message.as_mut() {
             message.truncate(BROADCAST);
@@ -138,7 +138,7 @@ impl Run {
         Trustee::with_seed(self.parameters.clone(), number, identity, &keys, session, &seed).unwrap()
     }
 
-    /// What comes of it for each trustee, if messages are changed on their way.
+    /// The outcome for each trustee if messages are changed in transit.
     fn with(&self, mut change: impl FnMut(Passing<'_>)) -> Vec<Outcome> {
         let trustees = self.parameters.trustees();
         let mut running: Vec<Trustee> = (1..=trustees).map(|number| self.trustee(number)).collect();
@@ -212,7 +212,7 @@ impl Record {
     }
 }
 
-/// Checks that all trustees but one name that one for having deviated, and that nobody has a key.
+/// Checks that all other trustees name `cheat` for deviating, and that nobody has a key.
 fn deviated(outcomes: &[Outcome], cheat: u32, what: &str) {
     for (number, outcome) in (1..).zip(outcomes) {
         let Outcome::Failed(failure) = outcome else { panic!("{what}: trustee {number} has a key") };
@@ -223,7 +223,7 @@ fn deviated(outcomes: &[Outcome], cheat: u32, what: &str) {
     }
 }
 
-/// All choices of so many of the numbers from 1.
+/// All subsets of this size of the numbers from 1.
 fn choices(needed: u32, trustees: u32) -> Vec<Vec<u32>> {
     let of = |set: u32| (1..=trustees).filter(|i| set >> (i - 1) & 1 == 1).collect::<Vec<u32>>();
     (0..1 << trustees).map(of).filter(|set| set.len() == needed as usize).collect()
@@ -248,7 +248,7 @@ fn every_choice_of_trustees_decrypts() {
             finished.iter().all(|one| one.verification == *verification && one.transcript == finished[0].transcript)
         );
 
-        // Proofs as the owner of a key makes them.
+        // Proofs like those that a key's owner makes.
         assert!(finished.iter().all(|one| one.proofs == finished[0].proofs));
         assert_eq!(finished[0].proofs.is_some(), variant == Variant::Djn);
         if let Some(KeyProofs { roots, square_roots }) = &finished[0].proofs {
@@ -256,8 +256,8 @@ fn every_choice_of_trustees_decrypts() {
             hearith_proofs::blum::verify(key, square_roots).unwrap();
         }
 
-        // Files are read back, and what is read decrypts.
-        let read = Verification::from_json(&verification.to_json(), KeyPolicy::AllowInsecure, engine).unwrap();
+        // Files are read back, and the result decrypts.
+        let read = VerificationKeys::from_json(&verification.to_json(), KeyPolicy::AllowInsecure, engine).unwrap();
         assert_eq!(&read, verification);
         let numbers = [0, 1, -1, 5650, i128::from(i32::MIN)];
         let ciphertexts = key.encrypt(&encode_signed(key, &numbers).unwrap()).unwrap();
@@ -283,8 +283,8 @@ fn every_choice_of_trustees_decrypts() {
     }
 }
 
-/// The factors, from the shares of all: `p` and `q` are primes of half the bits, 3 modulo 4, and no
-/// small prime divides `p - 1` or `q - 1` but 2.
+/// The factors, computed from all shares: `p` and `q` are primes of half the bits, 3 modulo 4, and
+/// `p - 1` and `q - 1` have no small prime factor except 2.
 #[test]
 fn the_primes_are_what_they_should_be() {
     for seed in 0..6 {
@@ -303,11 +303,12 @@ fn the_primes_are_what_they_should_be() {
     }
 }
 
-/// The factors of a run's modulus: `N + 1 - p - q` follows from the exponent that the shares of two
-/// trustees give, a multiple of it.
+/// The factors of a run's modulus. The shares of two trustees give a multiple of the group's order,
+/// which yields the factors.
 fn factors(run: &Run, n: &Integer) -> [Integer; 2] {
     let shares: Vec<Integer> = run.finished().iter().map(|one| secret(&one.share)).collect();
-    // f(0) = 2 f(1) - f(2), a multiple of the order of all units, up to 2: Miller's way to factors.
+    // f(0) = 2 f(1) - f(2) is a multiple of the order of all units, up to a factor of 2. Miller's
+    // algorithm finds the factors.
     let multiple = (Integer::from(&shares[0] * 2u32) - &shares[1]).abs() * 2u32;
     let twos = multiple.find_one(0).unwrap();
     let odd = multiple >> twos;
@@ -340,12 +341,13 @@ fn thresholds_need_an_honest_majority() {
     assert!(subgroup.is_err());
 }
 
-/// Changes of a single message's content, signed by who sends it: to one other, or the same to all.
+/// Changes the content of a single message, signed by its sender: to one receiver, or the same
+/// change to all.
 #[test]
 fn whoever_changes_a_message_is_named() {
     let run = Run::new(128, 2, 3, Variant::Standard, 13);
     let record = run.record();
-    // Of the last batch, which has the survivor, and of what follows.
+    // Stages of the last batch, which has the survivor, and of the rounds after it.
     let stages = [
         SEEDS,
         COIN,
@@ -366,8 +368,8 @@ fn whoever_changes_a_message_is_named() {
         let last = record.last(stage);
         for (cheat, victim) in [(1, 2), (2, 3), (3, 1)] {
             let length = body(record.message(last, cheat, victim)).len();
-            // The first byte, one in the middle and the last; two to all and one to a single
-            // trustee.
+            // The first byte, one in the middle, and the last. Two are changed for all trustees and
+            // one for a single trustee.
             let at = (length - 1) * ((cheat as usize + usize::from(stage)) % 3) / 2;
             let to_all = !(cheat + u32::from(stage)).is_multiple_of(3);
             let outcomes = run.with(|mut passing| {
@@ -380,7 +382,7 @@ fn whoever_changes_a_message_is_named() {
     }
 }
 
-/// Parts of the proofs about a DJN key: roots of the wrong numbers name who showed them.
+/// Parts of the proofs about a DJN key: roots of wrong numbers identify the trustee who sent them.
 #[test]
 fn whoever_shows_a_wrong_part_of_a_proof_is_named() {
     let run = Run::new(128, 2, 3, Variant::Djn, 16);
@@ -399,7 +401,7 @@ fn whoever_shows_a_wrong_part_of_a_proof_is_named() {
     }
 }
 
-/// Content that is committed to before it is shown, and wrong from the beginning.
+/// Content that is wrong from the beginning, including its commitment.
 #[test]
 fn whoever_commits_to_wrong_numbers_is_named() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
@@ -416,7 +418,7 @@ fn whoever_commits_to_wrong_numbers_is_named() {
             let honest = record.message(last, cheat, other);
             let content = &honest[body(honest)];
             let width = 16;
-            // Every number in turn, its last byte but the first bits, so that it stays in range.
+            // Each number in turn: the low bits of its last byte, so that it stays in range.
             let last_bytes: Vec<usize> = (HASH + width - 1..content.len()).step_by(width).collect();
             let step = last_bytes.len().div_ceil(2);
             for &at in last_bytes.iter().step_by(step) {
@@ -440,15 +442,15 @@ fn whoever_commits_to_wrong_numbers_is_named() {
     }
 }
 
-/// The last speaker's answer, made of all others' so that any number passes.
+/// The last sender computes its answer from those of all others, so that any number would pass.
 #[test]
 fn the_last_speaker_forges_no_answer() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
     let record = run.record();
     let first = (0..).find(|&round| record.message(round, 1, 2)[STAGE] == ANSWERS).unwrap();
     let outcomes = run.with(|mut passing| {
-        // Trustee 1's answer becomes the product of the others': here simply trustee 2's for 1's,
-        // both being bytes.
+        // Trustee 1's answer becomes the product of the others' answers. Trustee 2's answer stands
+        // in for it here, since both are just bytes.
         if passing.round == first && passing.from == 1 {
             let other = record.message(first, 2, 3);
             let place = body(other);
@@ -493,7 +495,7 @@ fn silence_and_strange_messages_name_the_link() {
             (&|message| *message = None, Reason::Silent),
             (&|message| *message = Some(Vec::new()), Reason::Foreign),
             (&|message| message.as_mut().unwrap()[BROADCAST - 1] ^= 1, Reason::Foreign),
-            // Of another run, and of an earlier round of this one.
+            // From another run, and from an earlier round of this one.
             (&|message| *message = Some(other.message(0, 2, 1).to_vec()), Reason::Foreign),
             (&|message| *message = Some(record.message(last.max(1) - 1, 2, 3).to_vec()), Reason::Foreign),
         ];
@@ -508,20 +510,20 @@ fn silence_and_strange_messages_name_the_link() {
                 Outcome::Finished(_) => None,
             };
             assert_eq!(failure(1), Some((vec![2], reason)), "stage {stage}");
-            // In the last round the others have the key already.
+            // In the last round, the others already have the key.
             let told = (stage != DONE).then_some((vec![2], Reason::Reported { by: 1 }));
             assert_eq!([failure(2), failure(3)], [told.clone(), told], "stage {stage}");
         }
     }
 }
 
-/// After a run has failed.
+/// Behaviour after a run has failed.
 #[test]
 fn whoever_does_not_open_a_seed_or_slanders_is_named() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
     let record = run.record();
     let last = record.last(PRODUCTS);
-    // A wrong product begins it; then who sent it says nothing, or another seed.
+    // The failure starts with a wrong message. Its sender then sends nothing, or another seed.
     for silent in [true, false] {
         let outcomes = run.with(|mut passing| {
             if passing.from != 2 || passing.round < last {
@@ -537,7 +539,7 @@ fn whoever_does_not_open_a_seed_or_slanders_is_named() {
             assert_eq!(failure, &Failure { trustees: vec![2], reason: Reason::Refused }, "{silent}");
         }
     }
-    // Trustee 3 says that a good message of trustee 1 was wrong.
+    // Trustee 3 claims that a valid message of trustee 1 was wrong.
     let verdict = [&[2, 1], record.message(last, 1, 3)].concat();
     let outcomes = run.with(|mut passing| {
         match (passing.from, passing.round.cmp(&(last + 1))) {
@@ -555,8 +557,8 @@ fn whoever_does_not_open_a_seed_or_slanders_is_named() {
     }
 }
 
-/// What a trustee of an honest run says after a failure: its own seed, the first messages, what
-/// told it, and its verdict.
+/// The blame message of a trustee in an honest run: its seed, the first messages, the message that
+/// reported the failure, and its verdict.
 fn blame(run: &Run, record: &Record, from: u32, cause: &[u8], verdict: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     let trustees = run.parameters.trustees();
@@ -582,7 +584,7 @@ fn failure(outcome: &Outcome) -> &Failure {
     }
 }
 
-/// A trustee says that the run has failed, to one other or to all, and nothing is wrong.
+/// A trustee reports a failure to one or all others, although nothing is wrong.
 #[test]
 fn whoever_raises_a_false_alarm_is_named() {
     let run = Run::new(128, 3, 5, Variant::Standard, 3);
@@ -602,8 +604,8 @@ fn whoever_raises_a_false_alarm_is_named() {
     }
 }
 
-/// Trustee 4 misleads trustee 1 alone, so that what trustee 1 sends to everybody is wrong, and then
-/// opens its seed to all others but trustee 1, early or late: trustee 1 is not blamed.
+/// Trustee 4 misleads only trustee 1, so that the broadcast of trustee 1 is wrong. It then reveals
+/// its seed, early or late, to all others except trustee 1. Trustee 1 must not be blamed.
 #[test]
 fn whoever_is_misled_and_shown_no_seed_is_not_named() {
     let run = Run::new(128, 3, 5, Variant::Standard, 3);
@@ -611,7 +613,7 @@ fn whoever_is_misled_and_shown_no_seed_is_not_named() {
     for withheld_for in [2, 3, 9] {
         let outcomes = run.with(|mut passing| match (passing.from, passing.to) {
             (4, 1) if passing.round == last => {
-                // The shares of the first candidate's p, and so on: one of all.
+                // Changes a byte of the share of p for every candidate.
                 let message = passing.message.as_ref().unwrap();
                 let length = body(message).len();
                 let candidates = run.parameters.candidates();
@@ -631,11 +633,11 @@ fn whoever_is_misled_and_shown_no_seed_is_not_named() {
     }
 }
 
-/// A deviation in a batch without a survivor that makes no difference, and another at the beginning
-/// of the next batch, to one trustee alone.
+/// A harmless deviation in a batch without a survivor, and another towards a single trustee at the
+/// start of the next batch.
 #[test]
 fn deviations_across_batches_are_accounted_for() {
-    // Answers about candidates, and another batch after them.
+    // Answers about candidates that are followed by another batch.
     let candidates = |record: &Record| {
         (0..record.last(ANSWERS)).find(|&round| {
             let message = record.message(round, 3, 1);
@@ -651,10 +653,11 @@ fn deviations_across_batches_are_accounted_for() {
     let begins = (answers..).find(|&round| record.message(round, 1, 2)[STAGE] == SEEDS).unwrap();
     let honest = record.message(answers, 3, 1);
     let mut wrong = honest[body(honest)].to_vec();
-    // The first answer's last byte.
+    // The last byte of the first answer.
     wrong[HASH + 15] ^= 1;
     let commitment = derive("commitment", &[&[3], &wrong]);
-    // Trustee 3's own code has seen what it should have sent. So views are replaced on their way.
+    // The code of trustee 3 has seen the message that it should have sent, so the test replaces
+    // views in transit.
     let (mut seen, mut of_all, mut own) = (0, Vec::new(), Vec::new());
     let outcomes = run.with(|mut passing| {
         let message = passing.message.as_mut().unwrap();
@@ -689,7 +692,7 @@ fn deviations_across_batches_are_accounted_for() {
     deviated(&outcomes, 3, "two batches");
 }
 
-/// Before the first messages are there, and after the key is, nobody opens anything.
+/// Before the first messages are complete, and after the key is, nobody reveals anything.
 #[test]
 fn strange_first_and_last_messages_name_their_sender() {
     let run = Run::new(128, 3, 5, Variant::Standard, 3);
@@ -704,7 +707,7 @@ fn strange_first_and_last_messages_name_their_sender() {
                     "view" => passing.message.as_mut().unwrap()[BROADCAST - 9] ^= 1,
                     "stage" => passing.message.as_mut().unwrap()[STAGE] ^= 1,
                     "length" => {
-                        // A byte more for the receiver.
+                        // One additional byte for the receiver.
                         let message = passing.message.as_mut().unwrap();
                         message[BROADCAST - 1] = 1;
                         message.insert(message.len() - SIGNATURE, 7);
@@ -724,7 +727,7 @@ fn strange_first_and_last_messages_name_their_sender() {
     }
 }
 
-/// A farewell names another trustee, or whoever sent it is named.
+/// A farewell names another trustee, otherwise its sender is named.
 #[test]
 fn farewells_are_about_others() {
     let run = Run::new(128, 2, 3, Variant::Standard, 4);
@@ -742,8 +745,8 @@ fn farewells_are_about_others() {
     }
 }
 
-/// One trustee loses contact with the one who deviates, and so opens nothing to the others: it is
-/// not named for that.
+/// A trustee loses contact with the deviating one and therefore reveals nothing to the others. It
+/// is not blamed for that.
 #[test]
 fn whoever_lost_contact_is_not_blamed_for_opening_nothing() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
@@ -757,8 +760,7 @@ fn whoever_lost_contact_is_not_blamed_for_opening_nothing() {
     assert_eq!(failure(&outcomes[1]).trustees, [3]);
 }
 
-/// What a trustee says after a failure, cut or with bytes changed: others name it, and nothing
-/// panics.
+/// Blame messages that are truncated or changed: the others name the sender, and nothing panics.
 #[test]
 fn spoiled_blame_is_no_blame() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
@@ -775,7 +777,7 @@ fn spoiled_blame_is_no_blame() {
             let content = &message[body(message)];
             let mut content = content[..content.len().min(kept)].to_vec();
             if kept == 500 {
-                // Its own seed alone, and a first message without an end.
+                // Only its own seed, and an unterminated first message.
                 content = [&[0, 1][..], &run.seed(2), &[0], &[255; 4]].concat();
             }
             message.truncate(BROADCAST);
@@ -798,10 +800,10 @@ fn nothing_secret_is_shown() {
     assert_eq!(format!("{:?}", run.identity(2)), "Identity");
     let finished = run.finished();
     let shown = format!("{:?}", finished[0]);
-    assert!(shown.starts_with("Finished(Verification(2 of 3 of key ") && shown.len() < 200, "{shown}");
+    assert!(shown.starts_with("Finished(VerificationKeys(2 of 3 of key ") && shown.len() < 200, "{shown}");
 }
 
-/// Seeds decide everything: the same make the same key, other ones another.
+/// Seeds determine everything: the same seeds give the same key, and others a different one.
 #[test]
 fn seeds_decide() {
     let [one, again, other] = [7, 7, 8].map(|seed| Run::new(128, 2, 3, Variant::Standard, seed).finished());
@@ -809,8 +811,8 @@ fn seeds_decide() {
     assert_ne!(one[0].verification.key(), other[0].verification.key());
 }
 
-/// Whole runs by another implementation, tests/distributed.py, which has verified every equation in
-/// them: every message, the key and all shares are the same.
+/// Whole runs of another implementation, tests/distributed.py, which has verified every equation in
+/// them. Every message, the key and all shares are identical.
 #[test]
 fn another_implementation_sends_the_same() {
     for run in include_str!("../distributed.txt").split("run ").skip(1) {
@@ -826,7 +828,7 @@ fn another_implementation_sends_the_same() {
             let hash = hex(&Sha256::digest(&message[..message.len() - SIGNATURE])[..8]);
             sent.push((passing.round, passing.from, passing.to, format!("{} {hash}", passing.stage)));
         });
-        // There by senders, here by receivers.
+        // Sorted by sender there, by receiver here.
         sent.sort();
         let senders = number(3) * (number(3) - 1);
         let mut key = None;
@@ -860,13 +862,13 @@ fn check_numbers(outcomes: &[Outcome], name: &str, numbers: &[&str]) {
         "h" => assert_eq!(found(&key.generator_be().unwrap()), integer(numbers[0])),
         _ => {
             assert_eq!(found(&finished.share.verification_be()), integer(numbers[1]));
-            assert_eq!(found(&finished.verification.of_trustees_be()[at]), integer(numbers[1]));
+            assert_eq!(found(&finished.verification.trustee_keys_be()[at]), integer(numbers[1]));
             assert_eq!(secret(&finished.share), integer(numbers[2]));
         }
     }
 }
 
-/// `s_i`, out of the file.
+/// `s_i`, read from the file.
 fn secret(share: &KeyShare) -> Integer {
     let json: serde_json::Value = serde_json::from_str(&share.to_json()).unwrap();
     let bytes = Base64UrlUnpadded::decode_vec(json["s"].as_str().unwrap()).unwrap();
@@ -877,11 +879,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Files of dealt keys and of others are told apart by their version, and each has its lengths.
+/// The version distinguishes files of dealt keys from others, and each has its own lengths.
 #[test]
 fn other_versions_are_refused() {
     let engine = Engine::best();
-    let read = |text: &str| Verification::from_json(text, KeyPolicy::AllowInsecure, engine);
+    let read = |text: &str| VerificationKeys::from_json(text, KeyPolicy::AllowInsecure, engine);
     let read_share = |text: &str| KeyShare::from_json(text, KeyPolicy::AllowInsecure, engine);
     let finished = Run::new(128, 2, 3, Variant::Djn, 16).finished();
     let joint = &finished[0].verification;
@@ -896,12 +898,12 @@ fn other_versions_are_refused() {
     type Change<'a> = &'a dyn Fn(&mut serde_json::Value);
     let v = joint.base_be();
     let changes: [(Change<'_>, ErrorKind); 4] = [
-        (&|json| json["shared"]["version"] = 3.into(), member("version", "is not known here")),
-        (&|json| json["shared"]["version"] = 1.into(), member("version", "is not known here")),
+        (&|json| json["shared"]["version"] = 3.into(), member("version", "is not supported")),
+        (&|json| json["shared"]["version"] = 1.into(), member("version", "is not supported")),
         (&|json| drop(json["shared"].as_object_mut().unwrap().remove("version")), member("v", "is missing")),
         (
             &|json| json["shared"]["v"] = Base64UrlUnpadded::encode_string(&v).into(),
-            member("v", "is not for keys of version 2"),
+            member("v", "is not allowed in keys of version 2"),
         ),
     ];
     for (change, expected) in changes {
@@ -909,18 +911,18 @@ fn other_versions_are_refused() {
         let share = changed(&finished[1].share.to_json(), change);
         assert_eq!(read_share(&share).unwrap_err().kind(), &expected);
     }
-    // Thresholds that only dealt keys have.
+    // Thresholds that only dealt keys support.
     for (needed, trustees) in [(1, 3), (3, 3), (2, 2), (2, 10)] {
         let text = changed(&joint.to_json(), &|json| {
             (json["shared"]["needed"], json["shared"]["trustees"]) = (needed.into(), trustees.into());
         });
         assert_eq!(read(&text).unwrap_err().kind(), &ErrorKind::BadThreshold);
     }
-    // A secret longer than shares of such keys are.
+    // A secret longer than the shares of such keys.
     let long = changed(&finished[1].share.to_json(), &|json| json["s"] = "_".repeat(200).into());
     assert_eq!(read_share(&long).unwrap_err().kind(), &member("s", "is too long"));
 
-    // Shares of decryptions have the lengths of their key alone.
+    // Shares of decryptions only have the lengths of their key.
     let contexts = Contexts::new(b"shared", [b"row"]);
     let ciphertext = joint.key().encrypt(&encode_signed(joint.key(), &[7]).unwrap()).unwrap();
     let of_joint = finished[0].share.decrypt(&contexts, &ciphertext).unwrap().to_be_bytes();
@@ -932,7 +934,7 @@ fn other_versions_are_refused() {
     assert!(dealt.share_bytes() < joint.share_bytes());
     assert!(matches!(joint.shares_from_be_bytes(1, &of_dealt).unwrap_err().kind(), ErrorKind::Width { .. }));
     assert!(matches!(dealt.shares_from_be_bytes(1, &of_joint).unwrap_err().kind(), ErrorKind::Width { .. }));
-    // An answer that is longer than it may be, in bytes that it may have.
+    // An answer with too many bits in a permitted number of bytes.
     let mut long = of_joint.clone();
     let at = 3 * joint.key().ciphertext_bytes();
     assert_ne!((long.len() - at) * 8, joint_answer_bits(128, 2, 3));
@@ -940,7 +942,7 @@ fn other_versions_are_refused() {
     assert_eq!(joint.shares_from_be_bytes(1, &long).unwrap_err().kind(), &ErrorKind::OutOfRange);
 }
 
-/// Bits of an answer, by the page's table of lengths.
+/// Bits of an answer, by the documented table of lengths.
 fn joint_answer_bits(bits: usize, needed: usize, trustees: usize) -> usize {
     let length = |number: usize| (usize::BITS - number.leading_zeros()) as usize;
     let factorial: usize = (1..=trustees).product();

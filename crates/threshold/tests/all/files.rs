@@ -1,26 +1,27 @@
-//! Verification and shares in files: what is written is read, and nothing else.
+//! Files of verification keys and shares: they are read as written, and everything else is
+//! rejected.
 
 use hearith_paillier::{Engine, KeyKind, KeyPolicy, MIN_ITERATIONS, PrivateKey, PublicKey, SecretText, Variant};
-use hearith_threshold::{Error, ErrorKind, KeyShare, Verification, deal};
+use hearith_threshold::{Error, ErrorKind, KeyShare, VerificationKeys, deal};
 use std::sync::OnceLock;
 
-fn dealt() -> &'static (Verification, Vec<KeyShare>) {
-    static DEALT: OnceLock<(Verification, Vec<KeyShare>)> = OnceLock::new();
+fn dealt() -> &'static (VerificationKeys, Vec<KeyShare>) {
+    static DEALT: OnceLock<(VerificationKeys, Vec<KeyShare>)> = OnceLock::new();
     DEALT.get_or_init(|| {
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::best());
         deal(&PrivateKey::generate_safe(256, Variant::Djn, policy, engine).unwrap(), 2, 3).unwrap()
     })
 }
 
-fn verification(text: &str) -> Result<Verification, Error> {
-    Verification::from_json(text, KeyPolicy::AllowInsecure, Engine::best())
+fn verification(text: &str) -> Result<VerificationKeys, Error> {
+    VerificationKeys::from_json(text, KeyPolicy::AllowInsecure, Engine::best())
 }
 
 fn share(text: &str) -> Result<KeyShare, Error> {
     KeyShare::from_json(text, KeyPolicy::AllowInsecure, Engine::best())
 }
 
-/// A file with one member changed, or one within `shared` or `pub`.
+/// A file with one member changed, which may be within `shared` or `pub`.
 fn with(text: &str, member: &[&str], value: serde_json::Value) -> String {
     let mut json: serde_json::Value = serde_json::from_str(text).unwrap();
     let place = member.iter().fold(&mut json, |json, name| match name.parse::<usize>() {
@@ -37,7 +38,7 @@ fn what_is_written_is_read() {
     let text = found.to_json();
     assert_eq!(verification(&text).as_ref(), Ok(found));
     assert_eq!(verification(&text).unwrap().to_json(), text);
-    // Whoever takes public keys takes it for one.
+    // Programs that expect a public key accept it as one.
     let key = PublicKey::from_jwk(&text, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
     assert_eq!((&key, SecretText::from(text).kind()), (found.key(), KeyKind::Public));
     for (index, one) in trustees.iter().enumerate() {
@@ -73,7 +74,7 @@ fn other_verifications_are_refused() {
             with(&with(&text, &["shared", "needed"], needed.into()), &["shared", "trustees"], trustees.into());
         assert_eq!(verification(&changed).unwrap_err().kind(), &ErrorKind::BadThreshold);
     }
-    assert_eq!(kind(&["shared", "trustees"], 2.into()), member("v_i", "has not as many numbers as it must"));
+    assert_eq!(kind(&["shared", "trustees"], 2.into()), member("v_i", "has the wrong number of entries"));
     assert_eq!(kind(&["shared", "v"], "*".into()), member("v", "is not base64url"));
     assert_eq!(kind(&["shared", "v"], "AA".into()), member("v", "is not a unit modulo n^2"));
     assert_eq!(kind(&["shared", "v"], "A".repeat(86).into()), member("v", "is not a unit modulo n^2"), "0");
@@ -85,7 +86,7 @@ fn other_verifications_are_refused() {
     assert!(matches!(verification(&found.key().to_jwk()).unwrap_err().kind(), ErrorKind::Json { .. }));
     let long = text.clone() + &" ".repeat(1 << 16);
     assert!(matches!(verification(&long).unwrap_err().kind(), ErrorKind::TooLong { .. }));
-    let secure = Verification::from_json(&text, KeyPolicy::Secure, Engine::best()).unwrap_err();
+    let secure = VerificationKeys::from_json(&text, KeyPolicy::Secure, Engine::best()).unwrap_err();
     assert!(matches!(secure.kind(), ErrorKind::Scheme(hearith_paillier::ErrorKind::InsecureKey(_))));
 }
 
@@ -95,7 +96,7 @@ fn other_shares_are_refused() {
     let [first, second] = [0, 1].map(|one| trustees[one].to_json());
     let error = |member: &[&str], value| share(&with(&first, member, value)).unwrap_err();
     let json: serde_json::Value = serde_json::from_str(&second).unwrap();
-    // Another's secret, another's number, a secret that is none.
+    // Another trustee's secret, another trustee's number, and an invalid secret.
     let wrong = error(&["s"], json["s"].clone());
     assert_eq!((wrong.kind(), wrong.trustee()), (&ErrorKind::WrongSecret, Some(1)));
     assert_eq!(error(&["s"], "".into()).kind(), &ErrorKind::WrongSecret);
@@ -103,7 +104,7 @@ fn other_shares_are_refused() {
     let long = ErrorKind::Member { member: "s", problem: "is too long" };
     assert_eq!(error(&["s"], "_".repeat(100).into()).kind(), &long);
     assert_eq!(error(&["i"], 4.into()).kind(), &ErrorKind::NoSuchTrustee { trustees: 3 });
-    let ops = ErrorKind::Member { member: "key_ops", problem: "is not that of a share" };
+    let ops = ErrorKind::Member { member: "key_ops", problem: "has the wrong value for a share of a private key" };
     assert_eq!(error(&["key_ops"], serde_json::json!(["decrypt"])).kind(), &ops);
     assert_eq!(error(&["kty"], "RSA".into()).kind(), &ops);
     assert!(matches!(error(&["pub"], 7.into()).kind(), ErrorKind::Scheme(_)));

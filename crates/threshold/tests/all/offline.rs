@@ -1,5 +1,5 @@
-//! Trustees generate keys by files alone: the key decrypts, a restart gives the same files, and
-//! every wrong file is refused by name.
+//! Trustees generate keys by exchanging files. The key decrypts, a restart gives the same files,
+//! and every wrong file is rejected by name.
 
 use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{Engine, KeyPolicy, Variant};
@@ -10,7 +10,7 @@ use hearith_threshold::distributed::{Finished, Identity, Parameters, Reason};
 use hearith_threshold::{Contexts, ErrorKind, Origin};
 use sha2::{Digest, Sha256};
 
-/// Trustees, and every file that was taken, by exchange, sender and receiver.
+/// Trustees, and every processed file, by exchange, sender and receiver.
 struct Run {
     parameters: Parameters,
     trustees: Vec<Correspondent>,
@@ -29,18 +29,18 @@ impl Run {
         run
     }
 
-    /// A run whose small batch succeeds with the seed 1.
+    /// A run whose small batch succeeds with seed 1.
     fn small(seed: u8) -> Self {
         Run::new(parameters(128, 2, 3, Variant::Standard).with_candidates(60), seed)
     }
 
-    /// Trustees have the same keys in all runs, and other seeds.
+    /// Trustees have the same keys in all runs, but different seeds.
     fn trustee(&self, number: u32) -> Correspondent {
         let identity = |number: u32| Identity::from_seed(&[number as u8; 32]);
         let keys: Vec<[u8; 32]> = (1..=self.parameters.trustees()).map(|one| identity(one).public()).collect();
         let settings = Correspondent::settings(&self.parameters, &keys);
         let saved = Saved::with_seed(settings, &[self.seed ^ number as u8; 32]);
-        // As a program does that ends between two exchanges.
+        // As in a program that stops between two exchanges.
         let saved = Saved::from_text(&saved.to_text()).unwrap();
         Correspondent::new(self.parameters.clone(), number, identity(number), &keys, &saved).unwrap()
     }
@@ -49,7 +49,7 @@ impl Run {
         self.trustees.iter().map(Correspondent::files).collect()
     }
 
-    /// What all make of the files of an exchange.
+    /// The results of all trustees for the files of an exchange.
     fn exchange(&mut self) -> Vec<Next> {
         let files = self.files();
         let take = |(to, trustee): (usize, &mut Correspondent)| trustee.take(received(&files, to)).unwrap();
@@ -108,7 +108,7 @@ fn a_key_comes_of_twenty_exchanges_and_decrypts() {
     }
 }
 
-/// A program that ends between two exchanges keeps the seed and the files that it has taken.
+/// A program that stops between two exchanges stores the seed and the processed files.
 #[test]
 fn what_was_taken_gives_the_same_files_again() {
     let mut run = Run::small(1);
@@ -137,7 +137,7 @@ fn another_batch_takes_ten_exchanges_more() {
     assert!(exchanges > EXCHANGES);
 }
 
-/// In each exchange trustee 2 gets each kind of wrong file from trustee 3, and goes on with the
+/// In each exchange, trustee 2 gets each kind of wrong file from trustee 3 and continues with the
 /// right one.
 #[test]
 fn wrong_files_are_refused_and_named() {
@@ -173,7 +173,7 @@ fn wrong_files_are_refused_and_named() {
         ];
         match exchange {
             1 => wrong.push((longer.files()[2][1].clone(), Wrong::Settings)),
-            // A fresh run of the same trustees, and an earlier file of this one.
+            // A fresh run of the same trustees, and an earlier file of this run.
             _ => {
                 wrong.push((other.files()[2][1].clone(), Wrong::Run));
                 wrong.push((run.taken[exchange as usize - 2][2][1].clone(), elsewhere(exchange - 1, 3, 2)));
@@ -194,13 +194,13 @@ fn wrong_files_are_refused_and_named() {
             assert_eq!(run.trustees[1].take(files).unwrap_err(), expected);
         }
     }
-    // Nothing of that has changed the run.
+    // None of this has changed the run.
     assert_eq!(run.finished().len(), 3);
     let text = WrongFile { trustee: 3, wrong: Wrong::Elsewhere { exchange: 4, sender: 1, receiver: 2 } }.to_string();
     assert_eq!(text, "trustee 3: this is the file of exchange 4 from trustee 1 to trustee 2");
 }
 
-/// A key of small order would give a secret that everybody knows.
+/// A key of small order would give a secret that anyone can compute.
 #[test]
 fn keys_that_protect_nothing_are_refused() {
     let mut run = Run::small(1);
@@ -215,7 +215,7 @@ fn keys_that_protect_nothing_are_refused() {
     assert_eq!(run.trustees[1].take(received).unwrap_err(), WrongFile { trustee: 3, wrong: Wrong::WeakKey });
 }
 
-/// Trustee 3 sends nothing more: trustee 1 ends the run, and its last files tell trustee 2.
+/// Trustee 3 stops sending. Trustee 1 ends the run, and its last files inform trustee 2.
 #[test]
 fn who_does_not_send_is_named_and_the_others_are_told() {
     let mut run = Run::small(1);
@@ -226,7 +226,7 @@ fn who_does_not_send_is_named_and_the_others_are_told() {
     let Next::Failed { failure, files: last } = run.trustees[0].take(without).unwrap() else { panic!("a key") };
     assert_eq!((&failure.trustees[..], &failure.reason), (&[3][..], &Reason::Silent));
     assert!(matches!(run.trustees[1].take(received(&files, 1)), Ok(Next::Files)));
-    // Whatever trustee 3 says by then.
+    // Regardless of what trustee 3 sends then.
     let told = vec![Some(last[1].clone()), None, None];
     let Next::Failed { failure, .. } = run.trustees[1].take(told).unwrap() else { panic!("a key") };
     assert_eq!((&failure.trustees[..], &failure.reason), (&[3][..], &Reason::Reported { by: 1 }));

@@ -1,17 +1,17 @@
-//! Shared keys through the public interface: who decrypts, and all that must not.
+//! Shared keys through the public interface: which shares decrypt, and which must not.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant};
 use hearith_proofs::Transcript;
-use hearith_threshold::{Contexts, Error, ErrorKind, KeyShare, MAX_TRUSTEES, Shares, Verification, deal};
+use hearith_threshold::{Contexts, Error, ErrorKind, KeyShare, MAX_TRUSTEES, Shares, VerificationKeys, deal};
 use rug::{Integer, integer::Order};
 use std::sync::OnceLock;
 
-/// A key, and what a dealer made of it.
+/// A key, and a dealer's output for it.
 struct Dealt {
     private: PrivateKey,
-    verification: Verification,
+    verification: VerificationKeys,
     trustees: Vec<KeyShare>,
 }
 
@@ -19,7 +19,7 @@ fn safe(bits: u32, engine: Engine) -> PrivateKey {
     PrivateKey::generate_safe(bits, Variant::Standard, KeyPolicy::AllowInsecure, engine).unwrap()
 }
 
-/// One key for all tests that change shares: two of three.
+/// One key for all tests that modify shares: two of three.
 fn dealt() -> &'static Dealt {
     static DEALT: OnceLock<Dealt> = OnceLock::new();
     DEALT.get_or_init(|| {
@@ -37,13 +37,13 @@ fn contexts(rows: usize) -> Contexts {
     Contexts::new(b"accounts", (0..rows).map(|row| format!("row {row}")))
 }
 
-/// What is wrong, whose it is, and where.
+/// The kind of the error, the trustee and the row.
 fn at<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, Option<u32>, Option<usize>) {
     let error = result.expect_err("what must not hold");
     (error.kind().clone(), error.trustee(), error.row())
 }
 
-/// Ciphertexts of two of three trustees, and all their shares.
+/// Ciphertexts under a key for two of three trustees, and all their shares.
 struct Decryption {
     dealt: &'static Dealt,
     plaintexts: Plaintexts,
@@ -105,8 +105,8 @@ fn every_set_of_trustees_that_is_large_enough_decrypts_on_every_engine() {
     }
 }
 
-/// Keys whose square takes a limb less than twice those of the key, or whose bytes are no whole
-/// limbs.
+/// Keys whose square has one limb fewer than twice the key's limbs, or whose length is not a
+/// multiple of a limb.
 #[test]
 fn keys_of_any_length_are_shared() {
     for bits in [66, 128, 130, 160, 200, 254, 322] {
@@ -114,7 +114,7 @@ fn keys_of_any_length_are_shared() {
         let (verification, trustees) = deal(&private, 2, 3).unwrap();
         let read = |text: &str| KeyShare::from_json(text, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         let json = verification.to_json();
-        let verification = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let verification = VerificationKeys::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         let plaintexts = encode(verification.key(), &[77; 300]);
         let ciphertexts = verification.key().encrypt(&plaintexts).unwrap();
         for rows in [1, 300] {
@@ -194,7 +194,7 @@ fn wrong_shares_are_named_and_left_aside() {
     assert_eq!(errors.len(), 1);
     assert_eq!(at::<()>(Err(errors[0].clone())), (wrong.clone(), Some(2), Some(2)));
     assert_eq!(errors[0].to_string(), "trustee 2, row 2: the share is wrong");
-    // Without it there are not enough.
+    // Without it there are too few shares.
     assert_eq!(at(decryption.combine(&[first, &changed])), (wrong.clone(), Some(2), Some(2)));
     // One of 37 rows.
     let many = Decryption::new(&[9; 37]);
@@ -210,7 +210,7 @@ fn a_trustee_counts_once_and_as_itself() {
     assert_eq!(at(decryption.combine(&[first, second, first])), (ErrorKind::Twice, Some(1), None));
     assert_eq!(at(decryption.combine(&[first])).0, ErrorKind::TooFew { needed: 2, given: 1 });
     assert_eq!(at(decryption.combine(&[])).0, ErrorKind::TooFew { needed: 2, given: 0 });
-    // The same share under another's number, or under none's.
+    // The same share under another trustee's number, and under an unused number.
     let posing = decryption.parse(2, &first.to_be_bytes()).unwrap();
     assert_eq!(at(decryption.combine(&[first, &posing])), (ErrorKind::DoesNotHold, Some(2), Some(0)));
     for nobody in [0, 4, u32::MAX] {
@@ -230,7 +230,8 @@ fn shares_hold_for_their_own_ciphertexts_and_context_only() {
     let copied = Contexts::new(b"accounts", ["row 0", "row 1", "row 1"]);
     assert_eq!(verify(&copied), (ErrorKind::DoesNotHold, Some(1), Some(2)));
     assert_eq!(verify(&contexts(2)).0, ErrorKind::Lengths { left: 3, right: 2 });
-    // Replayed: for other ciphertexts of the same numbers, in other rows, and some of them.
+    // Replayed: for other ciphertexts of the same numbers, in other rows, and for only some of
+    // them.
     let again = verification.key().rerandomise(&decryption.ciphertexts).unwrap();
     let replayed = verification.verify(&contexts(3), &again, shares);
     assert_eq!(at(replayed), (ErrorKind::DoesNotHold, Some(1), Some(0)));
@@ -239,7 +240,7 @@ fn shares_hold_for_their_own_ciphertexts_and_context_only() {
     let fewer = decryption.ciphertexts.range(0..2).unwrap();
     let expected = (ErrorKind::Lengths { left: 2, right: 3 }, Some(1), None);
     assert_eq!(at(verification.verify(&contexts(2), &fewer, shares)), expected);
-    // Dealt again, the same key has other shares.
+    // Dealing the same key again gives different shares.
     let (other, _) = deal(&decryption.dealt.private, 2, 3).unwrap();
     let found = other.verify(&contexts(3), &decryption.ciphertexts, shares);
     assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1), Some(0)));
@@ -279,7 +280,7 @@ fn there_is_one_way_to_write_a_share() {
     let width = bytes.len();
     let kind = ErrorKind::Width { width, bytes: width + 1 };
     assert_eq!(at(decryption.parse(1, &[&bytes[..], &[0]].concat())).0, kind);
-    // No unit: a multiple of a prime factor, which only the key's owner can make.
+    // Not a unit: a multiple of a prime factor, which only the key's owner can make.
     let p = Integer::from_digits(decryption.dealt.private.primes()[0], Order::Lsf).to_digits::<u8>(Order::Msf);
     for start in [0, 128, 256] {
         let mut changed = bytes.clone();
@@ -288,7 +289,7 @@ fn there_is_one_way_to_write_a_share() {
         let found = decryption.verify(&decryption.parse(1, &changed).unwrap());
         assert_eq!(at(found), (ErrorKind::OutOfRange, Some(1), Some(0)));
     }
-    // An answer of more bits than it may have: a key of 130 bits leaves four in its first byte.
+    // An answer with too many bits: with a 130-bit key, its first byte has four unused bits.
     let private = safe(130, Engine::best());
     let (verification, trustees) = deal(&private, 1, 1).unwrap();
     let key = verification.key();
@@ -314,7 +315,7 @@ fn no_ciphertext_that_is_no_unit_is_decrypted() {
     assert_eq!(at(dealt.verification.verify(&contexts(2), &bad, &decryption.shares[0])), (kind, None, Some(1)));
 }
 
-/// A proof holds for a share times a square root of 1, which combining squares away.
+/// A proof also holds for a share times a square root of 1, which combining removes by squaring.
 #[test]
 fn a_square_root_of_1_changes_nothing() {
     let decryption = Decryption::new(&[41]);
@@ -356,15 +357,15 @@ fn nothing_is_decrypted_of_nothing() {
 
 #[test]
 fn a_verification_of_another_sharing_does_not_combine() {
-    // Two of three whose file says that one is enough.
+    // A key for two of three whose file claims that one is enough.
     let decryption = Decryption::new(&[1]);
     let json = decryption.dealt.verification.to_json().replace("\"needed\":2", "\"needed\":1");
-    let found = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best());
+    let found = VerificationKeys::from_json(&json, KeyPolicy::AllowInsecure, Engine::best());
     assert_eq!(at(found).0, ErrorKind::NotDealt { first: 1, last: 1 });
-    // A file that asks for more than the dealer did is of the same key, and shares are hashed with
-    // it.
+    // A file that requires more trustees than the dealer specified belongs to the same key, but
+    // shares are hashed with the threshold.
     let json = decryption.dealt.verification.to_json().replace("\"needed\":2", "\"needed\":3");
-    let changed = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+    let changed = VerificationKeys::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
     let found = changed.combine(&contexts(1), &decryption.ciphertexts, &decryption.shares.iter().collect::<Vec<_>>());
     assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1), Some(0)));
 }

@@ -1,10 +1,10 @@
-//! Keys and shares of another implementation (`vectors.py`, written from
-//! docs/explanation/threshold.md and the crate's README in Python's standard library) are taken,
-//! and ours by it.
+//! Keys and shares of another implementation are accepted, and it accepts ours (`vectors.py`,
+//! written from docs/explanation/threshold.md and the crate's README with Python's standard
+//! library).
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{Contexts, KeyShare, Shares, Verification, deal};
+use hearith_threshold::{Contexts, KeyShare, Shares, VerificationKeys, deal};
 use rug::{Integer, integer::Order};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -25,13 +25,13 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available())
 }
 
-/// Shares that another implementation made, and those that its key shares make here, give its
+/// Shares made by another implementation, and shares made here with its key shares, give its
 /// plaintexts.
 #[test]
 fn what_another_implementation_dealt_and_shared_is_combined() {
     let lines: Vec<Vec<&str>> = include_str!("../vectors.txt").lines().map(|line| line.split(' ').collect()).collect();
     for engine in engines() {
-        let verification = Verification::from_json(lines[0][1], KeyPolicy::AllowInsecure, engine).unwrap();
+        let verification = VerificationKeys::from_json(lines[0][1], KeyPolicy::AllowInsecure, engine).unwrap();
         let key = verification.key();
         assert_eq!((verification.needed(), verification.trustees()), (3, 5));
         let trustees: Vec<KeyShare> = lines[1..6]
@@ -62,7 +62,7 @@ fn what_another_implementation_dealt_and_shared_is_combined() {
     }
 }
 
-/// Base64url without padding, as far as this needs it.
+/// Base64url without padding, as far as needed here.
 fn text(bytes: &[u8]) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digits = |part: &[u8]| {
@@ -74,7 +74,7 @@ fn text(bytes: &[u8]) -> String {
     bytes.chunks(3).map(digits).collect()
 }
 
-/// The other implementation verifies and combines what is dealt and shared here.
+/// The other implementation verifies and combines keys and shares made here.
 #[test]
 fn another_implementation_takes_what_is_dealt_and_shared_here() {
     for engine in engines() {
@@ -98,7 +98,7 @@ fn another_implementation_takes_what_is_dealt_and_shared_here() {
     }
 }
 
-/// What `vectors.py check` says of a file.
+/// The output of `vectors.py check` for a file.
 fn python(file: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors.py");
     let mut child = Command::new("python3")

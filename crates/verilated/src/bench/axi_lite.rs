@@ -1,9 +1,9 @@
 //! An AXI4-Lite manager.
 //!
-//! Writes and reads are queued, or made one at a time. The five channels are streams of their own,
-//! each under its own pressure: an address may come long before its data or after it, and reads go
-//! on beside writes. A response that comes before its address (and data) was taken, or that
-//! AXI4-Lite does not have, fails the test.
+//! Writes and reads are queued, or made one at a time. The five channels are separate streams, each
+//! under its own pressure: an address may arrive long before or after its data, and reads proceed
+//! independently of writes. A response fails the test if it arrives before its address (and data)
+//! was accepted, or if AXI4-Lite does not define it.
 
 use super::{Bench, BusError, Pressure, Response, Sink, Source, Streams};
 
@@ -26,9 +26,9 @@ pub struct AxiLite {
 /// The answer to a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadAnswer {
-    /// What was read; means nothing beside an error.
+    /// The value read; meaningless after an error.
     pub value: u64,
-    /// How it ended.
+    /// The response.
     pub response: Response,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Manager {
     limit: u64,
     queued_writes: usize,
     queued_reads: usize,
-    /// What the subordinate has taken in earlier cycles.
+    /// Transfers that the subordinate accepted in earlier cycles.
     addresses: usize,
     data: usize,
     read_addresses: usize,
@@ -49,8 +49,8 @@ pub(super) struct Manager {
 }
 
 impl Bench {
-    /// Adds an AXI4-Lite manager: its ports are the prefix and `awvalid` and so on, each with or
-    /// without `_i` and `_o`; `awprot` and `arprot` need not be there.
+    /// Adds an AXI4-Lite manager. Its ports are named by the prefix plus `awvalid` and so on, each
+    /// with or without `_i` and `_o`. `awprot` and `arprot` are optional.
     pub fn axi_lite(&mut self, prefix: &str) -> AxiLite {
         let design = self.model.design();
         let name = |name: &str| design.bus_port(prefix, name).name;
@@ -94,12 +94,12 @@ impl Bench {
         }
     }
 
-    /// Sets how many cycles [`Bench::write`] and [`Bench::read`] wait (1000).
+    /// Sets the most cycles that [`Bench::write`] and [`Bench::read`] wait (default 1000).
     pub fn set_axi_lite_limit(&mut self, bus: AxiLite, cycles: u64) {
         self.managers[bus.index].limit = cycles;
     }
 
-    /// Queues a write with strobes, a bit a byte; its answer will be the next of
+    /// Queues a write with strobes, one bit per byte. Its answer will be the next of
     /// [`Bench::write_answers`].
     pub fn queue_write(&mut self, bus: AxiLite, address: u64, value: u64, strobes: u64) {
         self.managers[bus.index].queued_writes += 1;
@@ -107,18 +107,18 @@ impl Bench {
         self.push(bus.write_data, &[&[value], &[strobes]]);
     }
 
-    /// Queues a read; its answer will be the next of [`Bench::read_answers`].
+    /// Queues a read. Its answer will be the next of [`Bench::read_answers`].
     pub fn queue_read(&mut self, bus: AxiLite, address: u64) {
         self.managers[bus.index].queued_reads += 1;
         self.push_address(bus.read_address, address);
     }
 
-    /// The answers to all writes so far, in their order.
+    /// The answers to all writes so far, in order.
     pub fn write_answers(&self, bus: AxiLite) -> &[Response] {
         &self.managers[bus.index].writes
     }
 
-    /// The answers to all reads so far, in their order.
+    /// The answers to all reads so far, in order.
     pub fn read_answers(&self, bus: AxiLite) -> &[ReadAnswer] {
         &self.managers[bus.index].reads
     }
@@ -129,11 +129,11 @@ impl Bench {
         manager.writes.len() == manager.queued_writes && manager.reads.len() == manager.queued_reads
     }
 
-    /// Writes all bytes of a word and steps until the answer, to everything queued before it too.
+    /// Writes all bytes of a word, and steps until this and all earlier writes are answered.
     ///
     /// # Errors
-    /// [`BusError::Refused`]; [`BusError::Silent`], after which the write is still on the bus until
-    /// the bench is reset.
+    /// - [`BusError::Refused`]
+    /// - [`BusError::Silent`]: the write is still on the bus until the bench is reset
     pub fn write(&mut self, bus: AxiLite, address: u64, value: u64) -> Result<(), BusError> {
         let strobes = self.managers[bus.index].strobes;
         self.queue_write(bus, address, value, strobes);
@@ -141,10 +141,10 @@ impl Bench {
         self.write_answers(bus).last().map_or(Ok(()), |response| response.done())
     }
 
-    /// Reads a word: as [`Bench::write`].
+    /// Reads a word, and steps until this and all earlier reads are answered.
     ///
     /// # Errors
-    /// As those of [`Bench::write`].
+    /// Those of [`Bench::write`].
     pub fn read(&mut self, bus: AxiLite, address: u64) -> Result<u64, BusError> {
         self.queue_read(bus, address);
         self.wait(bus, |manager| manager.reads.len() == manager.queued_reads)?;
@@ -163,7 +163,8 @@ impl Bench {
         if answered(&self.managers[bus.index]) { Ok(()) } else { Err(BusError::Silent(limit)) }
     }
 
-    /// An address, and 0 for what stands beside it: data, secure, unprivileged.
+    /// Queues an address, with 0 for the protection bits (data, secure, unprivileged) if there are
+    /// any.
     fn push_address(&mut self, source: Source, address: u64) {
         let fields: &[&[u64]] = &[&[address], &[0]];
         let count = self.streams.source(source).fields();
@@ -178,7 +179,7 @@ impl Manager {
         (self.writes, self.reads) = (Vec::new(), Vec::new());
     }
 
-    /// Takes in what has come in this cycle, and checks that nothing came unasked.
+    /// Processes the responses of this cycle, and checks that none is unsolicited.
     pub fn act(&mut self, streams: &mut Streams, cycle: u64) {
         let bus = self.bus;
         let written = streams.sink(bus.write_response);

@@ -1,17 +1,22 @@
-//! A memory that the design reaches as an AXI4 manager.
+//! A memory for a design that is an AXI4 manager.
 //!
-//! Bursts INCR of 1 to 256 beats and WRAP of 2, 4, 8 and 16 are carried out in the order of their
-//! addresses, narrow and unaligned ones too; FIXED, which is for FIFOs, fails the test. So does
-//! what a manager must not do: a burst over a 4 KiB boundary, a wrapping burst of another length or
-//! unaligned, beats wider than the bus, `wlast` too early or too late, strobes outside of the bytes
-//! of a beat. Data may come before its address. Reads and writes do not wait for each other.
+//! Supported bursts are INCR of 1 to 256 beats and WRAP of 2, 4, 8 and 16, including narrow and
+//! unaligned ones. Bursts are carried out in the order of their addresses. FIXED bursts, which are
+//! for FIFOs, fail the test. So do violations by the manager:
 //!
-//! Errors come by address ([`Bench::set_memory_fault`]) or at random ([`MemorySettings::failing`]);
-//! beyond the memory there is DECERR. What is read beside an error is random, and what is written
-//! is not written.
+//! - a burst that crosses a 4 KiB boundary
+//! - a wrapping burst of another length, or an unaligned one
+//! - beats wider than the bus
+//! - `wlast` too early or too late
+//! - strobes outside the bytes of a beat
 //!
-//! With [`Rows`] it takes as long as memory with banks, rows and refreshes; with [`Lie`] it breaks
-//! the protocol.
+//! Data may arrive before its address. Reads and writes do not wait for each other.
+//!
+//! Errors occur by address ([`Bench::set_memory_fault`]) or at random
+//! ([`MemorySettings::failing`]). Addresses beyond the memory cause DECERR. With an error, read
+//! data is random, and written data is dropped.
+//!
+//! [`Rows`] adds the delays of banks, rows and refreshes. [`Lie`] breaks the protocol.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,88 +39,88 @@ pub struct AxiMemory {
     index: usize,
 }
 
-/// How a memory behaves. Random stalls come from the pressures of its channels.
+/// The behaviour of a memory. Random stalls come from the pressures of its channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySettings {
-    /// Cycles from a read's address to its first beat, and from a write's last beat to its
-    /// response, at least; 1 or more.
+    /// Least number of cycles from a read's address to its first beat, and from a write's last beat
+    /// to its response; 1 or more.
     pub latency: u64,
-    /// Cycles from a beat to the next, in each direction, at least; 1 or more.
+    /// Least number of cycles from one beat to the next, in each direction; 1 or more.
     pub interval: u64,
-    /// How many bursts of each direction are taken before the first is answered; 1 or more.
+    /// Number of bursts per direction that are accepted before the first is answered; 1 or more.
     pub outstanding: usize,
-    /// In so many of 256 bursts, at random, every beat fails with SLVERR.
+    /// Number of bursts out of 256, at random, in which every beat fails with SLVERR.
     pub failing: u8,
     /// Banks and rows, if it has any.
     pub rows: Option<Rows>,
 }
 
 impl Default for MemorySettings {
-    /// As fast as can be: latency 1, a beat a cycle, 16 outstanding bursts, no failures, no rows.
+    /// The fastest memory: latency 1, a beat per cycle, 16 outstanding bursts, no failures, no
+    /// rows.
     fn default() -> Self {
         Self { latency: 1, interval: 1, outstanding: 16, failing: 0, rows: None }
     }
 }
 
-/// What dynamic memory takes its time for, in cycles of the bus. Rows are spread over banks in
-/// turns, so that a bank opens its next row while others are read.
+/// Delays of dynamic memory, in cycles of the bus. Successive rows are in different banks, so that
+/// a bank can open its next row while others are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// Bytes of a row.
     pub bytes: u64,
     /// Banks, each with one open row.
     pub banks: usize,
-    /// Cycles to close a row and open another: what a miss costs beyond the latency.
+    /// Cycles to close a row and open another: the cost of a miss in addition to the latency.
     pub miss: u64,
-    /// Cycles from a refresh to the next, which closes all rows.
+    /// Cycles from one refresh to the next. A refresh closes all rows.
     pub refresh_every: u64,
-    /// Cycles of a refresh, in which nothing is moved.
+    /// Cycles of a refresh, during which no data is transferred.
     pub refresh: u64,
 }
 
 impl Rows {
-    /// DDR4-2400 behind a controller, seen from a bus of 200 MHz: 16 banks of rows of 8 KiB, 32 ns
-    /// from a row to another of its bank, and every 7.8 us a refresh of 350 ns.
+    /// DDR4-2400 behind a controller, seen from a bus at 200 MHz: 16 banks with rows of 8 KiB, 32
+    /// ns from one row to another of the same bank, and a refresh of 350 ns every 7.8 us.
     pub const DDR4: Self = Self { bytes: 8192, banks: 16, miss: 7, refresh_every: 1560, refresh: 70 };
 
-    /// The part of the time in which nothing is refreshed: the most of its bandwidth that a memory
-    /// gives.
+    /// The fraction of time without refreshes: an upper bound of the usable bandwidth.
     pub fn bandwidth(&self) -> f64 {
         1.0 - self.refresh as f64 / self.refresh_every as f64
     }
 
-    /// The cycles of a refresh.
+    /// Whether the cycle belongs to a refresh.
     fn refreshes(&self, cycle: u64) -> bool {
         cycle % self.refresh_every >= self.refresh_every - self.refresh
     }
 }
 
-/// How a memory breaks the protocol ([`Bench::set_memory_lie`]), from then on.
+/// A permanent violation of the protocol by a memory ([`Bench::set_memory_lie`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// Reads are taken and never answered.
+    /// Reads are accepted and never answered.
     SilentReads,
-    /// Writes are taken and never answered.
+    /// Writes are accepted and never answered.
     SilentWrites,
-    /// Nothing is taken.
+    /// Nothing is accepted.
     Deaf,
     /// The beat before the last of a burst is marked as the last.
     LastEarly,
-    /// The last beat is not marked.
+    /// The last beat is not marked as the last.
     LastMissing,
-    /// A beat that nobody asked for.
+    /// An unsolicited beat.
     StrayBeat,
-    /// A response that nobody asked for.
+    /// An unsolicited response.
     StrayResponse,
-    /// Answers have another identifier, where there are any.
+    /// Answers have a wrong identifier, if there are identifiers.
     WrongId,
 }
 
-/// What a memory has done. Bytes are those that were really moved: strobed ones, and none beside an
+/// Counts of a memory. Bytes count only if they were really transferred: strobed, and without an
 /// error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
-    /// Bursts read, whole ones.
+    /// Bursts read completely.
     pub read_bursts: u64,
     /// Beats read.
     pub read_beats: u64,
@@ -144,21 +149,21 @@ pub(super) struct Memory {
     content: Vec<u8>,
     faults: Vec<(Range<u64>, Response)>,
     lie: Option<Lie>,
-    /// For each bank its open row, and when it can open another.
+    /// For each bank, its open row and the cycle from which it can open another.
     banks: Vec<(Option<u64>, u64)>,
     counts: MemoryCounts,
     writes: VecDeque<Burst>,
-    /// Beats that were taken: data, strobes, last.
+    /// Accepted beats: data, strobes, last.
     beats: VecDeque<(Vec<u64>, Vec<u64>, bool)>,
-    /// When a write's response may come, its id, and the response.
+    /// Responses of writes: earliest cycle, id, response.
     responses: VecDeque<(u64, u64, Response)>,
     reads: VecDeque<Burst>,
-    /// The next cycle in which a beat may be read, or taken.
+    /// The earliest cycle for the next beat, read or written.
     read_from: u64,
     write_from: u64,
 }
 
-/// A burst that is being carried out.
+/// A burst in progress.
 #[derive(Debug)]
 struct Burst {
     id: u64,
@@ -167,17 +172,17 @@ struct Burst {
     /// Bytes of a beat.
     size: u64,
     wraps: bool,
-    /// The number of the beat that comes next.
+    /// The number of the next beat.
     at: u64,
-    /// The first cycle in which it may be answered.
+    /// The first cycle in which the burst may be answered.
     due: u64,
-    /// Whether it fails at random.
+    /// Whether the burst fails at random.
     fails: bool,
     worst: Response,
 }
 
 impl Burst {
-    /// The address of the next beat, and how many bytes of it there are to the end of the beat.
+    /// The addresses of the next beat, from its first byte to the end of the beat.
     fn beat(&self) -> Range<u64> {
         let aligned = self.address / self.size * self.size;
         let start = match (self.at, self.wraps) {
@@ -198,19 +203,21 @@ impl Burst {
 }
 
 impl Bench {
-    /// Adds a memory of so many bytes, zeros, from an address on. The ports are the prefix and
-    /// `awvalid` and so on, each with or without `_i` and `_o`; the ids, and `lock`, `cache`,
-    /// `prot`, `qos` and `region`, need not be there.
+    /// Adds a memory of `bytes` zero bytes from address `base` on.
+    ///
+    /// The ports are named by the prefix plus `awvalid` and so on, each with or without `_i` and
+    /// `_o`. The ids, and `lock`, `cache`, `prot`, `qos` and `region`, are optional.
     ///
     /// # Panics
-    /// If a setting is 0 that must not be.
+    /// If the latency, the interval or `outstanding` is 0.
     pub fn axi_memory(&mut self, prefix: &str, base: u64, bytes: usize, settings: MemorySettings) -> AxiMemory {
         assert!(settings.latency > 0 && settings.interval > 0 && settings.outstanding > 0, "{settings:?}");
         let design = self.model.design();
         let name = |name: &str| design.bus_port(prefix, name).name;
         let optional = |name: &str| design.find_bus_port(prefix, name).map(|port| port.name);
         let ids = optional("awid").is_some();
-        // The id comes last: of the manager's fields those that nobody looks at come after it.
+        // The id comes last of the fields that are used. The unused fields of the manager follow
+        // it.
         let address = |channel: &str| {
             let fields = ["addr", "len", "size", "burst"].map(|field| name(&format!("{channel}{field}")));
             let others =
@@ -261,12 +268,12 @@ impl Bench {
         }
     }
 
-    /// Lets beats of these addresses fail.
+    /// Makes beats at these addresses fail.
     pub fn set_memory_fault(&mut self, memory: AxiMemory, addresses: Range<u64>, response: Response) {
         self.memories[memory.index].faults.push((addresses, response));
     }
 
-    /// Lets a memory break the protocol from now on, or stop doing so.
+    /// Makes a memory break the protocol from now on, or stop doing so.
     pub fn set_memory_lie(&mut self, memory: AxiMemory, lie: Option<Lie>) {
         self.memories[memory.index].lie = lie;
     }
@@ -276,17 +283,18 @@ impl Bench {
         &self.memories[memory.index].content
     }
 
-    /// The content, to be changed behind the design's back.
+    /// The mutable content, for changes that the design does not see.
     pub fn content_mut(&mut self, memory: AxiMemory) -> &mut [u8] {
         &mut self.memories[memory.index].content
     }
 
-    /// What it has done.
+    /// The memory's counts.
     pub fn memory_counts(&self, memory: AxiMemory) -> MemoryCounts {
         self.memories[memory.index].counts
     }
 
-    /// Whether nothing is under way: every burst taken was answered, and the answers were taken.
+    /// Whether nothing is in progress: every accepted burst was answered, and the design accepted
+    /// the answers.
     pub fn memory_is_idle(&self, memory: AxiMemory) -> bool {
         let state = &self.memories[memory.index];
         let queued = self.queued(memory.write_response) + self.queued(memory.read_data);
@@ -306,7 +314,7 @@ impl Memory {
         self.reads.clear();
     }
 
-    /// Takes in what has come in this cycle, and goes on with what is due.
+    /// Processes the transfers of this cycle, and continues the bursts that are due.
     pub fn act(&mut self, streams: &mut Streams, random: &mut Random, cycle: u64) {
         self.take(streams, random, cycle);
         let refreshes = self.refresh(cycle);
@@ -325,7 +333,7 @@ impl Memory {
         streams.sink(self.bus.read_address).open = hears && self.reads.len() < outstanding;
     }
 
-    /// Whether the memory is being refreshed, which closes its rows.
+    /// Whether the memory is in a refresh, which closes its rows.
     fn refresh(&mut self, cycle: u64) -> bool {
         let refreshes = self.settings.rows.is_some_and(|rows| rows.refreshes(cycle + 1));
         if refreshes {
@@ -334,7 +342,7 @@ impl Memory {
         refreshes
     }
 
-    /// When the row of an address is open, for a burst that comes now.
+    /// The cycle in which the row of an address is open, for a burst that arrives now.
     fn row_open(&mut self, address: u64, cycle: u64) -> u64 {
         let Some(rows) = self.settings.rows else { return cycle };
         let row = address / rows.bytes;
@@ -345,7 +353,7 @@ impl Memory {
         cycle.max(*ready)
     }
 
-    /// Gives what nobody asked for, once nothing else is under way.
+    /// Sends the unsolicited beat or response, once nothing else is in progress.
     fn stray(&mut self, streams: &mut Streams) {
         let width = vec![0; self.width.div_ceil(8) as usize];
         let (source, fields): (_, &[&[u64]]) = match self.lie {
@@ -381,7 +389,7 @@ impl Memory {
         }
     }
 
-    /// Checks a burst's address against the rules.
+    /// Checks a burst's address against the rules, and creates the burst.
     fn burst(&mut self, fields: &[Vec<u64>], random: &mut Random, cycle: u64) -> Burst {
         let (address, beats, size, kind) = (fields[0][0], fields[1][0] + 1, 1 << fields[2][0], fields[3][0]);
         let place = format!("{} in cycle {cycle}: a burst of {beats} beats of {size} bytes at {address:#x}", self.name);
@@ -401,7 +409,7 @@ impl Memory {
         Burst { id, address, beats, size, wraps, at: 0, due, fails, worst: Response::Okay }
     }
 
-    /// What an access to these addresses meets.
+    /// The response to an access at these addresses.
     fn response(&self, burst: &Burst, addresses: &Range<u64>) -> Response {
         if addresses.start < self.base || addresses.end > self.base + self.content.len() as u64 {
             return Response::DecodeError;
@@ -411,7 +419,7 @@ impl Memory {
         fault.unwrap_or(if burst.fails { Response::SubordinateError } else { Response::Okay })
     }
 
-    /// Carries out the beats whose addresses are there.
+    /// Carries out the beats whose addresses have arrived.
     fn write(&mut self, cycle: u64) {
         while !self.writes.is_empty() && !self.beats.is_empty() {
             let (mut burst, (data, strobes, last)) =
@@ -450,7 +458,7 @@ impl Memory {
             return;
         }
         while let Some(&(due, id, response)) = self.responses.front() {
-            // What is queued now is offered in the next cycle.
+            // An item queued now is offered in the next cycle.
             if due > cycle + 1 {
                 return;
             }
@@ -464,7 +472,7 @@ impl Memory {
     fn read(&mut self, streams: &mut Streams, random: &mut Random, cycle: u64) {
         let source = streams.source(self.bus.read_data);
         let Some(burst) = self.reads.front() else { return };
-        // A beat is read when the one before has gone.
+        // A beat is read only after the previous one was accepted.
         if burst.due > cycle + 1 || self.read_from > cycle + 1 || !source.queue.is_empty() {
             return;
         }

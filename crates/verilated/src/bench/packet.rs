@@ -1,8 +1,8 @@
-//! AXI4-Stream: bytes in packets, `tlast` on the last beat of each, the least significant byte
-//! first.
+//! AXI4-Stream: bytes in packets, with `tlast` on the last beat of each and the least significant
+//! byte first.
 //!
-//! `tkeep`, where the design has it, is all ones but on the last beat of a packet that does not end
-//! with the beat: there it marks the bytes that count, from the lowest on without a gap.
+//! `tkeep`, if the design has it, is all ones except on the last beat of a packet that does not
+//! fill the beat. There it marks the valid bytes, from the lowest on without a gap.
 
 use super::{Bench, Sink, Source, Streams};
 use crate::model::Model;
@@ -23,14 +23,14 @@ pub struct PacketSink {
     index: usize,
 }
 
-/// A packet that the model has given.
+/// A packet received from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The cycle of its first beat.
     pub first: u64,
     /// The cycle of its last beat.
     pub last: u64,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
@@ -41,16 +41,16 @@ pub(super) struct PacketState {
     name: String,
     beat: usize,
     keep: bool,
-    /// No packet may have more beats.
+    /// Most beats of a packet.
     longest: usize,
-    /// The packet that has begun, and its beats.
+    /// The packet in progress, and its number of beats.
     open: Option<(Packet, usize)>,
     packets: Vec<Packet>,
 }
 
 impl Bench {
-    /// Adds a stream of packets into the model: its ports are the prefix and `tvalid`, `tready`,
-    /// `tdata`, `tlast`, and `tkeep` if it is there, each with or without `_i` and `_o`.
+    /// Adds a stream of packets into the model. Its ports are named by the prefix plus `tvalid`,
+    /// `tready`, `tdata`, `tlast`, and optionally `tkeep`, each with or without `_i` and `_o`.
     pub fn packet_source(&mut self, prefix: &str) -> PacketSource {
         let names = Names::new(&self.model, prefix);
         let mut fields = vec![&names.data[..], &names.last];
@@ -59,8 +59,8 @@ impl Bench {
         PacketSource { source, beat: names.beat, keep: names.keep.is_some() }
     }
 
-    /// Adds a stream of packets out of the model, of at most so many beats each. The ports are
-    /// named as those of a source.
+    /// Adds a stream of packets out of the model, of at most `longest` beats each. The ports are
+    /// named like those of a source.
     pub fn packet_sink(&mut self, prefix: &str, longest: usize) -> PacketSink {
         let names = Names::new(&self.model, prefix);
         let mut fields = vec![&names.data[..], &names.last];
@@ -74,7 +74,7 @@ impl Bench {
     /// Queues a packet.
     ///
     /// # Panics
-    /// If it is empty, or does not fill its last beat although there is no `tkeep`.
+    /// If it is empty, or if it does not fill its last beat and there is no `tkeep`.
     pub fn send(&mut self, source: PacketSource, bytes: &[u8]) {
         assert!(!bytes.is_empty(), "a packet has at least a beat");
         assert!(source.keep || bytes.len().is_multiple_of(source.beat), "without tkeep, packets are of whole beats");
@@ -88,17 +88,17 @@ impl Bench {
         }
     }
 
-    /// The packets that the model has given and that have not been fetched.
+    /// The packets that the model has sent and that have not been fetched.
     pub fn packets(&self, sink: PacketSink) -> &[Packet] {
         &self.packets[sink.index].packets
     }
 
-    /// Fetches them.
+    /// Fetches the received packets.
     pub fn take_packets(&mut self, sink: PacketSink) -> Vec<Packet> {
         std::mem::take(&mut self.packets[sink.index].packets)
     }
 
-    /// Steps until the model has given so many packets, and fetches them.
+    /// Steps until the model has sent `packets` packets, and fetches them.
     ///
     /// # Panics
     /// If that takes more than `limit` cycles.
@@ -125,7 +125,7 @@ impl PacketSource {
 }
 
 impl PacketSink {
-    /// The stream of its beats. The bench fetches what it receives.
+    /// The stream of its beats. The bench consumes its transfers.
     pub fn sink(self) -> Sink {
         self.sink
     }
@@ -136,7 +136,7 @@ impl PacketState {
         (self.open, self.packets) = (None, Vec::new());
     }
 
-    /// Joins the beats that have come to packets.
+    /// Joins received beats to packets.
     pub fn act(&mut self, streams: &mut Streams) {
         for transfer in streams.sink(self.sink).received.drain(..) {
             let (cycle, fields) = (transfer.cycle, transfer.fields);
@@ -156,7 +156,7 @@ impl PacketState {
         }
     }
 
-    /// How many bytes of a beat count.
+    /// The number of valid bytes of a beat.
     fn kept(&self, keep: &[u64], last: bool, cycle: u64) -> usize {
         let kept: usize = keep.iter().map(|limb| limb.count_ones() as usize).sum();
         let mut expected = ones(kept);
@@ -188,12 +188,12 @@ impl Names {
     }
 }
 
-/// The limbs of some bytes.
+/// The limbs of a little-endian number.
 fn limbs(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte))).collect()
 }
 
-/// So many ones from the lowest bit on.
+/// A number with `count` ones from the lowest bit on.
 fn ones(count: usize) -> Vec<u64> {
     (0..count.div_ceil(64)).map(|limb| u64::MAX >> (64 - (count - 64 * limb).min(64))).collect()
 }

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// A generator from a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -20,12 +20,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// A number below `bound`, which must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number of so many random bits, in limbs.
+    /// A number of `width` random bits, in limbs.
     pub fn bits(&mut self, width: usize) -> Vec<u64> {
         let mut limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| self.next()).collect();
         if !width.is_multiple_of(64) {

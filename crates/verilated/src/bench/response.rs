@@ -1,4 +1,4 @@
-//! How a bus transaction ends.
+//! The responses and errors of bus transactions.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Response {
     /// OKAY: done.
     Okay,
-    /// EXOKAY: an exclusive access succeeded. Nothing here makes one.
+    /// EXOKAY: an exclusive access succeeded. No model here makes one.
     ExclusiveOkay,
     /// SLVERR: the subordinate refuses.
     SubordinateError,
@@ -16,12 +16,12 @@ pub enum Response {
     DecodeError,
 }
 
-/// A transaction that was not done.
+/// A transaction that was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BusError {
-    /// It was answered by an error.
+    /// The subordinate answered with an error.
     Refused(Response),
-    /// It was not answered within so many cycles. It is still on the bus.
+    /// There was no answer within this many cycles. The transaction is still on the bus.
     Silent(u64),
 }
 
@@ -45,7 +45,7 @@ impl Response {
         self as u64
     }
 
-    /// Done, or refused.
+    /// Converts the response to a result.
     ///
     /// # Errors
     /// [`BusError::Refused`] unless the response is OKAY.

@@ -5,30 +5,30 @@ use super::Random;
 const PAGE: usize = 256;
 const SECTOR: usize = 4096;
 
-/// What is under way inside the chip.
+/// An operation in progress inside the chip.
 #[derive(Clone, Debug)]
 enum Work {
-    /// Bits become 0 where those of the data are.
+    /// Clears the bits that are 0 in the data.
     Program { base: usize, data: Vec<(usize, u8)> },
-    /// All bits of a sector become 1.
+    /// Sets all bits of a sector.
     Erase { base: usize },
 }
 
-/// A serial NOR flash memory: what a chip does with its four wires (mode 0; reading, status,
-/// programs of a page, erasures of a sector), and what is left when its power fails.
+/// A serial NOR flash memory: the behaviour of a chip on its four wires (mode 0; reading, status,
+/// page program, sector erase), and its content after a power failure.
 #[derive(Debug)]
 pub struct SerialFlash {
-    /// Its bytes: all ones where it is erased.
+    /// Its bytes: all ones where erased.
     pub content: Vec<u8>,
-    /// What decides what is left.
+    /// Decides which bits change when the power fails.
     pub random: Random,
     enabled: bool,
     work: Option<(Work, u64)>,
-    /// Cycles that a program takes, and an erasure.
+    /// Cycles of a program and of an erasure.
     pub times: [u64; 2],
-    /// Never answers that it is ready.
+    /// The chip never reports that it is ready.
     pub stuck: bool,
-    /// Bits of this mask, of every byte of these pages, do not become 0.
+    /// In these pages, the bits of this mask cannot become 0 in any byte.
     pub worn: Option<(std::ops::Range<usize>, u8)>,
     selected: bool,
     clock: bool,
@@ -37,12 +37,12 @@ pub struct SerialFlash {
     received: Vec<u8>,
     answer: u8,
     line: bool,
-    /// Programs that were begun.
+    /// Number of programs started.
     pub programs: u64,
 }
 
 impl SerialFlash {
-    /// An empty one, of whole sectors of 4096 bytes.
+    /// Creates an erased memory of whole sectors of 4096 bytes.
     pub fn new(bytes: usize, seed: u64) -> Self {
         Self {
             content: vec![0xff; bytes],
@@ -63,10 +63,11 @@ impl SerialFlash {
         }
     }
 
-    /// A cycle: the levels of the wires, and the one that it answers with.
+    /// Steps by a cycle with the given levels of the wires, and returns the level of the chip's
+    /// output.
     ///
     /// # Panics
-    /// If a chip could not do what it is told, or not now: the design that does so is wrong.
+    /// If the command is invalid or not allowed now: the design is wrong.
     pub fn step(&mut self, cs_n: bool, sck: bool, copi: bool) -> bool {
         if let Some((work, left)) = &mut self.work {
             *left -= 1;
@@ -91,7 +92,7 @@ impl SerialFlash {
                 self.answer = self.next_answer();
             }
         }
-        // The bit changes as the clock falls.
+        // The output changes on the falling edge of the clock.
         if self.clock && !sck {
             self.line = self.answer >> (7 - self.bits % 8) & 1 == 1;
         }
@@ -99,7 +100,7 @@ impl SerialFlash {
         self.line
     }
 
-    /// The byte that goes out while the next one comes in.
+    /// The byte sent while the next one is received.
     fn next_answer(&mut self) -> u8 {
         let busy = self.work.is_some() || self.stuck;
         match self.received[..] {
@@ -113,7 +114,7 @@ impl SerialFlash {
         }
     }
 
-    /// The end of a command.
+    /// Carries out the received command at its end.
     fn execute(&mut self) {
         let received = std::mem::take(&mut self.received);
         if !self.bits.is_multiple_of(8) {
@@ -135,7 +136,7 @@ impl SerialFlash {
                 self.begin(Work::Erase { base: address / SECTOR * SECTOR }, self.times[1]);
             }
             [0x03 | 0x05, ..] | [] => (),
-            // Cut short by a reset of who sent it.
+            // The sender was reset in the middle of the command.
             [0x02, ref rest @ ..] if rest.len() < 4 => (),
             [0x20, ref rest @ ..] if rest.len() < 3 => (),
             ref other => panic!("the chip knows no command {other:x?}"),
@@ -147,7 +148,7 @@ impl SerialFlash {
         self.work = Some((work, time));
     }
 
-    /// So many of 256 bits that were to change do, at random.
+    /// Carries out an operation. Of the bits to change, `share` out of 256 do, at random.
     fn finish(&mut self, work: &Work, share: u64) {
         let random = &mut self.random;
         let mut some =
@@ -166,7 +167,7 @@ impl SerialFlash {
         }
     }
 
-    /// The power fails: what is under way is done in part, in a bit or two or nearly all.
+    /// The power fails: the operation in progress is only partly done, from no bits to nearly all.
     pub fn fail(&mut self) {
         if let Some((work, _)) = self.work.take() {
             let share = [0, 2, 128, 250, 255][self.random.below(5) as usize];

@@ -1,20 +1,22 @@
-//! Valid/ready streams: the two sides that a bench plays, and what they count.
+//! Valid/ready streams: the bench's end of each, and its counts.
 
 use std::collections::VecDeque;
 
 use super::Random;
 use crate::model::Model;
 
-/// How eagerly a side of a stream takes part.
+/// How eagerly the bench transfers items on a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pressure {
     /// In every cycle.
     None,
-    /// In so many of 256 cycles, at random.
+    /// In this many of 256 cycles, at random.
     Random(u8),
-    /// Only after the other side: what the model offers is taken in the cycle after the one in
-    /// which it was first seen, so that a model that waits for ready before it is valid hangs. A
-    /// source offers in every cycle, since it must not wait for ready.
+    /// Only after the other side.
+    ///
+    /// A sink accepts an item in the cycle after it first saw it, so a model that waits for ready
+    /// before it asserts valid hangs. A source offers in every cycle, since it must not wait for
+    /// ready.
     AfterValid,
     /// In no cycle.
     Stalled,
@@ -23,7 +25,7 @@ pub enum Pressure {
 /// A transfer: the cycle, counted from 0 at the start of the bench, and the value of each field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The cycle at whose end valid and ready were both high.
+    /// The cycle that ended with valid and ready both high.
     pub cycle: u64,
     /// The fields, limbs least significant first.
     pub fields: Vec<Vec<u64>>,
@@ -37,14 +39,14 @@ pub struct Source(pub(super) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sink(pub(super) usize);
 
-/// What has happened at a stream, in cycles.
+/// Counts of a stream, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Valid and ready: an item was passed.
+    /// Valid and ready: an item was transferred.
     pub transfers: u64,
     /// Valid without ready: an item had to wait.
     pub waiting: u64,
-    /// Ready without valid: there was room and no item.
+    /// Ready without valid: there was no item.
     pub starved: u64,
     /// A transfer in the cycle after a transfer.
     pub back_to_back: u64,
@@ -77,7 +79,7 @@ pub(super) struct SourceState {
     pub pressure: Pressure,
     pub queue: VecDeque<Vec<Vec<u64>>>,
     offering: bool,
-    /// The cycles in which items were taken.
+    /// The cycles in which items were accepted.
     pub taken: Vec<u64>,
     pub counter: Counter,
 }
@@ -89,11 +91,11 @@ pub(super) struct SinkState {
     ready: String,
     fields: Vec<String>,
     pub pressure: Pressure,
-    /// Whether a bus model has room; if not, nothing is taken whatever the pressure.
+    /// Whether a bus model can accept items. If not, none is accepted, whatever the pressure.
     pub open: bool,
-    /// What the model offered in the last cycle and was not taken.
+    /// The item that the model offered in the last cycle and that was not accepted.
     pub waiting: Option<Vec<Vec<u64>>>,
-    /// Whether the model offered anything in the last cycle.
+    /// Whether the model offered an item in the last cycle.
     pub offered: bool,
     pub received: Vec<Transfer>,
     pub counter: Counter,
@@ -113,7 +115,7 @@ impl SourceState {
         }
     }
 
-    /// How many fields an item has.
+    /// The number of fields of an item.
     pub fn fields(&self) -> usize {
         self.fields.len()
     }
@@ -139,7 +141,7 @@ impl SourceState {
             let item = self.queue.front().expect("an item is offered");
             self.fields.iter().zip(item).for_each(|((field, _), value)| model.set_limbs(field, value));
         } else {
-            // What is not valid must not matter.
+            // Data that is not valid must not matter.
             for (field, width) in &self.fields {
                 model.set_limbs(field, &random.bits(*width as usize));
             }

@@ -1,4 +1,4 @@
-//! What is generated around a model: its ports, the C functions that reach them, and its constant
+//! The code generated around a model: its ports, the C functions that access them, and its constant
 //! in Rust.
 
 use super::{Design, coverage};
@@ -38,10 +38,10 @@ impl Port {
         ports.iter().map(line).collect()
     }
 
-    /// The ports of such a list.
+    /// Reads the ports of such a list.
     ///
     /// # Panics
-    /// If it is none.
+    /// If the text is not such a list.
     pub(super) fn from_list(list: &str) -> Vec<Self> {
         let port = |line: &str| {
             let mut words = line.split(' ');

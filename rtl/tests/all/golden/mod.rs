@@ -30,14 +30,14 @@ pub fn odd(random: &mut Random, bits: u32) -> Integer {
     number(&random.bits(bits as usize)) | power(bits - 1) | 1
 }
 
-/// A module between one stream of operands and one of results, with its inputs that stay.
+/// A module with one stream of operands and one of results, and constant inputs.
 pub struct Core {
     pub design: &'static Design,
     pub operands: &'static [&'static str],
     pub results: &'static [&'static str],
 }
 
-/// What went through a core: for each item the cycle of its operands, that of its results, and the
+/// The passage of an item through a core: the cycle of its operands, that of its results, and the
 /// results.
 pub struct Passage {
     pub taken: u64,
@@ -79,8 +79,7 @@ impl Core {
             .collect()
     }
 
-    /// Sends items at full speed, checks latency and the interval between items, and gives the
-    /// results.
+    /// Sends items at full speed, checks latency and interval, and returns the results.
     pub fn timed(
         &self,
         constants: &[(&str, &Integer)],
@@ -98,7 +97,7 @@ impl Core {
         passages.into_iter().map(|passage| passage.results).collect()
     }
 
-    /// Sends items under random pressure on both streams and gives the results.
+    /// Sends items under random pressure on both streams, and returns the results.
     pub fn pressed(&self, constants: &[(&str, &Integer)], items: &[Vec<Integer>], seed: u64) -> Vec<Vec<Integer>> {
         let sides = [[120, 4], [4, 120], [128, 128]][seed as usize % 3].map(Pressure::Random);
         self.pass(constants, items, seed, sides).into_iter().map(|passage| passage.results).collect()
@@ -145,7 +144,7 @@ impl Montgomery {
         Integer::from(a * b) * inverse % &self.modulus
     }
 
-    /// An operand's corner values and some random ones, all below `2 M'`.
+    /// Edge cases of an operand and some random values, all below `2 M'`.
     pub fn operands(&self, random: &mut Random, count: usize) -> Vec<Integer> {
         let bound: Integer = self.scaled.clone() * 2;
         let ones: Integer = (power(bound.significant_bits() - 1) - 1u32) % &bound;
@@ -162,8 +161,8 @@ impl Montgomery {
         corners.into_iter().chain((0..count).map(|_| below(random, &bound))).collect()
     }
 
-    /// The bits of an operand's words, lowest first: as many words to `d + 2` digits as are needed,
-    /// cut as evenly as bits allow.
+    /// Bits of an operand's words, lowest first. Every `d + 2` digits are cut into the fewest
+    /// possible words, as evenly as possible.
     fn word_bits(&self) -> Vec<u32> {
         let span = self.w * (self.d + 2);
         let period = span.div_ceil(self.v);
@@ -198,7 +197,8 @@ impl Montgomery {
     }
 }
 
-/// Bits of a modulus, a digit, a word and a tile, and what follows from them (`digit_product`).
+/// Bits of a modulus, a digit, a word and a tile, and the values that depend on them
+/// (`digit_product`).
 #[derive(Clone, Copy, Debug)]
 pub struct Large {
     pub n: u32,
@@ -224,7 +224,7 @@ impl Large {
         power(self.digit * self.terms())
     }
 
-    /// Cycles of the passes of one array, from which follow those of a term.
+    /// Latency of a pass through one array, which determines that of a term.
     fn latency(self) -> u32 {
         6 + (1..).find(|&levels| 3_u32.pow(levels) > self.width / self.tile).unwrap()
     }
@@ -237,7 +237,7 @@ impl Large {
         self.terms() * (factor_at + per_digit + products).max(factor_at + per_digit + latency)
     }
 
-    /// Cycles from the beginning of a product to its last word.
+    /// Cycles from the start of a product to its last word.
     pub fn whole(self) -> u64 {
         u64::from(self.all_terms() + self.words() + self.digit / self.width + self.latency())
     }

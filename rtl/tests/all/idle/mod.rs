@@ -1,9 +1,9 @@
-//! Inputs beside the streams, such as moduli and amounts, that a header asks to be stable only
-//! while something is inside: at every other time they change in every cycle, and no answer may
-//! depend on it.
+//! Inputs other than streams, such as moduli and amounts, that a module's header requires to be
+//! stable only while something is inside. At all other times they change in every cycle, and no
+//! answer may depend on that.
 //!
-//! What a module in long use gives is compared with what one gives that has just been reset and
-//! whose inputs never change. That the latter is right, other tests show.
+//! The answers of a module in long use are compared with those of one that was just reset and whose
+//! inputs never change. Other tests show that the latter are right.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -14,32 +14,32 @@ use crate::golden::limbs;
 /// A stream into a module: valid, ready, and the fields of an item.
 pub type Port = (&'static str, &'static str, &'static [&'static str]);
 
-/// A module with inputs beside its streams.
+/// A module with such inputs.
 pub struct Module<'a> {
     pub design: &'static Design,
     pub beside: &'a [&'static str],
     pub sources: &'a [Port],
     pub results: &'a [&'static str],
-    /// Whether items are there whenever they are asked for, as the module demands.
+    /// Whether items must be available whenever the module requests them.
     pub prompt: bool,
-    /// The result that is 1 in the last transfer of an answer, where an answer is more than one.
+    /// The result that is 1 in the last transfer of an answer, if an answer has several.
     pub last: Option<usize>,
 }
 
-/// What a module is asked for: the values of the inputs beside, the items of each stream, and how
-/// many answers there are.
+/// An operation of a module: the values of its other inputs, the items of each stream, and the
+/// number of answers.
 pub struct Operation {
     pub beside: Vec<Integer>,
     pub items: Vec<Vec<Vec<Integer>>>,
     pub answers: usize,
 }
 
-/// The name of the first stream's ports.
+/// A port with the usual names of the first stream.
 pub fn items(fields: &'static [&'static str]) -> Port {
     ("in_valid_i", "in_ready_o", fields)
 }
 
-/// A module that is being used.
+/// A module in use.
 struct Device<'a> {
     module: &'a Module<'a>,
     bench: Bench,
@@ -55,7 +55,7 @@ impl<'a> Device<'a> {
         Self { module, bench, sources, sink }
     }
 
-    /// Cycles in which nothing is inside.
+    /// Lets cycles pass with nothing inside.
     fn idle(&mut self, random: &mut Random, cycles: u64) {
         for _ in 0..cycles {
             for name in self.module.beside {
@@ -66,8 +66,8 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// What is given, from the cycle in which the first item may be taken to the one in which the
-    /// last answer is.
+    /// The answers, from the cycle in which the first item may be accepted to that of the last
+    /// answer.
     fn answers(&mut self, operation: &Operation, pressure: Pressure) -> Vec<Vec<Vec<u64>>> {
         for (name, value) in self.module.beside.iter().zip(&operation.beside) {
             self.bench.model.set_limbs(name, &limbs(value));
@@ -98,11 +98,11 @@ impl<'a> Device<'a> {
 }
 
 impl Module<'_> {
-    /// Carries out so many operations, one after the other, with any number of idle cycles between
-    /// them, none among them.
+    /// Carries out operations in sequence, with any number of idle cycles between them, including
+    /// none.
     ///
-    /// `lasting` says that what goes into the module first belongs to what is beside it until the
-    /// next reset, which then comes before every operation.
+    /// With `lasting`, the module's first input belongs to the values of the other inputs until the
+    /// next reset, so every operation is preceded by a reset.
     pub fn check(&self, rounds: usize, lasting: bool, mut operation: impl FnMut(&mut Random) -> Operation) {
         let mut random = Random::new(11);
         let mut used = Device::new(self, 1);

@@ -1,5 +1,5 @@
-//! Pipelines without streams: modules that take an item in every cycle with `en_i` and give its
-//! result a fixed number of such cycles later.
+//! Pipelines without streams: modules that accept an item in every cycle with `en_i`, and return
+//! its result after a fixed number of such cycles.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -16,8 +16,8 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// What comes out for each item, read exactly the latency after it went in. `held` of 256
-    /// cycles are without `en_i`, if there is one; noise stands at the inputs then.
+    /// The output for each item, read exactly `latency` cycles after its input. In `held` of 256
+    /// cycles, `en_i` is low, if it exists, and the inputs are random.
     pub fn pass(&self, items: &[Vec<Integer>], held: u64) -> Vec<Vec<Integer>> {
         let holds = self.design.port("en_i").is_some();
         let (mut model, mut random) = (self.design.model(), Random::new(held + 1));
@@ -48,7 +48,7 @@ impl Pipe {
         results
     }
 
-    /// Checks every item against what is expected of it, at full speed and with cycles held.
+    /// Checks every item against its expected result, at full speed and with held cycles.
     pub fn check(&self, items: &[Vec<Integer>], expected: impl Fn(&[Integer]) -> Vec<Integer>) {
         let results = self.pass(items, 0);
         for (item, result) in items.iter().zip(&results) {

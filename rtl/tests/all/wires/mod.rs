@@ -1,9 +1,9 @@
-//! Two ends of a link, and what lies between them: a line that turns bits over, or is cut.
+//! Two ends of a link, and the line between them, which may have bit errors or be cut.
 
 use hearith_rtl::{SPI_CONTROLLER_LINK, SPI_PERIPHERAL_LINK, UART_LINK};
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 
-/// The cycles of a bit on each wire, as the designs are built.
+/// The cycles of a bit on each wire, as set in the designs.
 const PERIOD: u64 = 8;
 const SPI_BIT: u64 = 10;
 
@@ -58,26 +58,26 @@ pub fn frame(words: &[u32]) -> Vec<u8> {
     [0x7e].into_iter().chain(inside).chain([0x7e]).collect()
 }
 
-/// What the ends are joined by.
+/// The type of the wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wires {
     Uart,
     Spi,
 }
 
-/// One end, with what its user wants to send and has received.
+/// One end, with the messages that its user sends and has received.
 pub struct End {
     pub bench: Bench,
     source: Source,
     sink: Sink,
     tag: u16,
-    /// Messages that were not delivered yet, the first one under way.
+    /// Messages not delivered yet, the one in progress first.
     waiting: Vec<Vec<u64>>,
-    /// Sent in all.
+    /// All messages sent.
     sent: Vec<Vec<u64>>,
     taken: usize,
     received: Vec<Vec<u64>>,
-    /// Messages that came more than once.
+    /// Messages received more than once.
     pub doubled: usize,
     /// Whether the partner was reset since the last message.
     may_double: bool,
@@ -112,7 +112,7 @@ impl End {
         }
     }
 
-    /// How eagerly messages are offered and taken.
+    /// Sets how eagerly messages are offered and accepted.
     pub fn pressure(&mut self, pressure: Pressure) {
         self.pressure = pressure;
         self.bench.set_sink_pressure(self.sink, pressure);
@@ -127,7 +127,7 @@ impl End {
         self.waiting.push(message);
     }
 
-    /// A message that will not arrive.
+    /// Sends a message that will not arrive.
     pub fn send_unexpected(&mut self, message: Vec<u64>) {
         self.push(&message);
     }
@@ -146,8 +146,8 @@ impl End {
         &self.received
     }
 
-    /// One cycle: what happened in it is taken in. A message counts when its last word came; it is
-    /// known by itself, as records are by their identifiers.
+    /// Steps by one cycle and records its events. A message counts when its last word arrives.
+    /// Messages are identified by their content, as records are by their identifiers.
     pub fn step(&mut self) {
         let (mut delivered, mut fault) = (false, None);
         self.bench.step_watching(|model| {
@@ -172,13 +172,13 @@ impl End {
         }
     }
 
-    /// A level on the line into a UART link, for so many cycles.
+    /// Sets the level on the line into a UART link for this many cycles.
     pub fn hear_level(&mut self, level: bool, cycles: u64) {
         self.bench.model.set("rx_i", level);
         (0..cycles).for_each(|_| self.step());
     }
 
-    /// Bytes from the test as the partner.
+    /// Sends bytes from the test as the partner.
     pub fn hear(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.hear_level(false, PERIOD);
@@ -187,7 +187,8 @@ impl End {
         }
     }
 
-    /// Loses all that is under way; messages that were not delivered are sent again.
+    /// Resets the end, which loses everything in progress. Messages not delivered yet are sent
+    /// again.
     fn reset(&mut self) {
         self.tag += 2;
         self.bench.reset();
@@ -200,7 +201,7 @@ impl End {
     }
 }
 
-/// A bit of a wire that may be turned over, for as long as it lasts.
+/// Bit errors of a wire, each for the duration of a bit.
 struct Noise {
     random: Random,
     rate: f64,
@@ -222,7 +223,7 @@ pub struct Pair {
     pub ends: [End; 2],
     wires: Wires,
     noise: Vec<Noise>,
-    /// Nothing passes.
+    /// Whether the wires are cut.
     pub cut: bool,
     pub cycle: u64,
     pub resets: u32,
@@ -236,8 +237,8 @@ impl Pair {
         };
         let mut tags = [0x1000, 0x2001].into_iter();
         let ends = designs.map(|design| End::new(Bench::new(design.model(), seed), tags.next().unwrap(), wires));
-        // The clock and the selection of the interface are wrong a tenth as often as the data: each
-        // of their errors spoils several bytes.
+        // The interface's clock and selection have a tenth of the data's error rate, because each
+        // of their errors damages several bytes.
         let noise = |at: u64| {
             let rate = if at > 2 { rate / 10.0 } else { rate };
             Noise { random: Random::new(seed ^ (at << 32)), rate, period, turned: false }
@@ -273,7 +274,7 @@ impl Pair {
         self.resets += 1;
     }
 
-    /// Everything was delivered, and what arrived is what was sent, in order.
+    /// Whether everything was delivered. Received messages must equal the sent ones, in order.
     pub fn is_done(&self) -> bool {
         for (end, partner) in [(0, 1), (1, 0)] {
             let (sent, received) = (&self.ends[end].sent, &self.ends[partner].received);

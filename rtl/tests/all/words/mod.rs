@@ -1,5 +1,5 @@
-//! A memory of words behind the encryptor's ports, that answers when it likes, and steps and
-//! commands as the hardware takes them.
+//! A memory of words with configurable delays for the encryptor's ports, and steps and commands in
+//! the hardware's format.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -7,25 +7,24 @@ use rug::Integer;
 use rug::integer::Order;
 use std::collections::VecDeque;
 
-/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was
-/// asked for.
+/// A memory's behaviour: its delay in cycles, and how often it accepts requests or has answers.
 #[derive(Clone, Copy)]
 pub struct Manner {
     pub delay: u64,
     pub pressure: Pressure,
 }
 
-/// At once and always.
+/// Answers at once and always.
 pub const AT_ONCE: Manner = Manner { delay: 0, pressure: Pressure::None };
 
-/// Late, or so slow to take requests and words that everything inside has to wait.
+/// Late, or so slow to accept requests and words that everything inside has to wait.
 pub const SLOW: [Manner; 3] = [
     Manner { delay: 3, pressure: Pressure::Random(60) },
     Manner { delay: 40, pressure: Pressure::Random(200) },
     Manner { delay: 0, pressure: Pressure::Random(20) },
 ];
 
-/// A request to read, or to write.
+/// A read or write request.
 #[derive(Debug)]
 struct Request {
     due: u64,
@@ -34,8 +33,8 @@ struct Request {
     row: u64,
 }
 
-/// Words behind a design's ports; and the stream of a seed, which is any function of an element's
-/// index and of a word's place.
+/// Words at a design's ports, and the stream of a seed, an arbitrary function of an element's index
+/// and a word's position.
 pub struct Words {
     width: u32,
     pub words: Vec<u64>,
@@ -51,7 +50,7 @@ pub struct Words {
     writes: VecDeque<Request>,
     pub read: u64,
     pub written: u64,
-    /// From now on no answer comes and nothing is taken.
+    /// While set, no answer is sent and nothing is accepted.
     pub silent: bool,
 }
 
@@ -107,7 +106,7 @@ impl Words {
         }
     }
 
-    /// Puts a number into so many words from an address on.
+    /// Stores a number in `count` words from an address on.
     pub fn put(&mut self, at: usize, count: usize, number: &Integer) {
         let width = self.width;
         assert!(number.significant_bits() <= count as u32 * width, "a number that fits");
@@ -115,13 +114,13 @@ impl Words {
         (0..count).for_each(|k| self.words[at + k] = digit(k));
     }
 
-    /// The number in so many words.
+    /// The number in `count` words.
     pub fn number(&self, at: usize, count: usize) -> Integer {
         let words = self.words[at..at + count].iter().rev();
         words.fold(Integer::new(), |sum, &word| (sum << self.width) + word)
     }
 
-    /// A cycle, and what the memory does in it; whether an output was high.
+    /// Steps the design and the memory by a cycle. Returns whether the output `port` was high.
     pub fn step(&mut self, bench: &mut Bench, port: &str) -> bool {
         let mut high = false;
         bench.step_watching(|model| high = model.bit(port));
@@ -168,7 +167,7 @@ impl Words {
         }
     }
 
-    /// Words that were written, each once its request is there.
+    /// Stores written words, once their request has arrived.
     fn take_words(&mut self, bench: &mut Bench) {
         let mut done = false;
         let all = bench.received(self.given);
@@ -253,7 +252,7 @@ impl Step {
     }
 }
 
-/// A unit that carries out steps, and the memory behind it.
+/// A unit that carries out steps, with its memory.
 pub struct Unit {
     pub bench: Bench,
     pub memory: Words,
@@ -270,7 +269,7 @@ impl Unit {
         unit
     }
 
-    /// Cycles until an output is high, that one included.
+    /// Number of cycles until an output is high, including that cycle.
     pub fn wait(&mut self, port: &str, limit: u64) -> u64 {
         let start = self.bench.cycle();
         while !self.memory.step(&mut self.bench, port) {
@@ -279,11 +278,10 @@ impl Unit {
         self.bench.cycle() - start
     }
 
-    /// Carries out a step; the cycles from the one that starts it to the one that ends it, both
-    /// included.
+    /// Carries out a step. Returns the cycles from its start to its end, both included.
     ///
-    /// Before it the step's wires change in every cycle, as they may while nothing is under way,
-    /// and nothing follows from it.
+    /// Before it starts, the step's wires change in every cycle, which is allowed while nothing is
+    /// in progress and must have no effect.
     pub fn carry_out(&mut self, step: &Step, limit: u64) -> u64 {
         let (width, moved) = (self.bench.model.width("step_i") as usize, (self.memory.read, self.memory.written));
         for _ in 0..[0, 1, 5][self.random.below(3) as usize] {
@@ -366,7 +364,7 @@ impl Encryptor {
         Encryptor { bench, memory, commands, endings }
     }
 
-    /// From now on answers wait.
+    /// Makes the test accept answers slowly from now on.
     pub fn hesitate(&mut self) {
         self.bench.set_sink_pressure(self.endings, Pressure::Random(40));
     }
@@ -379,12 +377,12 @@ impl Encryptor {
         self.memory.step(&mut self.bench, "status_valid_o");
     }
 
-    /// Whether all commands have been answered.
+    /// The number of commands answered.
     pub fn answered(&self) -> usize {
         self.bench.received(self.endings).len()
     }
 
-    /// How the last command has ended, and the cycles from where it was taken to that.
+    /// The ending of the last command, and its cycles since it was accepted.
     pub fn end(&mut self, limit: u64) -> (Ending, u64) {
         let (answered, start) = (self.answered(), self.bench.cycle());
         while self.answered() == answered {
@@ -401,7 +399,7 @@ impl Encryptor {
         self.end(limit)
     }
 
-    /// Resets the design, and what the memory has to do for it.
+    /// Resets the design and the memory's open requests.
     pub fn reset(&mut self) {
         self.bench.model.set("wr_done_i", false);
         self.bench.reset();
@@ -410,7 +408,7 @@ impl Encryptor {
 }
 
 impl Words {
-    /// As if nothing had ever been asked, after a reset of the bench.
+    /// Forgets all requests, after a reset of the bench.
     pub fn forget(&mut self) {
         self.seen = [0; 4];
         self.reads.clear();

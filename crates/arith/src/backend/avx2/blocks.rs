@@ -1,7 +1,7 @@
 //! Products, squares and Montgomery reductions of four numbers at a time, in blocks of up to six
-//! limbs held in registers.
+//! limbs in registers.
 
-// Unrolled loops add zero to an index, or compare it with itself, now and then.
+// Some iterations of unrolled loops add zero to an index or compare it with itself.
 #![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
 
 use super::{MASK, Quad, RADIX};
@@ -11,12 +11,12 @@ use std::arch::x86_64::{
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64,
 };
 
-/// Limbs of a block: six multiplicand limbs, the seven columns that two multiplier limbs touch, and
-/// room for products fill the sixteen registers.
+/// Limbs of a block. Six multiplicand limbs, the seven columns that two multiplier limbs touch, and
+/// space for products fill the sixteen registers.
 const BLOCK: usize = 6;
 
-/// Products of two limbs that a column may hold, with room left for what a carry and the first
-/// words of a column add.
+/// Maximum number of products of two limbs in a column. It leaves capacity for a carry and for the
+/// initial words of a column.
 const ROOM: usize = 250;
 
 #[target_feature(enable = "avx2")]
@@ -33,7 +33,7 @@ fn set(word: &mut Quad, value: __m256i) {
     unsafe { _mm256_store_si256((&raw mut *word).cast(), value) }
 }
 
-/// `sum + x y` for limbs; what stands above 32 bits in a lane of `x` and `y` does not count.
+/// `sum + x y` for limbs. Bits above 32 in a lane of `x` and `y` are ignored.
 ///
 /// Proved: `column_fits` in formal/coq/avx2.v.
 #[target_feature(enable = "avx2")]
@@ -48,8 +48,8 @@ fn ones() -> __m256i {
     _mm256_set1_epi64x(MASK as i64)
 }
 
-/// One digit of `y`, the one at `$j`, meets the block: it completes the column `$j` of `sums`, and
-/// a further one comes in.
+/// Multiplies digit `$j` of `y` by the block. This completes column `$j` of `sums`, and another
+/// column is loaded.
 macro_rules! slide {
     ($size:ident, $j:literal, $t:ident, $sums:ident, $limbs:ident, $digits:ident) => {
         let digit = get(&$digits[$j]);
@@ -63,8 +63,8 @@ macro_rules! slide {
     };
 }
 
-/// Calls a function generic over the limbs of a block for each block of `$k` limbs, the first limb
-/// of a block being `$at`.
+/// Evaluates an expression that is generic over the block size for each block of `$k` limbs, whose
+/// first limb is `$at`.
 macro_rules! for_blocks {
     ($k:expr, $at:ident, $size:ident => $call:expr) => {
         let mut $at = 0;
@@ -90,27 +90,27 @@ macro_rules! for_blocks {
     };
 }
 
-/// The columns of a sum of products of numbers of `k` limbs, `2 k` of them, and how many products
-/// any of them holds at most.
+/// The `2 k` columns of a sum of products of numbers of `k` limbs, and the maximum number of
+/// products in any of them.
 pub(super) struct Columns<'a> {
     columns: &'a mut [Quad],
     held: usize,
 }
 
 impl<'a> Columns<'a> {
-    /// Columns that hold `start`, limbs.
+    /// Columns that start with the limbs `start`.
     pub(super) fn new(columns: &'a mut [Quad], start: &[Quad]) -> Self {
         columns.copy_from_slice(start);
         Columns::of(columns)
     }
 
-    /// Columns that hold limbs.
+    /// Columns that contain limbs.
     pub(super) fn of(columns: &'a mut [Quad]) -> Self {
         Columns { columns, held: 0 }
     }
 
-    /// Makes room for `more` products in every column from `from` on: carries them if there is
-    /// none.
+    /// Ensures capacity for `more` products in every column from `from` on, by propagating carries
+    /// if necessary.
     ///
     /// Proved: `make_room_correct` in formal/coq/avx2.v.
     #[target_feature(enable = "avx2")]
@@ -131,7 +131,7 @@ impl<'a> Columns<'a> {
         self.add_blocks(a, b, 1);
     }
 
-    /// Adds `a b`, the limbs of `b` being twice those of a number.
+    /// Adds `a b`, where the limbs of `b` are twice those of a number.
     ///
     /// Proved: `multiply_twice_correct` in formal/coq/avx2_products.v.
     #[target_feature(enable = "avx2")]
@@ -139,7 +139,7 @@ impl<'a> Columns<'a> {
         self.add_blocks(a, b, 2);
     }
 
-    /// Adds `a b`, where a product of their limbs weighs as much as `weight` products of limbs.
+    /// Adds `a b`, where a product of their limbs is as large as `weight` products of limbs.
     ///
     /// Proved: `product_block_fits` in formal/coq/columns.v.
     /// Proved: `multiply_correct` in formal/coq/avx2_products.v.
@@ -152,19 +152,22 @@ impl<'a> Columns<'a> {
         });
     }
 
-    /// Adds what of `a b` reaches column `from` or lies above it; the columns below are undefined
-    /// then.
+    /// Adds the part of `a b` in column `from` and above. The columns below become undefined.
+    ///
+    /// Proved: `multiply_from_correct` in formal/coq/avx2_parts.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply_from(&mut self, a: &[Quad], b: &[Quad], from: usize) {
         for_blocks!(a.len(), at, SIZE => {
             self.make_room(0, SIZE);
-            // An even number of limbs that meet none of the block's in column `from` or above.
+            // An even number of limbs whose products with the block are all below column `from`.
             let skipped = from.saturating_sub(at + SIZE - 1) / 2 * 2;
             multiply_block::<SIZE>(&mut self.columns[at + skipped..], block(a, at), &b[skipped..]);
         });
     }
 
-    /// Adds what of `a b` lies below column `k`; the columns from there on are undefined then.
+    /// Adds the part of `a b` below column `k`. The columns from there on become undefined.
+    ///
+    /// Proved: `multiply_below_correct` in formal/coq/avx2_parts.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply_below(&mut self, a: &[Quad], b: &[Quad]) {
         let k = b.len();
@@ -174,8 +177,8 @@ impl<'a> Columns<'a> {
         });
     }
 
-    /// Adds `a^2`, and leaves twice the limbs of `a` in `twice`, not carried: limb `i` meets itself
-    /// and twice what lies above it.
+    /// Adds `a^2` and stores twice the limbs of `a` in `twice`, without carries. Limb `i` is
+    /// multiplied by itself and by twice the limbs above it.
     ///
     /// Proved: `factors_fit` in formal/coq/avx2.v.
     /// Proved: `square_block_fits` in formal/coq/columns.v.
@@ -194,14 +197,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The block of limbs from limb `at` on.
+/// The block that starts at limb `at`.
 #[inline]
 fn block<const SIZE: usize>(words: &[Quad], at: usize) -> &[Quad; SIZE] {
     words[at..].first_chunk().expect("a whole block")
 }
 
-/// Carries each column into the next one, once and all at the same time: what remains is below
-/// 2^36 + 2^28.
+/// Carries every column into the next one, once and simultaneously. The results are below 2^36 +
+/// 2^28.
 ///
 /// Proved: `carry_once_fits` in formal/coq/avx2.v.
 #[target_feature(enable = "avx2")]
@@ -276,15 +279,15 @@ fn triangle<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], twice: &[Quad; 
     });
 }
 
-/// A Montgomery reduction, one digit after another: from the column that is next its digit, and the
-/// carry of that column.
+/// The digit of a Montgomery reduction for the next column, which includes its carry. Digits are
+/// computed one after another.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn digit_of(column: __m256i, neg_inverse: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_mul_epu32(column, neg_inverse), ones())
 }
 
-/// Adds the digit's products with the block of the modulus to the columns from `j` on and carries
+/// Adds the digit's products with the block of the modulus to the columns from `j` on, and carries
 /// column `j` into the next.
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -298,8 +301,7 @@ fn absorb<const SIZE: usize>(sums: &mut [__m256i; 2 * BLOCK], j: usize, digit: _
     });
 }
 
-/// Reduces the lowest columns of `t` in the lowest limbs of `m`, a block of them, and gives the
-/// digits.
+/// Reduces the lowest block of columns of `t` by the lowest block of `m` and returns the digits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse: __m256i) -> [Quad; SIZE] {
@@ -325,8 +327,8 @@ fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse
     digits
 }
 
-/// Two such reductions side by side, the columns of `u` taking the complements of the digits of
-/// `t`: the digits of one fill the waiting for those of the other.
+/// Two such reductions in parallel, where the complements of the digits of `t` are added to the
+/// columns of `u`. Computing the digits of one hides the latency of the other.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn reduce_block_pair<const SIZE: usize>(
@@ -363,7 +365,7 @@ fn reduce_block_pair<const SIZE: usize>(
     digits
 }
 
-/// Montgomery reduction: leaves the reduced number's columns, not yet normalised, in the upper
+/// Montgomery reduction. Leaves the columns of the reduced number, not yet normalised, in the upper
 /// half.
 ///
 /// Proved: `reduction_block_fits` in formal/coq/columns.v.
@@ -379,8 +381,8 @@ pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     });
 }
 
-/// Montgomery reductions of `t`, and of `u + R - 1 - Q` with the quotient `Q` of the first, side by
-/// side: leaves the reduced numbers' columns, not yet normalised, in the upper halves.
+/// Montgomery reductions of `t`, and of `u + R - 1 - Q` with the quotient `Q` of the first, in
+/// parallel. Leaves the columns of the reduced numbers, not yet normalised, in the upper halves.
 ///
 /// Proved: `reduction_block_fits` in formal/coq/columns.v.
 /// Proved: `reduction_pair_correct` in formal/coq/avx2_products.v.
@@ -397,7 +399,8 @@ pub(super) fn reduce_pair(t: &mut Columns<'_>, u: &mut Columns<'_>, m: &[Quad], 
     });
 }
 
-/// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing.
+/// Propagates carries, which turns columns into limbs. The carry out of the last limb is dropped;
+/// by the bounds, it is zero.
 ///
 /// Proved: `normalise_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
@@ -410,7 +413,8 @@ pub(super) fn normalise(out: &mut [Quad], columns: &[Quad]) {
     }
 }
 
-/// Carries columns up where they stand into limbs. What leaves the last limb is dropped.
+/// Propagates carries in place, which turns columns into limbs. The carry out of the last limb is
+/// dropped.
 ///
 /// Proved: `carry_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
@@ -423,7 +427,7 @@ pub(super) fn carry(columns: &mut [Quad]) {
     }
 }
 
-/// `a = a - b` in limbs; what is borrowed at the end is forgotten.
+/// `a = a - b` in limbs. The final borrow is dropped.
 ///
 /// Proved: `subtract_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
@@ -436,7 +440,7 @@ pub(super) fn subtract(a: &mut [Quad], b: &[Quad]) {
     }
 }
 
-/// `a = a + b` in limbs; `b` may be the shorter.
+/// `a = a + b` in limbs, where `b` may be shorter.
 ///
 /// Proved: `add_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
@@ -450,7 +454,8 @@ pub(super) fn add(a: &mut [Quad], b: &[Quad]) {
     }
 }
 
-/// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others.
+/// `a = a - m` in the lanes where the difference is not negative. Returns 1 in these lanes and 0 in
+/// the others.
 ///
 /// Proved: `reduce_once_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
@@ -474,8 +479,8 @@ pub(super) fn reduce_once(a: &mut [Quad], m: &[Quad]) -> Quad {
     subtracted
 }
 
-/// What the `2 k` columns of the high part of a dual product start from: `R (m - 1) + 1`, which
-/// with `R - 1 - Q` makes `R m - Q`. `m` is odd.
+/// Initial values of the `2 k` columns for the high part of a dual product: `R (m - 1) + 1`, which
+/// together with `R - 1 - Q` gives `R m - Q`. `m` is odd.
 ///
 /// Proved: `start_high_correct` in formal/coq/avx2_products.v.
 pub(super) fn start_high(m: &[Quad]) -> Vec<Quad> {

@@ -1,4 +1,4 @@
-//! Numbers in 64-bit limbs, four of them, brought into lanes of 28-bit limbs and back.
+//! Conversion of four numbers from 64-bit limbs to lanes of 28-bit limbs and back.
 
 use super::{MASK, Quad, RADIX};
 use std::arch::x86_64::{
@@ -6,12 +6,12 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_store_si256,
 };
 
-/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's
-/// end, and in lanes without a row.
+/// Splits row `i`, from bit `start` on, into limbs in lane `i` of `words`; zeros beyond the end of
+/// a row and in lanes without a row.
 pub(super) fn load(words: &mut [Quad], rows: &[&[u64]], start: usize) {
     for lane in 0..4 {
         let row = rows.get(lane).copied().unwrap_or(&[]);
-        // Positions whose limb ends below the row's last 64-bit limb need no look beyond the end.
+        // Limbs that end below the row's last 64-bit limb need no bounds check.
         let inside = (64 * row.len().saturating_sub(1)).saturating_sub(start) / RADIX as usize;
         let (whole, rest) = words.split_at_mut(inside.min(words.len()));
         for (index, word) in whole.iter_mut().enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn load(words: &mut [Quad], rows: &[&[u64]], start: usize) {
     }
 }
 
-/// Puts lane `i` of `words` together to the 64-bit limbs of row `i`.
+/// Combines lane `i` of `words` into the 64-bit limbs of row `i`.
 #[target_feature(enable = "avx2")]
 pub(super) fn store(words: &[Quad], rows: &mut [&mut [u64]]) {
     let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
@@ -45,7 +45,7 @@ pub(super) fn store(words: &[Quad], rows: &mut [&mut [u64]]) {
     }
 }
 
-/// Limb `index` of 64 bits of every lane: it lies in up to four limbs of 28 bits.
+/// The 64-bit limb `index` of every lane, which spans up to four 28-bit limbs.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn wide_limb(words: &[Quad], index: usize) -> __m256i {

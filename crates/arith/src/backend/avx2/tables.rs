@@ -9,10 +9,10 @@ use std::arch::x86_64::{
     _mm256_slli_epi64, _mm256_srli_epi64, _mm256_store_si256,
 };
 
-/// Words that stay in registers while a table goes by.
+/// Number of words that stay in registers during a pass over a table.
 const WORDS: usize = 10;
 
-/// Each lane's entry of a table whose entries have `out.len()` words.
+/// Selects each lane's entry from a table whose entries have `out.len()` words.
 #[target_feature(enable = "avx2")]
 pub(super) fn select(out: &mut [Quad], table: &[Quad], index: &Quad) {
     let width = out.len();
@@ -25,8 +25,8 @@ pub(super) fn select(out: &mut [Quad], table: &[Quad], index: &Quad) {
     }
 }
 
-/// The first `COUNT` words of each lane's entry, kept in registers while every entry of the table,
-/// one every `width` words, goes by.
+/// Selects the first `COUNT` words of each lane's entry. They stay in registers during a pass over
+/// all entries, which are `width` words apart.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn select_words<const COUNT: usize>(out: &mut [Quad], table: &[Quad], width: usize, index: &Quad) {
@@ -45,19 +45,19 @@ fn select_words<const COUNT: usize>(out: &mut [Quad], table: &[Quad], width: usi
     }
 }
 
-/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at
-/// `SHARED_ENTRIES j + e`. A permutation of one register picks among eight entries for all lanes at
-/// once; masks then choose among the eight eights.
+/// Selects each lane's entry from a table that all lanes share, in which word `j` of entry `e` is
+/// at `SHARED_ENTRIES j + e`. A permutation of one register selects among eight entries for all
+/// lanes at once. Masks then select among the eight results.
 #[target_feature(enable = "avx2")]
 pub(super) fn select_shared(out: &mut [Quad], table: &[u64], index: &Quad) {
     const { assert!(SHARED_ENTRIES == 64) };
     let index = get(index);
-    // Entries stand in a register in the order 0 1 4 5 2 3 6 7: the middle two bits of their places
-    // are exchanged.
+    // A register holds the entries in the order 0 1 4 5 2 3 6 7: the middle two bits of their
+    // positions are exchanged.
     let bits = |bit: i64| _mm256_and_si256(index, _mm256_set1_epi64x(bit));
     let (second, third) = (_mm256_slli_epi64::<1>(bits(2)), _mm256_srli_epi64::<1>(bits(4)));
     let place = _mm256_or_si256(bits(1), _mm256_or_si256(second, third));
-    // The highest bit of a lane decides what is taken.
+    // The highest bit of a lane selects.
     let choices = [_mm256_slli_epi64::<60>(index), _mm256_slli_epi64::<59>(index), _mm256_slli_epi64::<58>(index)];
     let low = _mm256_set1_epi64x(0xffff_ffff);
     for (word, row) in out.iter_mut().zip(table.chunks_exact(SHARED_ENTRIES)) {
@@ -68,7 +68,7 @@ pub(super) fn select_shared(out: &mut [Quad], table: &[u64], index: &Quad) {
     }
 }
 
-/// Of `a` and `b`, `b` in the lanes where the highest bit of `which` is set.
+/// Selects `b` in the lanes where the highest bit of `which` is set, else `a`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn choose(which: __m256i, a: __m256i, b: __m256i) -> __m256i {
@@ -76,7 +76,7 @@ fn choose(which: __m256i, a: __m256i, b: __m256i) -> __m256i {
     _mm256_castpd_si256(_mm256_blendv_pd(a, b, _mm256_castsi256_pd(which)))
 }
 
-/// For each lane the one of eight limbs that stands at `place`, in the lower half of the lane.
+/// For each lane, the limb of eight at position `place`, in the lower half of the lane.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn among_eight(row: &[u64], place: __m256i) -> __m256i {
@@ -103,6 +103,6 @@ fn set(word: &mut Quad, value: __m256i) {
 #[inline]
 fn load(four: &[u64]) -> __m256i {
     debug_assert_eq!(four.len(), 4);
-    // SAFETY: four limbs are there.
+    // SAFETY: the slice has four limbs.
     unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
 }

@@ -1,19 +1,19 @@
-//! The vector kernel for few numbers: the limbs of one number across the lanes of AVX-512
-//! registers.
+//! The vector kernel for a few numbers: the limbs of one number are spread across the lanes of
+//! AVX-512 registers.
 //!
-//! Eight numbers side by side fill the lanes of [`Ifma`](super::Ifma) and take no longer than one.
-//! One number alone has its limbs side by side here: a digit of one factor meets eight limbs of the
-//! other at a time, as in the exponentiations of \[GK12\] and of the RSA code of OpenSSL. Limbs,
-//! `R`, constants and bounds are those of `Ifma`, so that whatever was prepared for it serves here;
-//! [`few`] says when this kernel is the faster one.
+//! [`Ifma`](super::Ifma) fills its lanes with eight numbers and takes as long for one. This kernel
+//! spreads the limbs of one number over the lanes instead. It multiplies a digit of one factor by
+//! eight limbs of the other at a time, as in the exponentiations of \[GK12\] and of OpenSSL's RSA
+//! code. Limbs, `R`, constants and bounds are those of `Ifma`, so both kernels use the same
+//! prepared data. [`few`] determines when this kernel is faster.
 //!
-//! A product and its Montgomery reduction go together, digit by digit from below (\[KAK96\]'s
-//! CIOS). A digit of the quotient waits for the one before: for a broadcast, two products, a shift
-//! of lanes and two additions, some sixteen cycles. What a product adds without regard to the
-//! quotient is added up meanwhile, and the two halves of a dual product, each with its own
-//! quotient, fill each other's waiting.
+//! A product and its Montgomery reduction are interleaved digit by digit, from the lowest
+//! (\[KAK96\]'s CIOS). A digit of the quotient depends on the previous one through a broadcast, two
+//! products, a shift of lanes and two additions: about sixteen cycles. The parts of a product that
+//! are independent of the quotient are summed during that time. The two halves of a dual product,
+//! each with its own quotient, hide each other's latency.
 
-// Registers are named by their places in arrays, here as in `blocks`: closures would hide the
+// Registers are addressed by array indices, here as in `blocks`: closures would hide the
 // instructions from the compiler.
 #![allow(clippy::needless_range_loop)]
 
@@ -27,13 +27,13 @@ use std::arch::x86_64::{
     _mm512_slli_epi64, _mm512_srli_epi64,
 };
 
-/// Most rows that are done sooner one after the other here than side by side: a product here takes
-/// about a fifth of the time that eight take there.
+/// Maximum number of rows that are faster sequentially in this kernel than in parallel in `Ifma`. A
+/// product here takes about a fifth of the time of eight products there.
 const FEW: usize = 4;
 
-/// Whether so many rows of `k` limbs are done sooner here than by [`Ifma`](super::Ifma). The sums
-/// of more than fifteen registers no longer stay in registers, and a product takes half of the time
-/// that eight take there.
+/// Whether `rows` rows of `k` limbs are faster here than with [`Ifma`](super::Ifma). Sums of more
+/// than fifteen registers no longer stay in registers, and a product then takes half of the time of
+/// eight products there.
 pub(crate) fn few(k: usize, rows: usize) -> bool {
     match k.div_ceil(8) {
         ..=15 => rows <= FEW,
@@ -42,13 +42,14 @@ pub(crate) fn few(k: usize, rows: usize) -> bool {
     }
 }
 
-/// The kernel.
+/// The kernel for a few numbers.
 pub(crate) struct Across;
 
-/// A number, or columns of a sum: limb `8 v + l` in lane `l` of register `v`.
+/// A number or the columns of a sum: limb `8 v + l` is in lane `l` of register `v`.
 type Limbs<const V: usize> = [__m512i; V];
 
-/// Calls a function generic over the registers of a number of `$k` limbs, a multiple of ten.
+/// Evaluates an expression that is generic over the number of registers, for a number of `$k`
+/// limbs, a multiple of ten.
 macro_rules! with_width {
     ($k:expr, $width:ident => $call:expr) => {
         with_width!($k, $width => $call, 2 3 4 5 7 8 9 10 12 13 14 15 17 18 19 20)
@@ -64,7 +65,7 @@ macro_rules! with_width {
     };
 }
 
-// As in `Ifma`, the instructions are there wherever a kernel is reached.
+// As in `Ifma`, the CPU supports the instructions wherever a kernel is called.
 impl Kernel for Across {
     type Word = u64;
     const LANES: usize = 1;
@@ -120,7 +121,7 @@ impl Kernel for Across {
     }
 
     fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], _scratch: &mut [u64]) {
-        // SAFETY: the instructions are there.
+        // SAFETY: the CPU supports the instructions.
         with_width!(m.k, V => unsafe { product::<V>(m, out, a, b) });
     }
 
@@ -155,8 +156,8 @@ impl Kernel for Across {
     }
 }
 
-/// `a = a + b` for limbs below 2^52, the sum's too; what leaves the last limb is dropped: by the
-/// bounds, nothing.
+/// `a = a + b`, with limbs and result limbs below 2^52. The carry out of the last limb is dropped;
+/// by the bounds, it is zero.
 ///
 /// Proved: `add_correct` in formal/coq/canonical.v.
 fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
@@ -168,7 +169,7 @@ fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
     }
 }
 
-/// `a = a - m` if that is not negative; gives 1 then, else 0.
+/// `a = a - m` if that is not negative. Returns 1 in that case, else 0.
 ///
 /// Proved: `reduce_once_correct` in formal/coq/canonical.v.
 fn reduce_once(a: &mut [u64], m: &[u64]) -> u64 {
@@ -204,7 +205,7 @@ fn write<const V: usize>(words: &mut [u64], limbs: &Limbs<V>) {
     }
 }
 
-/// `sum = sum + digit x`, the lower halves of the products.
+/// `sum = sum + digit x` for the lower halves of the products.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn add_low<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>, digit: __m512i) {
@@ -213,7 +214,7 @@ fn add_low<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>, digit: __m512i) {
     }
 }
 
-/// `sum = sum + digit x`, the upper halves of the products, which belong a column higher.
+/// `sum = sum + digit x` for the upper halves of the products, which belong one column higher.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn add_high<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>, digit: __m512i) {
@@ -231,7 +232,7 @@ fn add_columns<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>) {
     }
 }
 
-/// Every limb in the lane below its own; the lowest is dropped.
+/// Moves every limb to the lane below. The lowest is dropped.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn down<const V: usize>(x: &mut Limbs<V>) {
@@ -241,7 +242,7 @@ fn down<const V: usize>(x: &mut Limbs<V>) {
     }
 }
 
-/// Every limb in the lane above its own; the highest is dropped, and the lowest lane gets zero.
+/// Moves every limb to the lane above. The highest is dropped, and the lowest lane becomes zero.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn up<const V: usize>(x: &mut Limbs<V>) {
@@ -251,14 +252,14 @@ fn up<const V: usize>(x: &mut Limbs<V>) {
     }
 }
 
-/// A digit in every lane.
+/// The digit in every lane.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn spread(digit: u64) -> __m512i {
     _mm512_set1_epi64(digit as i64)
 }
 
-/// The modulus as the steps of a reduction read it.
+/// The modulus in the form for the steps of a reduction.
 struct Modulus<const V: usize> {
     limbs: Limbs<V>,
     /// `-m^-1 mod 2^52` in every lane.
@@ -272,7 +273,8 @@ impl<const V: usize> Modulus<V> {
         Modulus { limbs: read(&m.m), inverse: spread(m.neg_inverse) }
     }
 
-    /// The digit of the quotient that makes the lowest column a multiple of 2^52, in every lane.
+    /// The digit of the quotient for which the lowest column becomes a multiple of 2^52, in every
+    /// lane.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn digit(&self, columns: &Limbs<V>) -> __m512i {
@@ -280,8 +282,8 @@ impl<const V: usize> Modulus<V> {
         _mm512_madd52lo_epu64(_mm512_setzero_si512(), lowest, self.inverse)
     }
 
-    /// Adds `digit m`, drops the lowest column with its carry in the next, and adds `pending` to
-    /// what is left. The lowest column may be negative.
+    /// Adds `digit m`, drops the lowest column after carrying it into the next, and adds `pending`
+    /// to the rest. The lowest column may be negative.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn reduce(&self, columns: &mut Limbs<V>, digit: __m512i, mut pending: Limbs<V>) {
@@ -294,12 +296,13 @@ impl<const V: usize> Modulus<V> {
     }
 }
 
-/// Carries columns, none of them negative, up into limbs. What leaves the last limb is dropped: by
-/// the bounds, nothing.
+/// Propagates carries of non-negative columns, which turns them into limbs. The carry out of the
+/// last limb is dropped; by the bounds, it is zero.
 ///
-/// After one step of all carries at once a limb is below `2^52 + 2^12`: it passes at most 1 on, if
-/// it is too large or is [`MASK`] and gets 1. An addition of the lanes' bits does that for all: a
-/// carry runs through the ones of `full` as carries do.
+/// After one step in which all columns carry simultaneously, a limb is below `2^52 + 2^12`. It then
+/// carries at most 1, if it is too large, or if it is [`MASK`] and receives 1. One addition on a
+/// bit per limb resolves all of these: a carry propagates through the ones of `full` like an
+/// arithmetic carry.
 ///
 /// Proved: `carry_up_correct` in formal/coq/carries.v.
 #[target_feature(enable = "avx512f")]
@@ -325,14 +328,14 @@ fn carry_up<const V: usize>(columns: &mut Limbs<V>) {
     }
 }
 
-/// A bit a limb, of up to 160 limbs.
+/// One bit per limb, for up to 160 limbs.
 #[derive(Clone, Copy)]
 struct Bits(u128, u64);
 
 impl Bits {
     const ZERO: Bits = Bits(0, 0);
 
-    /// Puts the bits of register `v` where they belong.
+    /// Sets the bits of register `v`.
     #[inline]
     fn put(&mut self, v: usize, bits: u8) {
         if v < 16 {
@@ -348,8 +351,8 @@ impl Bits {
         if v < 16 { (self.0 >> (8 * v)) as u8 } else { (self.1 >> (8 * v - 128)) as u8 }
     }
 
-    /// The limbs that get a carry, where those that are `over` pass one on and these pass on what
-    /// they get.
+    /// The limbs that receive a carry. Limbs in `over` emit a carry; limbs in `self` pass on a
+    /// carry that they receive.
     ///
     /// Proved: `carry_up_correct` in formal/coq/carries.v.
     #[inline]
@@ -375,7 +378,7 @@ fn double<const V: usize>(x: &mut Limbs<V>) {
     add_columns(x, &carries);
 }
 
-/// The digits of a number in turn, each with the next one; 0 follows the last.
+/// The digits of a number in order, each with the next one; 0 follows the last.
 fn digits(number: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     number.iter().copied().zip(number[1..].iter().copied().chain([0]))
 }
@@ -402,12 +405,12 @@ fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u
     write(&mut out[..m.k], &t);
 }
 
-/// `out = a b / R mod m^2` for dual residues, `b` in its two halves, or `out = a^2 / R mod m^2`,
-/// for which `b_low` is the low half of `a` and there is no `b_high`.
+/// `out = a b / R mod m^2` for dual residues, where `b` is given in its two halves, or
+/// `out = a^2 / R mod m^2`, where `b_low` is the low half of `a` and `b_high` is empty.
 ///
-/// The digits of the first quotient are subtracted from the columns of the high part one by one.
-/// The `R m` that keeps it from becoming negative is added where it stands then: as `m`, at the
-/// end.
+/// The digits of the first quotient are subtracted one by one from the columns of the high part.
+/// The term `R m`, which makes the result non-negative, is added at the end, where it has become
+/// `m`.
 ///
 /// Proved: `dual_columns_fit` in formal/coq/across.v.
 /// Proved: `dual_product_correct` in formal/coq/across.v.
@@ -463,7 +466,7 @@ mod tests {
     use super::*;
     use crate::Engine;
 
-    /// Columns that carry far, and what they add up to by the school's method.
+    /// Columns with long carry chains, compared with schoolbook carrying.
     #[test]
     fn carries_run_as_far_as_they_must() {
         if !hearith_testing::has("ifma", Engine::Ifma.is_available()) {
@@ -479,7 +482,7 @@ mod tests {
             let mut expected = columns.to_vec();
             add(&mut expected, [].into_iter());
             let mut out = vec![0; columns.len()];
-            // SAFETY: the instructions are there.
+            // SAFETY: the CPU supports the instructions.
             unsafe {
                 let mut limbs = read::<V>(columns);
                 carry_up(&mut limbs);
@@ -488,7 +491,7 @@ mod tests {
             assert_eq!(out, expected, "{columns:x?}");
         }
         for round in 0..20_000 {
-            // Mostly full limbs: a carry then runs through many of them.
+            // Mostly full limbs, through which a carry propagates far.
             let columns: Vec<u64> =
                 (0..160).map(|_| if next() % 8 < 6 { MASK } else { parts[next() as usize % parts.len()] }).collect();
             match round % 4 {

@@ -1,19 +1,19 @@
-//! Products of single numbers as they are, by Barrett's reduction \[Barrett86\], with eight columns
-//! of a product in a register.
+//! Products of single numbers outside Montgomery form, by Barrett's reduction \[Barrett86\], with
+//! eight columns of a product in a register.
 //!
-//! [`Across`](super::across::Across) multiplies twice for it, into Montgomery form and out again,
-//! and each digit of a quotient waits for the one before. Here nothing waits: a column is a sum,
-//! and the lower and upper halves of two registers of columns fill the four cycles that a product
-//! of limbs takes. Digit `j` of one factor is broadcast and meets the other factor as it lies `j`
-//! limbs lower in memory, between zeros.
+//! [`Across`](super::across::Across) needs two multiplications for such a product, into Montgomery
+//! form and back, and each digit of a quotient depends on the previous one. This method has no such
+//! latency. A column is a sum, and the lower and upper halves of two registers of columns fill the
+//! four cycles that a product of limbs takes. Digit `j` of one factor is broadcast and multiplied
+//! by the other factor, loaded from `j` limbs lower in memory, where zeros surround it.
 //!
-//! The algorithm and its bounds are those of [`crate::barrett`], in the same radix; no column of
-//! the product by the reciprocal is left out that is not left out there.
+//! The algorithm and its bounds are those of [`crate::barrett`] in the same radix. No further
+//! column of the product by the reciprocal is omitted.
 
 use super::across::Across;
 use super::{MASK, RADIX};
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::MontgomeryParams;
 use crate::kernel::Space;
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epi64_mask,
@@ -22,26 +22,27 @@ use std::arch::x86_64::{
     _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512,
 };
 
-/// Most rows: more are done sooner side by side.
+/// Maximum number of rows; more are faster in parallel.
 const FEW: usize = 8;
-/// Columns that are summed side by side.
+/// Number of columns that are summed in parallel.
 const SIDE: usize = 16;
-/// Zeros on both sides of a factor: as many as registers reach beyond its ends.
+/// Number of zeros on both sides of a factor: the distance that registers reach beyond its ends.
 const PAD: usize = SIDE;
 
-/// Limbs of the modulus, if so many rows of numbers of so many 64-bit limbs are multiplied sooner
-/// here.
-pub(crate) fn digits(constants: &Constants, rows: usize, limbs: usize) -> Option<usize> {
+/// The number of limbs of the modulus, if this method is faster for `rows` rows of numbers of
+/// `limbs` 64-bit limbs.
+pub(crate) fn digits(constants: &MontgomeryParams, rows: usize, limbs: usize) -> Option<usize> {
     let digits = constants.bits.div_ceil(RADIX);
     let highest = constants.bits - RADIX * (digits - 1);
     let fits = digits > 1 && highest > 2 && 64 * limbs < (RADIX * digits) as usize;
     (rows <= FEW && fits).then_some(digits as usize)
 }
 
-/// The products row by row, canonical; `d` is what [`digits`] gives.
-pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batch {
+/// The canonical products row by row, where `d` is the result of [`digits`].
+pub(crate) fn mul(constants: &MontgomeryParams, a: &Batch, b: &Batch, d: usize) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
-    // SAFETY: the instructions are there: the constants hold their engine as available.
+    // SAFETY: the CPU supports the instructions, since the constants hold their engine as
+    // available.
     unsafe { products(constants, &mut out, a, b, d) };
     out
 }
@@ -49,7 +50,7 @@ pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batc
 // Proved: `barrett_quotient` in formal/coq/barrett.v.
 // Proved: `barrett_dropped` in formal/coq/barrett.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn products(constants: &Constants, out: &mut Batch, a: &Batch, b: &Batch, d: usize) {
+fn products(constants: &MontgomeryParams, out: &mut Batch, a: &Batch, b: &Batch, d: usize) {
     // Digits of all factors, some of which have one more than the modulus.
     let n = d + 1;
     let width = n.next_multiple_of(8);
@@ -89,8 +90,8 @@ fn products(constants: &Constants, out: &mut Batch, a: &Batch, b: &Batch, d: usi
     }
 }
 
-/// `a = a + 2^(RADIX n) - b` for `b` of `n` limbs, which carries a 1 into limb `n` unless `a < b`;
-/// `a` has zeros from there on.
+/// `a = a + 2^(RADIX n) - b` for `b` of `n` limbs, which carries a 1 into limb `n` unless `a < b`.
+/// `a` is zero from there on.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn subtract(a: &mut [u64], b: &[u64]) {
@@ -102,14 +103,14 @@ fn subtract(a: &mut [u64], b: &[u64]) {
     carry(a);
 }
 
-/// Columns of the product of two factors of at most `n` limbs, which lie between zeros. The
-/// range begins and ends with a multiple of [`SIDE`].
+/// Columns of the product of two factors of at most `n` limbs, which are padded with zeros. The
+/// range begins and ends at a multiple of [`SIDE`].
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn multiply(out: &mut [u64], range: std::ops::Range<usize>, a: &[u64], b: &[u64], n: usize) {
     for c in range.step_by(SIDE) {
-        // Digits that meet limbs of the other factor in these columns, with one above the last:
-        // the upper half of a product belongs a column higher.
+        // Digits that are multiplied by limbs of the other factor in these columns, and one above
+        // the last: the upper half of a product belongs one column higher.
         let (first, last) = ((c + 1).saturating_sub(n), (c + SIDE - 1).min(n));
         let (mut low, mut high) = ([_mm512_setzero_si512(); 2], [_mm512_setzero_si512(); 2]);
         let mut before = spread(b[PAD + first - 1]);
@@ -128,11 +129,11 @@ fn multiply(out: &mut [u64], range: std::ops::Range<usize>, a: &[u64], b: &[u64]
     }
 }
 
-/// Carries columns up into limbs. What leaves the last one is dropped.
+/// Propagates carries, which turns columns into limbs. The carry out of the last one is dropped.
 ///
-/// After all have passed their upper bits on at once, a limb is below `2^52 + 2^12` and passes at
-/// most 1 on: if it is too large, or is [`MASK`] and gets 1. As in [`Across`], an addition of the
-/// lanes' bits lets carries run.
+/// After all columns have carried simultaneously, a limb is below `2^52 + 2^12` and carries at most
+/// 1: if it is too large, or if it is [`MASK`] and receives 1. As in [`Across`], one addition on a
+/// bit per limb resolves these carries.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn carry(columns: &mut [u64]) {
@@ -152,21 +153,21 @@ fn carry(columns: &mut [u64]) {
     }
 }
 
-/// Cuts a number of 64-bit limbs into limbs of 52 bits, eight of which have 52 bytes.
+/// Splits a number of 64-bit limbs into 52-bit limbs, eight of which take 52 bytes.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn split(out: &mut [u64], number: &[u64], scratch: &mut [u64]) {
     let (words, rest) = scratch.split_at_mut(number.len());
     words.copy_from_slice(number);
     rest.fill(0);
-    // Where each limb begins in 64 bytes: in which word and at which of its bits.
+    // The start of each limb in 64 bytes: its word and its bit.
     let word = _mm512_setr_epi64(0, 0, 1, 2, 3, 4, 4, 5);
     let bit = _mm512_setr_epi64(0, 52, 40, 28, 16, 4, 56, 44);
     let (next, above) = (_mm512_add_epi64(word, spread(1)), _mm512_setr_epi64(64, 12, 24, 36, 48, 60, 8, 20));
     for at in (0..out.len()).step_by(8) {
         let first = 52 / 8 * at + at / 2;
         assert!(first + 64 <= 8 * scratch.len());
-        // SAFETY: these 64 bytes are there.
+        // SAFETY: the assertion ensures that these 64 bytes exist.
         let bytes = unsafe { _mm512_loadu_si512(scratch.as_ptr().cast::<u8>().add(first).cast()) };
         let low = _mm512_srlv_epi64(_mm512_permutexvar_epi64(word, bytes), bit);
         let high = _mm512_sllv_epi64(_mm512_permutexvar_epi64(next, bytes), above);
@@ -174,11 +175,11 @@ fn split(out: &mut [u64], number: &[u64], scratch: &mut [u64]) {
     }
 }
 
-/// Puts limbs of 52 bits together to limbs of 64.
+/// Combines 52-bit limbs into 64-bit limbs.
 fn join(out: &mut [u64], limbs: &[u64]) {
     for (index, out) in out.iter_mut().enumerate() {
         let (first, shift) = (64 * index / RADIX as usize, (64 * index) as u32 % RADIX);
-        // Up to three overlap these bits.
+        // Up to three limbs overlap these bits.
         let third = limbs[first + 2].checked_shl(2 * RADIX - shift).unwrap_or(0);
         *out = limbs[first] >> shift | limbs[first + 1] << (RADIX - shift) | third;
     }
@@ -194,7 +195,7 @@ fn spread(word: u64) -> __m512i {
 #[inline]
 fn load(words: &[u64], at: usize) -> __m512i {
     let words: &[u64; 8] = words[at..][..8].try_into().expect("eight words");
-    // SAFETY: they are as many as are read.
+    // SAFETY: the array has as many words as are read.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
@@ -202,6 +203,6 @@ fn load(words: &[u64], at: usize) -> __m512i {
 #[inline]
 fn store(words: &mut [u64], at: usize, value: __m512i) {
     let words: &mut [u64; 8] = (&mut words[at..][..8]).try_into().expect("eight words");
-    // SAFETY: they are as many as are written.
+    // SAFETY: the array has as many words as are written.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }

@@ -1,7 +1,7 @@
 //! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs
-//! held in registers.
+//! in registers.
 
-// Unrolled loops add zero to an index, or compare it with itself, now and then.
+// Some iterations of unrolled loops add zero to an index or compare it with itself.
 #![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
 
 use super::{MASK, Octet, RADIX};
@@ -12,26 +12,26 @@ use std::arch::x86_64::{
     _mm512_store_si512, _mm512_sub_epi64,
 };
 
-/// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs
-/// touch fill 26 of the 32 registers, and a column is touched twice in a row of twenty products, as
+/// Limbs of a block. Ten multiplicand limbs and the fifteen columns that five multiplier limbs
+/// touch fill 26 of the 32 registers. A column is touched twice in a row of twenty products, as
 /// often as the latency of four cycles allows.
 pub(super) const BLOCK: usize = 10;
-/// Multiplier limbs taken in one unrolled step.
+/// Multiplier limbs per unrolled step.
 const STEP: usize = 5;
-/// Limbs of the modulus that a reduction's digits meet at once: 30 products hide the nine cycles
-/// between two digits.
+/// Limbs of the modulus that are multiplied at once by the digits of a reduction: 30 products hide
+/// the nine cycles between two digits.
 const WIDE: usize = BLOCK + STEP;
 
 /// The limbs of one block.
 type Limbs = [Octet; BLOCK];
 
-/// The block of limbs from limb `at` on.
+/// The block that starts at limb `at`.
 #[inline]
 fn block(words: &[Octet], at: usize) -> &Limbs {
     words[at..].first_chunk().expect("a whole block")
 }
 
-/// The block of limbs from limb `at` on.
+/// The mutable block that starts at limb `at`.
 #[inline]
 fn block_mut(words: &mut [Octet], at: usize) -> &mut Limbs {
     words[at..].first_chunk_mut().expect("a whole block")
@@ -63,9 +63,9 @@ fn high(sum: __m512i, x: __m512i, y: __m512i) -> __m512i {
     _mm512_madd52hi_epu64(sum, x, y)
 }
 
-/// Keeps the compiler from moving products past this point: without it, it brings all products of
-/// one column together, and each then waits four cycles for the one before. The empty instruction
-/// sequence only says that it needs the sums.
+/// Prevents the compiler from moving products past this point. Otherwise it groups all products of
+/// one column, and each then waits four cycles for the previous one. The empty instruction sequence
+/// only declares that it uses the sums.
 macro_rules! row_ends {
     ($sums:ident, $($index:literal)*) => {
         // SAFETY: nothing is executed.
@@ -79,16 +79,18 @@ macro_rules! row_ends {
     };
 }
 
-/// `t = t + x y` for one block `x` and a multiple of five limbs `y`; `t` has ten columns more than
-/// `y` has limbs, of which those from `valid` on, a multiple of five, hold nothing yet: they start
-/// as `start` says.
+/// `t = t + x y` for one block `x` and a multiple of five limbs `y`. `t` has ten columns more than
+/// `y` has limbs. Its columns from `valid` (a multiple of five) on are uninitialised and start from
+/// `start`.
 ///
-/// The block's last limb meets `nearest` instead of the first limb of `y`: see [`square`].
+/// The block's last limb is multiplied by `nearest` instead of the first limb of `y`: see
+/// [`square`].
 ///
 /// The columns slide through registers: five multiplier limbs at a time complete five columns.
 ///
 /// Proved: `column_fits` in formal/coq/ifma.v.
-/// Proved: `rows_correct` in formal/coq/ifma_rows.v.
+/// Proved: `row_correct` in formal/coq/ifma_rows.v.
+/// Proved: `block_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], nearest: &Octet, valid: usize, start: &[Octet]) {
@@ -124,6 +126,7 @@ fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], nearest: &Octet, va
 /// `t = start + a b` in `2 k` columns.
 ///
 /// Proved: `ifma_products_fit` in formal/coq/columns.v.
+/// Proved: `multiply_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], start: &[Octet]) {
     let k = b.len();
@@ -138,6 +141,7 @@ pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], start: &[Octet
 /// `t = t + a b` in `2 k` columns.
 ///
 /// Proved: `ifma_products_fit` in formal/coq/columns.v.
+/// Proved: `multiply_add_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     let columns = t.len();
@@ -146,8 +150,10 @@ pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     }
 }
 
-/// `t = t + a b` in `2 k` columns, complete from column `from` on: products of limbs that lie
-/// wholly below are left out, block by block.
+/// `t = t + a b` in `2 k` columns, complete from column `from` on. Products of limbs entirely below
+/// it are omitted, block by block.
+///
+/// Proved: `multiply_from_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply_from(t: &mut [Octet], a: &[Octet], b: &[Octet], from: usize) {
     let columns = t.len();
@@ -159,6 +165,8 @@ pub(super) fn multiply_from(t: &mut [Octet], a: &[Octet], b: &[Octet], from: usi
 }
 
 /// `t = t + a b` in `2 k` columns, complete below column `k`.
+///
+/// Proved: `multiply_below_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply_below(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     let columns = t.len();
@@ -170,9 +178,11 @@ pub(super) fn multiply_below(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
 
 /// `t = start + a^2` in `2 k` columns, and the limbs of `2 a` in `twice`.
 ///
-/// Limb `i` meets itself and twice what lies above it: the limbs of `2 a`, except that the nearest,
-/// `i + 1`, must not have the carry out of limb `i`. So nothing is left to be doubled in the
-/// columns.
+/// Limb `i` is multiplied by itself and by twice the limbs above it. These are the limbs of `2 a`,
+/// except that the nearest one, `i + 1`, must not include the carry out of limb `i`. The columns
+/// then need no doubling.
+///
+/// Proved: `square_correct` in formal/coq/ifma_products.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &[Octet]) {
     let (k, columns) = (a.len(), t.len());
@@ -191,8 +201,8 @@ pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &
     }
 }
 
-/// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, with the
-/// bit that the limb `below` carries: the upper half of its product with two.
+/// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, including
+/// the bit carried from the limb `below`: the upper half of its product with two.
 ///
 /// Proved: `triangle_correct` in formal/coq/ifma_squares.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -201,7 +211,7 @@ fn triangle(t: &mut [Octet], twice: &mut Limbs, x: &Limbs, below: Octet, start: 
     let two = _mm512_set1_epi64(2);
     let (t, start) = (&mut t[..2 * BLOCK], &start[..2 * BLOCK]);
     let mut sums = [_mm512_setzero_si512(); 2 * BLOCK];
-    // What is below the block, then its limbs.
+    // The limb below the block, then its limbs.
     let mut limbs = [get(&[below], 0); BLOCK + 1];
     seq!(J in 0..10 {
         limbs[J + 1] = get(x, J);
@@ -220,7 +230,7 @@ fn triangle(t: &mut [Octet], twice: &mut Limbs, x: &Limbs, below: Octet, start: 
     seq!(I in 0..20 { set(t, I, sums[I]); });
 }
 
-/// What the digits of a Montgomery reduction need, read from memory by the steps.
+/// Constants for the digits of a Montgomery reduction, which the steps read from memory.
 #[repr(C, align(64))]
 struct DigitConstants {
     /// `2^52 - 1`.
@@ -237,7 +247,7 @@ impl DigitConstants {
     }
 }
 
-/// The digit of a column that holds [`MASK`] too much.
+/// The digit of a column that is too large by [`MASK`].
 ///
 /// Proved: `reduction_correct` in formal/coq/lazy.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -246,23 +256,24 @@ fn first_digit(column: __m512i, inverse: __m512i) -> __m512i {
     low(inverse, column, inverse)
 }
 
-/// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds
+/// One step of a Montgomery reduction by the lowest `$width` limbs of a modulus at `$m`. Adds
 /// `$digit m` to the columns from `$sums[$j]` on and leaves the next digit in `$digit`.
 ///
-/// The column, once its digit is known, is a multiple of 2^52 without adding anything up: its carry
-/// is its upper bits, and one more unless its lower bits are zero. Columns that are to be reduced
-/// hold [`MASK`] too much from the start: then the carry is their upper bits, and the digit,
-/// `(column + 1) * inverse`, starts from the inverse. Only the lower 52 bits of a digit count. The
-/// next digit follows from the next column after two multiplications side by side, the carry, and
-/// its own multiplication, eleven cycles or more later. The instructions are in the order in which
-/// they should start: first what the next digit waits for. Left to itself the compiler keeps the
-/// modulus in registers, where the sums belong, and brings all products of a column together, each
-/// of which then waits for the one before.
+/// Once its digit is known, the column would become a multiple of 2^52, so the addition can be
+/// skipped. Its carry is its upper bits, plus one unless its lower bits are zero. Columns to be
+/// reduced start too large by [`MASK`]: then the carry is just their upper bits, and the digit,
+/// `(column + 1) * inverse`, starts from the inverse. Only the lower 52 bits of a digit matter.
+///
+/// The next digit follows from the next column after two parallel multiplications, the carry, and
+/// its own multiplication, at least eleven cycles later. The instructions are in the order in which
+/// they should start: first those on which the next digit depends. The compiler alone would keep
+/// the modulus in registers, which the sums need. It would also group all products of a column,
+/// each of which then waits for the previous one.
 macro_rules! reduce_row {
     ($width:literal, $j:literal, $sums:ident, $digit:ident, $m:ident, $constants:ident) => {
         let digit = $digit;
         seq!(I in 2..$width {
-            // SAFETY: reads the limbs of the modulus and the constants only.
+            // SAFETY: only reads the limbs of the modulus and the constants.
             unsafe {
                 std::arch::asm!(
                     "vpsrlq {column}, {column}, 52",
@@ -294,8 +305,8 @@ macro_rules! reduce_row {
     };
 }
 
-/// Defines as many such steps as `q` has room for digits; the columns of `t` below become zero in
-/// effect and are left as they are.
+/// Defines as many such steps as there are digits in `q`. The lower columns of `t` become zero in
+/// effect but are left unchanged.
 macro_rules! reduce_rows {
     ($name:ident, $width:literal, $columns:literal) => {
         #[target_feature(enable = "avx512f,avx512ifma")]
@@ -305,7 +316,7 @@ macro_rules! reduce_rows {
             let zero = _mm512_setzero_si512();
             let mut sums = [zero; $columns];
             seq!(I in 0..$width { sums[I] = get(t, I); });
-            // SAFETY: a reference has just become this pointer.
+            // SAFETY: the pointer comes from a live reference.
             let mut digit = first_digit(sums[0], unsafe { (*constants).inverse });
             for at in (0..q.len()).step_by(STEP) {
                 let incoming = &t[at + $width..at + $width + STEP];
@@ -325,9 +336,9 @@ macro_rules! reduce_rows {
 reduce_rows!(reduce_rows_10, 10, 15);
 reduce_rows!(reduce_rows_15, 15, 20);
 
-/// The products of two digits, `t_digit` and `u_digit`, with a limb of the modulus: their upper
-/// halves belong to the column above the one of their lower halves. Each limb is loaded once for
-/// all four: 512-bit loads, too, have two ports.
+/// The products of two digits, `t_digit` and `u_digit`, with a limb of the modulus. Their upper
+/// halves belong to the column above that of their lower halves. Each limb is loaded once for all
+/// four products, because 512-bit loads also have only two ports.
 macro_rules! limb_products {
     ($i:literal, $above:literal) => {
         concat!(
@@ -350,16 +361,17 @@ macro_rules! limb_products {
     };
 }
 
-/// One step of two Montgomery reductions by the same modulus in its lowest ten limbs:
-/// [`reduce_row`] for the columns of `t` and of `u` from `$j` on. From each column of `u` the digit
-/// of `t` in that column is subtracted before the digit of `u` follows from it: so the digits of
-/// `u` come some eight cycles after those of `t`, and the products of both fill the waiting. Digits
-/// of `t` are cut to 52 bits, since they are subtracted.
+/// One step of two Montgomery reductions by the lowest ten limbs of the same modulus:
+/// [`reduce_row`] for the columns of `t` and of `u` from `$j` on.
+///
+/// The digit of `t` is subtracted from each column of `u` before the digit of `u` is computed. The
+/// digits of `u` thus follow those of `t` by about eight cycles, and the products of both hide the
+/// latency. Digits of `t` are reduced to 52 bits because they are subtracted.
 macro_rules! reduce_row_pair {
     ($j:literal, $t:ident, $u:ident, $digits:ident, $m:ident, $constants:ident) => {
         let digits = $digits;
         seq!(I in 2..10 {
-            // SAFETY: reads the limbs of the modulus and the constants only.
+            // SAFETY: only reads the limbs of the modulus and the constants.
             unsafe {
                 std::arch::asm!(
                     "vpsrlq {t_column}, {t_column}, 52",
@@ -411,8 +423,8 @@ macro_rules! reduce_row_pair {
     };
 }
 
-/// Reduces the lowest ten columns of `t`, and of `u` minus the digits of `t`, in the lowest ten
-/// limbs of `m`, and leaves the digits of both, one after the other, in `q`.
+/// Reduces the lowest ten columns of `t`, and of `u` minus the digits of `t`, by the lowest ten
+/// limbs of `m`. Stores the digits of `t` and then those of `u` in `q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], constants: &DigitConstants) {
@@ -434,8 +446,8 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
         set(q_u, J, digits.1);
         reduce_row_pair!(J, t_sums, u_sums, digits, m, at);
     });
-    // No digits follow in this block: the columns above are not complete yet, and the last
-    // subtraction is taken back.
+    // No more digits follow in this block. The columns above are still incomplete, so the last
+    // subtraction is undone.
     u_sums[10] = _mm512_add_epi64(u_sums[10], digits.0);
     seq!(I in 10..20 {
         set(t, I, t_sums[I]);
@@ -443,8 +455,8 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
     });
 }
 
-/// Montgomery reduction of the `2 k` columns `t`: leaves the reduced number's columns, not yet
-/// normalised, in the upper half. `q` is room for ten digits.
+/// Montgomery reduction of the `2 k` columns `t`. Leaves the columns of the reduced number, not yet
+/// normalised, in the upper half. `q` has space for ten digits.
 ///
 /// Proved: `reduction_correct` in formal/coq/lazy.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -460,9 +472,9 @@ pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse:
     }
 }
 
-/// Montgomery reductions of the `2 k` columns `t` and of the `2 k` columns `u` minus the quotient
-/// digits of the first, side by side: leaves the reduced numbers' columns, not yet normalised, in
-/// the upper halves. `q` is room for twenty digits.
+/// Montgomery reductions of the `2 k` columns `t`, and of the `2 k` columns `u` minus the quotient
+/// digits of the first, in parallel. Leaves the columns of the reduced numbers, not yet normalised,
+/// in the upper halves. `q` has space for twenty digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..2 * BLOCK]);
@@ -476,8 +488,8 @@ pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: 
     }
 }
 
-/// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing. The
-/// bits above the 52 of a limb stay: products ignore them.
+/// Propagates carries, which turns columns into limbs. The carry out of the last limb is dropped;
+/// by the bounds, it is zero. The bits above the 52 of a limb remain, because products ignore them.
 #[target_feature(enable = "avx512f")]
 pub(super) fn normalise(out: &mut [Octet], columns: &[Octet]) {
     let mut carry = _mm512_setzero_si512();
@@ -488,7 +500,8 @@ pub(super) fn normalise(out: &mut [Octet], columns: &[Octet]) {
     }
 }
 
-/// Carries columns up where they stand into limbs below 2^52. What leaves the last limb is dropped.
+/// Propagates carries in place, which turns columns into limbs below 2^52. The carry out of the
+/// last limb is dropped.
 #[target_feature(enable = "avx512f")]
 pub(super) fn carry(columns: &mut [Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -500,7 +513,7 @@ pub(super) fn carry(columns: &mut [Octet]) {
     }
 }
 
-/// `a = a - b` in limbs below 2^52; what is borrowed at the end is forgotten.
+/// `a = a - b` in limbs below 2^52. The final borrow is dropped.
 #[target_feature(enable = "avx512f")]
 pub(super) fn subtract(a: &mut [Octet], b: &[Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -512,7 +525,7 @@ pub(super) fn subtract(a: &mut [Octet], b: &[Octet]) {
     }
 }
 
-/// `a = a + b`: of each limb the lower 52 bits count.
+/// `a = a + b`, using the lower 52 bits of each limb.
 #[target_feature(enable = "avx512f")]
 pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -525,7 +538,7 @@ pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
     }
 }
 
-/// Carries two numbers' columns up at the same time, as [`normalise`].
+/// Propagates the carries of two numbers in parallel, like [`normalise`].
 #[target_feature(enable = "avx512f")]
 pub(super) fn normalise_pair(out: &mut [Octet], t: &[Octet], u: &[Octet]) {
     let (out_t, out_u) = out.split_at_mut(t.len());
@@ -538,7 +551,7 @@ pub(super) fn normalise_pair(out: &mut [Octet], t: &[Octet], u: &[Octet]) {
     }
 }
 
-/// Adds `more` to each lane of `a` and brings the limbs below 2^52.
+/// Adds `more` to each lane of `a` and reduces the limbs to below 2^52.
 #[target_feature(enable = "avx512f")]
 pub(super) fn settle(a: &mut [Octet], more: Octet) {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -550,8 +563,8 @@ pub(super) fn settle(a: &mut [Octet], more: Octet) {
     }
 }
 
-/// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others.
-/// Limbs are below 2^52.
+/// `a = a - m` in the lanes where the difference is not negative. Returns 1 in these lanes and 0 in
+/// the others. Limbs are below 2^52.
 #[target_feature(enable = "avx512f")]
 pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -560,7 +573,7 @@ pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
         let difference = _mm512_add_epi64(_mm512_sub_epi64(get(a, i), get(m, i)), borrow);
         borrow = _mm512_srai_epi64::<RADIX>(difference);
     }
-    // -1 where `m` is the greater, else 0.
+    // -1 where `m` is greater, else 0.
     let kept = borrow;
     borrow = _mm512_setzero_si512();
     for i in 0..a.len() {
@@ -574,17 +587,17 @@ pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
     subtracted[0]
 }
 
-/// What the `2 k` columns of a product start from: in the `k` that will be reduced, the [`MASK`]
-/// that the reduction expects.
+/// Initial values of the `2 k` columns of a product: [`MASK`], which the reduction expects, in the
+/// `k` columns that it will reduce.
 pub(super) fn start_low(k: usize) -> Vec<Octet> {
     let mut start = vec![Octet([MASK; 8]); k];
     start.resize(2 * k, Octet::default());
     start
 }
 
-/// What the `2 k` columns of the high part of a dual product start from: besides that [`MASK`],
-/// `R m`, so written that quotient digits can be subtracted from each column: `R (m - 1) + 1`, and
-/// 2^52 - 1 in each of the lower columns. `m` is odd.
+/// Initial values of the `2 k` columns for the high part of a dual product. In addition to that
+/// [`MASK`], they contain `R m` in a form from which quotient digits can be subtracted in each
+/// column: `R (m - 1) + 1`, and 2^52 - 1 in each of the lower columns. `m` is odd.
 ///
 /// Proved: `start_high_correct` in formal/coq/lazy.v.
 pub(super) fn start_high(m: &[Octet]) -> Vec<Octet> {

@@ -1,4 +1,4 @@
-//! Numbers in 64-bit limbs, eight of them, brought into lanes of 52-bit limbs and back.
+//! Conversion of eight numbers from 64-bit limbs to lanes of 52-bit limbs and back.
 
 use super::{MASK, Octet, RADIX};
 use std::arch::x86_64::{
@@ -7,19 +7,19 @@ use std::arch::x86_64::{
     _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
-/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's
-/// end, and in lanes without a row.
+/// Splits row `i`, from bit `start` on, into limbs in lane `i` of `words`; zeros beyond the end of
+/// a row and in lanes without a row.
 ///
-/// Eight limbs of each row are read at a time and transposed; two neighbouring vectors of 64-bit
+/// Reads eight limbs of each row at a time and transposes them. Two neighbouring vectors of 64-bit
 /// limbs then give up to two vectors of 52-bit limbs.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
+/// The CPU must support AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
 /// available.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     let mask = _mm512_set1_epi64(MASK as i64);
-    // Sixteen columns from limb `at` on: a limb below `at + 8` has its neighbour among them.
+    // Sixteen columns from limb `at` on: every limb below `at + 8` has its neighbour among them.
     let mut at = start / 64;
     let mut columns = [_mm512_setzero_si512(); 16];
     read(&mut columns, rows, at);
@@ -42,39 +42,38 @@ pub fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     }
 }
 
-/// Eight limbs of a row, from limb `from` on, with zeros beyond its end; zeros if there is no such
-/// row.
+/// Eight limbs of a row from limb `from` on, with zeros beyond its end; all zeros if the row does
+/// not exist.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn eight_limbs(rows: &[&[u64]], lane: usize, from: usize) -> __m512i {
     let row = if lane < rows.len() { rows[lane] } else { &[] };
     let rest = if from < row.len() { &row[from..] } else { &[] };
     let present = ((1_u32 << rest.len().min(8)) - 1) as u8;
-    // SAFETY: only the limbs that are there are read.
+    // SAFETY: only existing limbs are read.
     unsafe { _mm512_maskz_loadu_epi64(present, rest.as_ptr().cast()) }
 }
 
-/// Limbs `from..from + 8` of eight rows, one vector a limb.
+/// Limbs `from..from + 8` of eight rows, one vector per limb.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
     out[..8].copy_from_slice(&transpose(std::array::from_fn(|lane| eight_limbs(rows, lane, from))));
 }
 
-/// Brings rows into the cache while something else is computed.
+/// Prefetches rows into the cache.
 pub fn prefetch(rows: &[&[u64]]) {
-    // A row may begin inside a line, and then ends in one more.
+    // A row may begin inside a cache line and then extends into one more.
     for limb in rows.iter().flat_map(|row| row.iter().step_by(8).chain(row.last())) {
-        // SAFETY: the instruction is part of every x86-64 CPU, and reads nothing that the program
-        // sees.
+        // SAFETY: every x86-64 CPU supports the instruction, and it has no visible effect.
         unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *limb).cast()) }
     }
 }
 
-/// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
+/// Combines lane `i` of `words`, limbs below 2^52, into the 64-bit limbs of row `i`.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
+/// The CPU must support AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
 /// available.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
@@ -85,13 +84,13 @@ pub fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
         for (row, vector) in rows.iter_mut().zip(vectors) {
             let rest = if from < row.len() { &mut row[from..] } else { &mut [] };
             let there = ((1_u32 << rest.len().min(8)) - 1) as u8;
-            // SAFETY: only the limbs that are there are written.
+            // SAFETY: only existing limbs are written.
             unsafe { _mm512_mask_storeu_epi64(rest.as_mut_ptr().cast(), there, vector) }
         }
     }
 }
 
-/// Limb `index` of 64 bits of every lane: it lies in up to three limbs of 52 bits.
+/// The 64-bit limb `index` of every lane, which spans up to three 52-bit limbs.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn wide_limb(words: &[Octet], index: usize) -> __m512i {
@@ -112,8 +111,8 @@ fn wide_limb(words: &[Octet], index: usize) -> __m512i {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
-    // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6
-    // of two, `odd` ones 1, 3, 5, 7.
+    // Interleaves neighbouring vectors: `even` vectors then hold elements 0, 2, 4, 6 of both, `odd`
+    // ones elements 1, 3, 5, 7.
     let (even01, odd01) = (_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
     let (even23, odd23) = (_mm512_unpacklo_epi64(v[2], v[3]), _mm512_unpackhi_epi64(v[2], v[3]));
     let (even45, odd45) = (_mm512_unpacklo_epi64(v[4], v[5]), _mm512_unpackhi_epi64(v[4], v[5]));
@@ -123,7 +122,7 @@ fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
     [v0, v1, v2, v3, v4, v5, v6, v7]
 }
 
-/// Of four vectors the first quarters, the second ones, the third and the fourth.
+/// The first, second, third and fourth quarters of four vectors.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn quarters(a: __m512i, b: __m512i, c: __m512i, d: __m512i) -> (__m512i, __m512i, __m512i, __m512i) {

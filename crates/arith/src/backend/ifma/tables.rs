@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
 };
 
-/// Each lane's entry of a table whose entries have `out.len()` words, a multiple of ten.
+/// Selects each lane's entry from a table whose entries have `out.len()` words, a multiple of ten.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
     let width = out.len();
@@ -21,8 +21,8 @@ pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
     }
 }
 
-/// The first `WORDS` words of each lane's entry, kept in registers while every entry of the table,
-/// one every `width` words, goes by.
+/// Selects the first `WORDS` words of each lane's entry. They stay in registers during a pass over
+/// all entries, which are `width` words apart.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn select_words<const WORDS: usize>(out: &mut [Octet], table: &[Octet], width: usize, index: &Octet) {
@@ -41,9 +41,9 @@ fn select_words<const WORDS: usize>(out: &mut [Octet], table: &[Octet], width: u
     }
 }
 
-/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at
-/// `SHARED_ENTRIES j + e`. A permutation of two registers picks among sixteen entries for all lanes
-/// at once; masks then choose among the four sixteens.
+/// Selects each lane's entry from a table that all lanes share, in which word `j` of entry `e` is
+/// at `SHARED_ENTRIES j + e`. A permutation of two registers selects among sixteen entries for all
+/// lanes at once. Masks then select among the four results.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
     const { assert!(SHARED_ENTRIES == 64) };
@@ -61,14 +61,14 @@ pub(super) fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
     }
 }
 
-/// For each lane the one of sixteen limbs that the lowest four bits of the index give.
+/// For each lane, the limb of sixteen that the lowest four bits of the index select.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn among_sixteen(row: &[u64], index: __m512i) -> __m512i {
     _mm512_permutex2var_epi64(load(&row[..8]), index, load(&row[8..16]))
 }
 
-/// The entry of a table whose entries have `out.len()` words, for one number.
+/// Selects the entry of a table whose entries have `out.len()` words, for one number.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select_across(out: &mut [u64], table: &[u64], index: u64) {
     let width = out.len();
@@ -84,8 +84,8 @@ pub(super) fn select_across(out: &mut [u64], table: &[u64], index: u64) {
     }
 }
 
-/// The words of one entry, kept in registers while every entry of the table, one every `width`
-/// words, goes by.
+/// Selects words of one entry. They stay in registers during a pass over all entries, which are
+/// `width` words apart.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn select_registers<const REGISTERS: usize>(out: &mut [u64], table: &[u64], width: usize, index: u64) {
@@ -105,8 +105,8 @@ fn select_registers<const REGISTERS: usize>(out: &mut [u64], table: &[u64], widt
     }
 }
 
-/// The entry of a table of [`SHARED_ENTRIES`], limb after limb, for one number: eight limbs, each
-/// in all lanes, are put together.
+/// Selects the entry of a table of [`SHARED_ENTRIES`] entries for one number, limb by limb. Each
+/// limb is selected in all lanes, and one lane is kept.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select_shared_across(out: &mut [u64], table: &[u64], index: u64) {
     let mut one = [Octet::default()];
@@ -117,21 +117,21 @@ pub(super) fn select_shared_across(out: &mut [u64], table: &[u64], index: u64) {
     }
 }
 
-/// The first eight words, zeros beyond the end.
+/// The first eight words, with zeros beyond the end.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn load_some(words: &[u64]) -> __m512i {
     let there = ((1_u32 << words.len().min(8)) - 1) as u8;
-    // SAFETY: only the words that are there are read.
+    // SAFETY: only existing words are read.
     unsafe { _mm512_maskz_loadu_epi64(there, words.as_ptr().cast()) }
 }
 
-/// Eight words, as far as there is room.
+/// Stores up to eight words, as many as `words` has.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn store_some(words: &mut [u64], eight: __m512i) {
     let there = ((1_u32 << words.len().min(8)) - 1) as u8;
-    // SAFETY: only the words that are there are written.
+    // SAFETY: only existing words are written.
     unsafe { _mm512_mask_storeu_epi64(words.as_mut_ptr().cast(), there, eight) }
 }
 
@@ -153,6 +153,6 @@ fn set(word: &mut Octet, value: __m512i) {
 #[inline]
 fn load(eight: &[u64]) -> __m512i {
     debug_assert_eq!(eight.len(), 8);
-    // SAFETY: eight limbs are there.
+    // SAFETY: the slice has eight limbs.
     unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
 }

@@ -14,10 +14,11 @@ use zeroize::Zeroizing;
 const ROUND: Duration = Duration::from_secs(600);
 /// How long the last messages may take.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// Bytes of the longest message: a batch of 65 536 candidates for the longest key.
+/// Maximum bytes of a message: a batch of 65 536 candidates for the longest key.
 const LONGEST: u32 = 1 << 27;
 
-/// A connection to another trustee. What is sent is written while this side computes or waits.
+/// A connection to another trustee. Messages are sent in the background while this side computes or
+/// waits.
 pub(super) struct Link {
     outgoing: UnboundedSender<Vec<u8>>,
     writer: JoinHandle<()>,
@@ -25,7 +26,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Reads and writes messages.
+    /// Starts sending in the background.
     pub(super) fn new(stream: TlsStream<TcpStream>) -> Self {
         let (incoming, mut outward): (_, WriteHalf<_>) = tokio::io::split(stream);
         let (outgoing, mut messages) = unbounded_channel::<Vec<u8>>();
@@ -38,7 +39,7 @@ impl Link {
                     outward.write_all(&message).await?;
                     outward.flush().await
                 };
-                // Whoever reads finds the connection closed.
+                // The receiving side notices that the connection is closed.
                 if written.await.is_err() {
                     break;
                 }
@@ -53,7 +54,7 @@ impl Link {
         let _ = self.outgoing.send(message);
     }
 
-    /// The next message; none if none came in time, or the connection ended.
+    /// Returns the next message, or `None` if it did not arrive in time or the connection ended.
     pub(super) async fn receive(&mut self) -> Option<Vec<u8>> {
         let read = async {
             let length = self.incoming.read_u32().await.ok().filter(|&length| length <= LONGEST)?;
@@ -64,8 +65,10 @@ impl Link {
         timeout(ROUND, read).await.ok().flatten()
     }
 
-    /// Waits until all is written, and the other side has closed too. A socket that is closed over
-    /// unread bytes resets its connection, and what was sent last never arrives.
+    /// Waits until all messages are sent and the other side has closed too.
+    ///
+    /// Closing a socket with unread bytes resets its connection, and the last messages would never
+    /// arrive.
     async fn close(self) {
         let Link { outgoing, writer, mut incoming } = self;
         drop(outgoing);
@@ -75,7 +78,7 @@ impl Link {
     }
 }
 
-/// Closes all connections at once: nobody waits for somebody who waits for another.
+/// Closes all connections concurrently, so no trustee waits for another that is itself waiting.
 pub(super) async fn close(links: Vec<Option<Link>>) {
     let closing: Vec<_> = links.into_iter().flatten().map(|link| tokio::spawn(link.close())).collect();
     for link in closing {

@@ -1,4 +1,4 @@
-//! Raw public keys (RFC 7250) under TLS 1.3: both sides show the key that they sign with.
+//! Raw public keys (RFC 7250) in TLS 1.3. Both sides show their signing keys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::distributed::Party;
 
-/// What an Ed25519 private key (RFC 8410) and a public one begin with.
+/// Encoded prefixes of an Ed25519 private key and a public key (RFC 8410).
 const PRIVATE: [u8; 16] = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 const PUBLIC: [u8; 12] = [48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0];
 
@@ -31,7 +31,7 @@ fn certified(party: &Party) -> Result<Arc<CertifiedKey>, TlsError> {
     Ok(Arc::new(CertifiedKey::new(vec![CertificateDer::from(public)], key)))
 }
 
-/// The side that connects.
+/// The configuration of the connecting side.
 pub(super) fn client(party: &Party) -> Result<Arc<ClientConfig>, TlsError> {
     let provider = Arc::new(default_provider());
     let verifier = Arc::new(Known { keys: party.keys.clone(), provider: provider.clone() });
@@ -41,7 +41,7 @@ pub(super) fn client(party: &Party) -> Result<Arc<ClientConfig>, TlsError> {
     Ok(Arc::new(config.with_client_cert_resolver(resolver)))
 }
 
-/// The side that listens.
+/// The configuration of the listening side.
 pub(super) fn server(party: &Party) -> Result<Arc<ServerConfig>, TlsError> {
     let provider = Arc::new(default_provider());
     let verifier = Arc::new(Known { keys: party.keys.clone(), provider: provider.clone() });
@@ -50,12 +50,12 @@ pub(super) fn server(party: &Party) -> Result<Arc<ServerConfig>, TlsError> {
     Ok(Arc::new(config.with_client_cert_verifier(verifier).with_cert_resolver(resolver)))
 }
 
-/// The Ed25519 key of a raw public key.
+/// Extracts the Ed25519 key from a raw public key.
 pub(super) fn raw_key(shown: &CertificateDer<'_>) -> Option<[u8; 32]> {
     shown.strip_prefix(&PUBLIC[..])?.try_into().ok()
 }
 
-/// Accepts the keys of the trustees and nothing else.
+/// Accepts only the trustees' keys.
 struct Known {
     keys: Vec<[u8; 32]>,
     provider: Arc<CryptoProvider>,

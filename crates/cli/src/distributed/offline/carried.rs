@@ -1,4 +1,5 @@
-//! The folder whose files people carry: this trustee's to the others, and theirs to it.
+//! The folder with the files that trustees exchange: this trustee's for the others, and theirs for
+//! it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -9,11 +10,11 @@ use hearith_threshold::distributed::offline::file_name;
 use crate::failure::{Failure, name};
 use crate::output::{Access, Output};
 
-/// A folder of files that are carried.
+/// A folder of exchanged files.
 pub(super) struct Carried(PathBuf);
 
 impl Carried {
-    /// A folder that is there.
+    /// Opens an existing folder.
     pub(super) fn at(folder: &Path) -> Result<Self, Failure> {
         match fs::metadata(folder) {
             Ok(metadata) if metadata.is_dir() => Ok(Carried(folder.to_owned())),
@@ -22,24 +23,24 @@ impl Carried {
         }
     }
 
-    /// What a file is called in messages.
+    /// The name of a file in messages.
     pub(super) fn name_of(&self, file: &str) -> String {
         name(&self.0.join(file))
     }
 
-    /// Refuses a folder with files of an earlier run of this trustee.
+    /// Rejects a folder with files of an earlier run of this trustee.
     pub(super) fn check_unused(&self, trustee: u32, others: &[u32]) -> Result<(), Failure> {
         match others.iter().find(|&&other| self.0.join(file_name(1, trustee, other)).exists()) {
             None => Ok(()),
             Some(&other) => {
-                let what = "a file of another run of this trustee: each run takes a folder of its own";
+                let what = "belongs to another run of this trustee: use a separate folder for each run";
                 Err(Failure::at(self.name_of(&file_name(1, trustee, other)), what))
             }
         }
     }
 
-    /// A file of at most so many bytes; none if it is not there. Of a longer one there is one byte
-    /// more.
+    /// Reads at most `longest` bytes of a file, plus one if it is longer. Returns `None` if it does
+    /// not exist.
     pub(super) fn read(&self, file: &str, longest: usize) -> Result<Option<Vec<u8>>, Failure> {
         let path = self.0.join(file);
         let reading = |error| Failure::reading(&name(&path), error);
@@ -55,21 +56,23 @@ impl Carried {
         Ok(Some(bytes))
     }
 
-    /// Writes a file of this trustee, unless it is there.
+    /// Writes a file of this trustee, unless it already exists.
     ///
     /// # Errors
-    /// Another content under this name: nobody is told two things in one exchange.
+    /// The existing file has other content. A trustee must not send two different messages in one
+    /// exchange.
     pub(super) fn write(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
         let path = self.0.join(file);
         match self.read(file, content.len())? {
             Some(found) if found == content => return Ok(()),
             Some(_) => {
-                let what = "not what this trustee sends: remove it if nobody has it, else begin a new run";
+                let what = "differs from what this trustee sends: \
+                            remove it if nobody has it, otherwise begin a new run";
                 return Err(Failure::at(name(&path), what));
             }
             None => {}
         }
-        // Memory sticks may know no other way to give a file its name than to replace one.
+        // Some memory sticks support only a rename that replaces.
         let mut output = Output::file(&path, Access::Usual, true)?;
         output.write_all(content).map_err(|error| Failure::writing(&name(&path), error))?;
         output.commit()

@@ -1,4 +1,4 @@
-//! What a call says: which exchange it is, and whose files are missing.
+//! The report of a call: the current exchange, and the trustees whose files are missing.
 
 use hearith_threshold::distributed::offline::{Correspondent, FAILURE_EXCHANGES, file_name};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Where a run is after a call.
+/// The state of a run after a call.
 #[derive(Serialize)]
 pub(super) struct Report {
     exchange: u32,
@@ -17,13 +17,13 @@ pub(super) struct Report {
     is_finished: bool,
     /// Files of this exchange for the others.
     written: Vec<String>,
-    /// Files of this exchange that are not there yet.
+    /// Files of this exchange that are still missing.
     missing: Vec<String>,
     #[serde(skip)]
     text: Text,
 }
 
-/// The same for people: one name for all files.
+/// The parts of the text report, with one name pattern for all files.
 struct Text {
     to: String,
     from: String,
@@ -53,12 +53,12 @@ impl Report {
         }
     }
 
-    /// The same once the key is there.
+    /// Marks the run as finished.
     pub(super) fn finished(self) -> Self {
         Report { is_finished: true, ..self }
     }
 
-    /// Says it on standard output.
+    /// Prints the report to standard output.
     pub(super) fn print(&self, session: &Session) -> Result<(), Failure> {
         match (session.is_quiet(), session.json) {
             (true, _) => Ok(()),
@@ -73,14 +73,16 @@ impl Report {
             return format!("exchange {exchange} of {exchanges}: done; keep {written} until all have their keys\n");
         }
         let place = match self.has_failed {
-            true => format!("exchange {exchange} (the run has failed, at most {FAILURE_EXCHANGES} find out why)"),
+            true => format!(
+                "exchange {exchange} (the run has failed, at most {FAILURE_EXCHANGES} exchanges to find the cause)"
+            ),
             false => format!("exchange {exchange} of {exchanges}"),
         };
         format!("{place}: give {to} {written}\n{place}: waiting for {missing} of {from}\n")
     }
 }
 
-/// Trustees by their numbers.
+/// Lists trustees by their numbers.
 fn trustees(numbers: &[u32]) -> String {
     let names: Vec<String> = numbers.iter().map(u32::to_string).collect();
     match names.as_slice() {

@@ -1,4 +1,4 @@
-//! What a trustee keeps between two calls: a folder beside the key's files.
+//! A trustee's state between two calls: a folder next to the key's files.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -7,9 +7,9 @@
 //! | `exchange-NN-from-I-to-J.absent` | the run goes on without that file |
 //! | `finished` | the key's files are being written |
 //!
-//! All that is sent follows from these. They only ever appear, complete and on the disk before
-//! anything that follows from them is written elsewhere. So a call that is interrupted, at whatever
-//! moment, is repeated with the same result.
+//! All messages are derived from these files. Files are only added, and each is complete and on the
+//! disk before anything derived from it is written elsewhere. An interrupted call can therefore be
+//! repeated with the same result.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,21 +19,21 @@ use hearith_paillier::{KeyId, SecretText};
 use hearith_threshold::distributed::offline::Saved;
 
 use crate::failure::{Failure, name};
+use crate::key_files::{CreatedDirectories, write};
 use crate::keys::sealed;
 use crate::output::{Access, Output};
-use crate::pair::{CreatedDirectories, write};
 use crate::session::Session;
 
 const STATE: &str = "state.json";
 const FINISHED: &str = "finished";
-/// What is left of the name of a file that does not come.
+/// The extension that marks a missing file.
 const ABSENT: &str = "absent";
 
 /// The state of a trustee's run.
 pub(super) struct State(PathBuf);
 
 impl State {
-    /// That of a trustee whose key's files are written to `out`.
+    /// The state of the trustee whose key files are written to `out`.
     pub(super) fn at(out: &Path, trustee: u32) -> Self {
         State(out.join(format!("offline-{trustee}")))
     }
@@ -47,12 +47,12 @@ impl State {
         exists(&self.file())
     }
 
-    /// Whether its key's files were being written.
+    /// Whether an interrupted call was writing the key's files.
     pub(super) fn is_ending(&self) -> bool {
         self.is_there() && exists(&self.0.join(FINISHED))
     }
 
-    /// The passphrase of the state, a new one if there is none yet.
+    /// Asks for the passphrase of the state, or for a new one if there is no state yet.
     pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, Failure> {
         let file = name(&self.file());
         match self.is_there() {
@@ -63,7 +63,7 @@ impl State {
 
     /// Begins a run with these settings.
     pub(super) fn begin(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, Failure> {
-        // What a call that ended in the midst of removing has left belongs to no run.
+        // Files that an interrupted removal left belong to no run.
         self.remove_files()?;
         let saved = Saved::new(settings).map_err(Failure::new)?;
         let made = CreatedDirectories::make(&self.0);
@@ -75,28 +75,28 @@ impl State {
         Ok(saved)
     }
 
-    /// The run that has begun, which must have these settings.
+    /// Opens the current run, which must have these settings.
     pub(super) fn open(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, Failure> {
         let file = name(&self.file());
         let text = SecretText::open(&self.file()).map_err(|error| Failure::reading(&file, error))?;
         let text = text.decrypt(passphrase.first_line()).map_err(|error| Failure::at(&file, error))?;
         match Saved::from_text(text.as_str()) {
-            None => Err(Failure::at(&file, "not the state of a run by files")),
+            None => Err(Failure::at(&file, "not the state of an offline run")),
             Some(saved) if !saved.is_of(settings) => {
-                let what = "this run began with other options, or with other trustees' keys";
+                let what = "this run began with other options or other trustees' keys";
                 Err(Failure::at(&file, what))
             }
             Some(saved) => Ok(saved),
         }
     }
 
-    /// Whether a file was taken, or the run goes on without it.
+    /// Whether a file was received, or the run continues without it.
     pub(super) fn has(&self, file: &str) -> bool {
         let path = self.0.join(file);
         exists(&path) || exists(&path.with_extension(ABSENT))
     }
 
-    /// A file that was taken; none if the run goes on without it.
+    /// Returns a received file, or `None` if the run continues without it.
     pub(super) fn taken(&self, file: &str) -> Result<Option<Vec<u8>>, Failure> {
         let path = self.0.join(file);
         match fs::read(&path) {
@@ -106,22 +106,22 @@ impl State {
         }
     }
 
-    /// What a file that was taken is called in messages.
+    /// The name of a received file in messages.
     pub(super) fn name_of(&self, file: &str) -> String {
         name(&self.0.join(file))
     }
 
-    /// Keeps a file for as long as the run lasts.
+    /// Stores a file for the rest of the run.
     pub(super) fn keep(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
         self.put(&self.0.join(file), content)
     }
 
-    /// From now on the run goes on without a file.
+    /// Records that the run continues without a file.
     pub(super) fn go_without(&self, file: &str) -> Result<(), Failure> {
         self.put(&self.0.join(file).with_extension(ABSENT), &[])
     }
 
-    /// From now on the key's files are written.
+    /// Records that the key's files are being written.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         let path = self.0.join(FINISHED);
         if exists(&path) { Ok(()) } else { self.put(&path, &[]) }
@@ -133,10 +133,11 @@ impl State {
         output.commit()
     }
 
-    /// Removes all of it, the seed first: without it nothing opens what was sent to this trustee.
+    /// Removes the state, starting with the seed. Without the seed, nothing can decrypt what was
+    /// sent to this trustee.
     pub(super) fn remove(&self) -> Result<(), Failure> {
         remove(&self.file())?;
-        // Where directories cannot be synced, so be it.
+        // Not every file system can sync directories.
         let _ = File::open(&self.0).and_then(|folder| folder.sync_all());
         self.remove_files()
     }
@@ -153,20 +154,20 @@ impl State {
                 remove(&entry.path())?;
             }
         }
-        // Somebody else's files may be there: they stay.
+        // The folder stays if it contains other files.
         let _ = fs::remove_dir(&self.0);
         Ok(())
     }
 }
 
-/// Files of a state but for the seed's, temporary ones too.
+/// Whether a file belongs to a state, including temporary files, but not the seed's file.
 fn is_ours(file: &str) -> bool {
     let is_exchange =
         |file: &str| file.starts_with("exchange-") && (file.ends_with(".hearith") || file.ends_with(ABSENT));
     file == FINISHED || is_exchange(file) || (file.starts_with('.') && file.ends_with(".part"))
 }
 
-/// Shown in the clear beside the seed, as the id of a key is beside it.
+/// The ID of a run, which is stored in the clear next to the seed, as a key's ID is next to a key.
 fn run_id(settings: [u8; 32]) -> Result<KeyId, Failure> {
     let hex: String = settings[..16].iter().map(|byte| format!("{byte:02x}")).collect();
     hex.parse().map_err(Failure::new)

@@ -1,12 +1,12 @@
-//! Three trustees who generate the key of an election, each a process.
+//! Three trustees that generate an election's key, each in its own process.
 
 use std::net::TcpListener;
 use std::process::{Child, Output, Stdio};
 
 use super::Place;
 
-/// The trustees' command lines, for a key of so many bits: each writes to a folder of its own,
-/// `secret-1` to `secret-3`. Their keys to sign with are in `trustees.txt`.
+/// The trustees' command lines, for a key of `bits` bits. Each writes to its own folder, `secret-1`
+/// to `secret-3`. Their signing keys are in `trustees.txt`.
 pub fn lines(bits: u32) -> Vec<String> {
     let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let addresses: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
@@ -22,7 +22,7 @@ pub fn lines(bits: u32) -> Vec<String> {
     (1..=3).map(line).collect()
 }
 
-/// Runs them at the same time, and expects success.
+/// Runs them concurrently, and expects success.
 pub fn run(place: &Place, lines: &[String]) -> Vec<Output> {
     let start = |line: &String| {
         place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

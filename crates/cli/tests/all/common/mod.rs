@@ -1,4 +1,4 @@
-//! Runs of the real program in a directory of their own.
+//! Runs the real program in separate directories.
 
 pub mod ceremony;
 pub mod serving;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-/// Keys made once for all tests of a program: far too small, for speed.
+/// Keys generated once for all tests of a program. They are far too small, for speed.
 static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
     for (name, variant) in [("keys", "standard"), ("other", "djn")] {
@@ -27,15 +27,15 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     directory
 });
 
-/// The program of the package under test: the command line, or the same with simulated devices.
+/// The program of the package under test: the command line, or its variant with simulated devices.
 const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_hearith"), option_env!("CARGO_BIN_EXE_hearith-simulated")) {
     (Some(program), _) | (None, Some(program)) => program,
     (None, None) => panic!("the package has no such program"),
 };
 
-/// The program, with nothing of the caller's environment that changes what it does. A shell starts
-/// its background jobs with SIGINT ignored, nohup what it runs with SIGHUP, and the program would
-/// go on ignoring them.
+/// The program, isolated from parts of the caller's environment that change its behaviour. A shell
+/// starts background jobs with SIGINT ignored, and nohup its command with SIGHUP ignored. The
+/// program would keep ignoring them.
 pub fn program() -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,HUP", PROGRAM]).env_remove("HEARITH_ENGINE").stdin(Stdio::null());
@@ -47,7 +47,7 @@ pub struct Place {
     directory: TempDir,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Run {
     pub status: Option<i32>,
@@ -84,14 +84,14 @@ impl Place {
         fs::read_to_string(self.file(name)).unwrap()
     }
 
-    /// The program in this directory, which takes the tests' small keys.
+    /// The program in this directory, with permission for the tests' small keys.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.strict(["--insecure-key"]);
         command.args(arguments);
         command
     }
 
-    /// The program in this directory as it is used, which refuses small keys.
+    /// The program in this directory, which rejects small keys as usual.
     pub fn strict<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = program();
         command.current_dir(self.path()).args(arguments);
@@ -103,7 +103,7 @@ impl Place {
         Run::of(self.command(line.split_whitespace()).output().unwrap())
     }
 
-    /// Runs it with something to read on standard input.
+    /// Runs it with data on standard input.
     pub fn run_with(&self, line: &str, input: &[u8]) -> Run {
         let mut command = self.command(line.split_whitespace());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -125,8 +125,8 @@ impl Place {
         run
     }
 
-    /// Runs it and expects status 2, one line on standard error that begins as given, and no new
-    /// file.
+    /// Runs it. Expects status 2, one line on standard error that begins with `expected`, and no
+    /// new file.
     pub fn fails(&self, line: &str, expected: &str) {
         let before = self.files();
         let run = self.run(line);
@@ -134,14 +134,14 @@ impl Place {
         assert_eq!(self.files(), before, "{line}: files came or went");
     }
 
-    /// Runs a program of Python in this directory and expects success; what it printed.
+    /// Runs a Python program in this directory, expects success, and returns its output.
     pub fn python(&self, program: &str) -> String {
         let output = Command::new(python()).args(["-c", program]).current_dir(self.path()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The files here, in order.
+    /// The files in this directory, sorted.
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         list(self.path(), &mut files);
@@ -149,7 +149,7 @@ impl Place {
         files
     }
 
-    /// Encrypts `in.csv`, adds up, decrypts, and gives the totals as CSV.
+    /// Encrypts `in.csv`, sums it, decrypts the totals, and returns them as CSV.
     pub fn totals(&self, encrypt: &str, sum: &str) -> String {
         self.ok(&format!("encrypt --key keys/public.json {encrypt} in.csv --out rows.parquet"));
         self.ok(&format!("sum --key keys/public.json {sum} rows.parquet --out totals.parquet"));
@@ -167,12 +167,12 @@ impl Run {
         String::from_utf8(self.stdout.clone()).unwrap()
     }
 
-    /// The lines on standard error that are no warnings of the tests' small keys.
+    /// The lines on standard error, except warnings about the tests' small keys.
     pub fn complaints(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| !line.trim_end_matches(['"', '}']).ends_with("is INSECURE")).collect()
     }
 
-    /// Expects status 2 and one line that begins as given.
+    /// Expects status 2 and one line that begins with `expected`.
     pub fn failed(&self, what: &str, expected: &str) {
         assert_eq!(self.status, Some(2), "{what}: {}", self.stderr);
         let complaints = self.complaints();
@@ -192,7 +192,7 @@ fn list(directory: &Path, files: &mut Vec<String>) {
     }
 }
 
-/// Staff of two departments and nobody's, with text to keep and a null in each column of numbers.
+/// Staff of two departments and of none, with text to keep and a null in each numeric column.
 pub const STAFF: &str = "\
 id,dept,site,salary,bonus
 007,lab,1,1500,0.50
@@ -202,7 +202,7 @@ id,dept,site,salary,bonus
 011,lab,2,-20,0.01
 ";
 
-/// The Python with pyarrow and phe that tests compare with.
+/// The Python interpreter with pyarrow and phe that tests compare with.
 pub fn python() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let usual = root.join(".venv/bin/python");

@@ -1,4 +1,4 @@
-//! A service beside the tests.
+//! Services that run during tests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -23,22 +23,22 @@ impl Service {
         Self::of(place, &format!("serve {line}"))
     }
 
-    /// Whatever command listens.
+    /// Starts any command that listens.
     pub fn of(place: &Place, line: &str) -> Self {
         let line = format!("{line} --listen 127.0.0.1:0 --json");
         let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        // Warnings of certificates may come before.
+        // Warnings about certificates may come first.
         let listening = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|log| log["address"].is_string());
         let log = lines.find_map(|line| listening(&line.unwrap())).expect("it logs");
-        // Somebody must read what it logs.
+        // The log must be read, or the pipe would fill up.
         std::thread::spawn(move || lines.for_each(drop));
         let address = log["address"].as_str().expect("it says where it listens").to_owned();
         let metrics = log["metrics"].as_str().map(str::to_owned);
         Self { child, url: format!("http://{address}"), address, metrics }
     }
 
-    /// A process that was started otherwise, at an address.
+    /// Wraps a process that was started elsewhere and listens on an address.
     pub fn running(child: Child, address: &str) -> Self {
         Self { child, url: format!("http://{address}"), address: address.to_owned(), metrics: None }
     }
@@ -61,19 +61,19 @@ impl Drop for Service {
     }
 }
 
-/// Somebody between a service and its clients, who drops what is sent to the board and answers with
-/// a receipt of somebody else's.
+/// A proxy between a service and its clients. It drops what clients send to the board and answers
+/// with another voter's receipt.
 pub struct LyingProxy;
 
 impl LyingProxy {
-    /// Starts one before a service, and gives its URL. `shown` is the tracker of the ballot that it
-    /// shows for every other, if it does.
+    /// Starts a proxy for a service and returns its URL. `shown` is the tracker of a ballot to show
+    /// instead of any other.
     pub fn start(service: &str, receipt: String, shown: Option<String>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                // A client that goes away is none to answer.
+                // A client may disconnect before the answer.
                 let _ = Self::answer(stream.unwrap(), &service, &receipt, shown.as_deref());
             }
         });
@@ -113,13 +113,13 @@ impl LyingProxy {
     }
 }
 
-/// Somebody between a service and its clients, who loses what the service answers to what is sent,
-/// or the sending itself.
+/// A proxy between a service and its clients. It loses the service's answers to what clients send,
+/// or the requests themselves.
 pub struct LosingProxy;
 
 impl LosingProxy {
-    /// Starts one before a service, and gives its URL. `delivers` says whether what is sent reaches
-    /// the service.
+    /// Starts a proxy for a service and returns its URL. `delivers` says whether requests reach the
+    /// service.
     pub fn start(service: &str, delivers: bool) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());
@@ -151,7 +151,7 @@ impl LosingProxy {
             return Ok(());
         }
         let mut there = TcpStream::connect(service)?;
-        // One request a connection, whatever the client would like.
+        // One request per connection, whatever the client asks for.
         let lines = head.trim_end().lines().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
         let lines: Vec<&str> = lines.collect();
         write!(there, "{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"))?;
@@ -162,7 +162,7 @@ impl LosingProxy {
     }
 }
 
-/// A mail server on this machine (RFC 5321, as much as it takes), which keeps what it gets.
+/// A minimal mail server on this machine (RFC 5321) that stores its mail.
 pub struct MailServer {
     pub port: u16,
     taken: Arc<Mutex<Vec<String>>>,
@@ -170,7 +170,7 @@ pub struct MailServer {
 }
 
 impl MailServer {
-    /// Starts one that refuses an address for good.
+    /// Starts a server that permanently rejects an address.
     pub fn start(refused: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -185,12 +185,12 @@ impl MailServer {
         MailServer { port, taken, refuses }
     }
 
-    /// Refuses nobody from now on.
+    /// From now on accepts all addresses.
     pub fn relent(&self) {
         self.refuses.store(false, Ordering::SeqCst);
     }
 
-    /// What came: each address on a line of its own, then the e-mail.
+    /// The received mail: each address on its own line, then the e-mail.
     pub fn taken(&self) -> Vec<String> {
         self.taken.lock().unwrap().clone()
     }
@@ -241,7 +241,7 @@ pub fn shown(address: &str) -> String {
     page(address, "/metrics")
 }
 
-/// What a service shows to operators over HTTP.
+/// A page that a service shows to operators over HTTP.
 pub fn page(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! What the tests of devices share, here and in the crate of the simulated ones.
+//! Helpers for tests of devices, here and in the crate of simulated devices.
 
 use hearith_device::{Error, ErrorKind};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
@@ -8,14 +8,14 @@ pub fn key(bits: u32) -> PrivateKey {
     PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// Expects an error of exactly this kind. Kinds hold causes, which cannot be compared but by their
+/// Expects an error of exactly this kind. Kinds hold causes that can only be compared by their
 /// text.
 #[track_caller]
 pub fn is(error: &Error, kind: ErrorKind) {
     assert_eq!(format!("{:?}", error.kind()), format!("{kind:?}"));
 }
 
-/// Numbers of no particular pattern, the same in every run: SplitMix64 (Steele, Lea and Flood, Fast
+/// Numbers without a pattern, the same in every run: SplitMix64 (Steele, Lea and Flood, Fast
 /// splittable pseudorandom number generators, 2014).
 struct Random(u64);
 
@@ -28,8 +28,8 @@ impl Random {
     }
 }
 
-/// Encryptions of 0, 1, n - 1 and of random numbers, with the trivial ciphertext 1 and the largest
-/// unit among them, and what they hold.
+/// Encryptions of 0, 1, n - 1 and random numbers, plus the trivial ciphertext 1 and the largest
+/// unit, together with their plaintexts.
 pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintexts) {
     let public = key.public();
     let n = public.modulus_be();
@@ -43,7 +43,7 @@ pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plain
     let mut bytes: Vec<u8> = number(0).chain(number(1)).chain(below_n).collect();
     let mut random = Random(count as u64);
     while bytes.len() < count.max(3) * width {
-        // Below n: a random number with its top byte less than that of n.
+        // Below n: a random number whose top byte is less than n's.
         let row = (0..width).map(|at| match at {
             0 => (random.next() % u64::from(n[0]).max(1)) as u8,
             _ => random.next() as u8,
@@ -53,8 +53,7 @@ pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plain
     bytes.truncate(count * width);
     let plaintexts = public.plaintexts_from_be(&bytes).unwrap();
     let fresh = public.encrypt(&plaintexts).unwrap();
-    // The trivial encryption of 0, and n^2 - 1 = -1: an encryption of 0 as well, since
-    // (-1)^(p-1) = 1.
+    // The trivial encryption of 0, and n^2 - 1 = -1, which also encrypts 0, since (-1)^(p-1) = 1.
     let mut largest = vec![0; public.ciphertext_bytes()];
     subtract_one_from_square(&n, &mut largest);
     let largest = public.ciphertexts_from_be(&largest).unwrap();

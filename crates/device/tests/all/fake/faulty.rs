@@ -1,4 +1,4 @@
-//! A way to the device in software that goes wrong as boards, cables and attackers do.
+//! A transport to the device in software, with the faults of boards, cables and attackers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,13 +7,13 @@ use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
 
 use super::{FakeMesa, HEADER, PLAINTEXT, READY, Refused, WIPE, register};
 
-/// What goes wrong, from when it is said until it has happened (once) or until the device is mended
-/// (always).
+/// A fault, from when it is set until it has happened (single faults) or until it is cleared
+/// (lasting faults).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The word that is written there next arrives with this bit flipped.
+    /// The next word written there arrives with this bit flipped.
     KeyBit { region: u32, bit: u32 },
-    /// Likewise, and KEY_CHECK says that all is well: the bit flips in the device's memory.
+    /// The same, but KEY_CHECK reports no error: the bit flips in the device's memory.
     StoredBit { region: u32, bit: u32 },
     /// The next answer has this bit flipped, counted from its first byte, header included.
     AnswerBit(usize),
@@ -25,28 +25,27 @@ pub enum Fault {
     DropAnswer,
     /// The next packet arrives twice.
     RepeatQuestion,
-    /// The next answer comes twice.
+    /// The next answer arrives twice.
     RepeatAnswer,
-    /// The next answer is the one before.
+    /// The next answer is replaced by the previous one.
     OldAnswer,
-    /// The next answer says of this item that its powers are not 1.
+    /// The next answer claims that the powers of this item are not 1.
     Foreign(usize),
     /// The next answer has its first two items exchanged.
     Exchanged,
-    /// The next answer ends after so many bytes.
+    /// The next answer ends after this many bytes.
     CutAnswer(usize),
-    /// The next answer has so many bytes more.
+    /// The next answer is this many bytes too long.
     LongAnswer(usize),
-    /// The next packet to the device ends after so many bytes, a whole number of beats.
+    /// The next packet to the device ends after this many bytes, a whole number of beats.
     CutQuestion(usize),
-    /// The next packet to the device has a beat too many.
+    /// The next packet to the device is one beat too long.
     LongQuestion,
-    /// The next answer comes when nobody waits for it any more: it is still on its way when the
-    /// next packet has been sent.
+    /// The next answer is late: it is still in flight when the next packet has been sent.
     Late,
-    /// Every answer is: the device takes packets and gives nothing.
+    /// Every answer is late: the device accepts packets and returns nothing.
     Stalls,
-    /// Registers read as all ones, writes go nowhere, the streams stand still.
+    /// Registers read as all ones, writes have no effect, the streams stop.
     Vanished,
     /// Every access fails in the operating system.
     IoErrors,
@@ -58,20 +57,20 @@ pub enum Fault {
     Lies,
     /// One plaintext is wrong by 1: that of this item.
     LiesOnce(usize),
-    /// All plaintexts are wrong modulo p alone, since something is added that is 0 modulo q. The
-    /// gcd of the difference and n is q.
+    /// All plaintexts are wrong modulo p only: a number that is 0 modulo q is added. The gcd of the
+    /// difference and n is q.
     WrongModuloP,
-    /// Writes of this register change nothing, and nobody says so.
+    /// Writes of this register have no effect and report no error.
     LostWrites(u32),
-    /// No word of the key arrives, and nobody says so.
+    /// No word of the key arrives, and no error is reported.
     LostKey,
-    /// The device says that it is always ready, whatever it was told.
+    /// The device always reports that it is ready.
     AlwaysReady,
-    /// It sends answers that nobody asked for, for ever.
+    /// The device sends unsolicited answers for ever.
     Babbles,
 }
 
-/// The device, and what is wrong with the way to it. Clones reach the same one.
+/// The device with a faulty transport. Clones share one device.
 #[derive(Clone)]
 pub struct Faulty {
     pub device: Arc<Mutex<FakeMesa>>,
@@ -91,7 +90,7 @@ impl Faulty {
         }
     }
 
-    /// What goes wrong from now on; nothing if none.
+    /// Sets the fault from now on, or clears it.
     pub fn set(&self, fault: Option<Fault>) {
         self.device().lie = match fault {
             Some(Fault::Lies) => Some(Arc::new(|_, _| vec![1])),
@@ -110,7 +109,7 @@ impl Faulty {
         *self.fault.lock().unwrap()
     }
 
-    /// Whether this is what goes wrong; if it happens once, it has now.
+    /// Returns the fault if it is a wanted one, and clears it.
     fn once(&self, wanted: impl Fn(Fault) -> bool) -> Option<Fault> {
         let mut fault = self.fault.lock().unwrap();
         if fault.is_some_and(wanted) { fault.take() } else { None }
@@ -121,11 +120,11 @@ impl Faulty {
         Err(ErrorKind::Io { what: "the device".into(), source }.into())
     }
 
-    /// The packets that the device gives for one.
+    /// The packets that the device returns for one packet.
     fn through(&self, packet: &[u8]) -> Vec<Vec<u8>> {
         let mut packet = packet.to_vec();
         let mut times = 1;
-        // Marks are not items: what is to happen to a packet happens to one with items.
+        // Marks are no items: faults of packets only affect packets with items.
         let items = packet.len() > HEADER;
         match self.fault().filter(|_| items) {
             Some(Fault::QuestionBit(bit)) => {
@@ -163,7 +162,7 @@ impl Faulty {
         answers.into_iter().flat_map(|answer| self.changed(answer)).collect()
     }
 
-    /// What comes of an answer.
+    /// The packets that an answer turns into.
     fn changed(&self, mut answer: Vec<u8>) -> Vec<Vec<u8>> {
         if answer.len() <= HEADER {
             return match self.fault() {
@@ -209,12 +208,12 @@ impl Faulty {
         vec![answer]
     }
 
-    /// Answers that were still on their way.
+    /// Answers that were still in flight.
     fn late(&self) -> Vec<Vec<u8>> {
         self.device().answers.drain(..).collect()
     }
 
-    /// Whether the streams are there.
+    /// Whether the streams work.
     fn streams(&self) -> Result<bool, Error> {
         match self.fault() {
             Some(Fault::IoErrors) => Self::io(),
@@ -240,7 +239,7 @@ impl Transport for Faulty {
         self.device().read(address).map_err(|Refused| ErrorKind::Refused { address }.into())
     }
 
-    /// A posted write: a refusal is not seen here.
+    /// A posted write does not show refusals.
     fn write(&mut self, address: u32, mut value: u32) -> Result<(), Error> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let place = |region: u32, bit: u32| register::REGIONS + region * register::REGION_BYTES + bit / 32 * 4;
@@ -279,7 +278,7 @@ impl Transport for Faulty {
         let Some(answer) = answers.next() else {
             return Err(exchange.stalled(exchange.input.len(), 0));
         };
-        // Whatever nobody waits for is still on its way.
+        // Further answers remain in flight.
         let rest: Vec<Vec<u8>> = answers.collect();
         self.device().answers.extend(rest);
         let bytes = answer.len().min(exchange.output.len());
@@ -296,7 +295,7 @@ impl Transport for Faulty {
         for packet in marks.input.chunks(marks.packet) {
             answers.extend(self.through(packet));
         }
-        // Nothing else comes after the echo.
+        // Nothing else may follow the echo.
         match answers.last().is_some_and(|last| last == marks.echo) {
             true => Ok(()),
             false => Err(marks.stalled(marks.input.len())),

@@ -1,6 +1,6 @@
-//! A MESA in software: the register map and the packets of `docs/reference/registers.md`, and a
-//! decryptor that computes with the constants that it was
-//! loaded with, as the hardware does, and nothing else. A wrong constant gives wrong plaintexts.
+//! A MESA in software: the register map and packets of `docs/reference/registers.md`, and a
+//! decryptor. Like the hardware, it computes only with the constants that it was loaded with, so a
+//! wrong constant causes wrong plaintexts.
 
 pub mod faulty;
 
@@ -16,7 +16,7 @@ pub const BITS: u32 = 128;
 pub const HEADER: usize = 8;
 pub const CIPHERTEXT: usize = 2 * BITS as usize / 8;
 pub const PLAINTEXT: usize = BITS as usize / 8;
-/// Bits that the radix-2 multipliers scan, and of R.
+/// Bits that the radix-2 multipliers scan, and bits of R.
 const SCANNED: u32 = 2 * BITS + 2;
 const R_BITS: u32 = 176;
 
@@ -68,26 +68,26 @@ pub mod region {
     pub const P_PRIME: u32 = 5;
     pub const P_MERGED: u32 = 6;
     pub const MODULUS: u32 = 7;
-    /// Steps after the first of the two stages.
+    /// Steps of the two stages, each less 1.
     pub const STEPS: u32 = 15;
-    /// From a region of p to that of q.
+    /// Offset from a region of p to that of q.
     pub const Q: u32 = 8;
 }
 
-/// Whether an access was refused, as SLVERR says on the bus.
+/// A refused access, reported as SLVERR on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
-/// Why there is no plaintext.
+/// The reason why there is no plaintext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Without {
-    /// A constant leaves nothing to compute with.
+    /// A constant makes the computation impossible.
     Plaintext,
-    /// A power is not 1 modulo its prime: all ones are given.
+    /// A power is not 1 modulo its prime: the device returns all ones.
     Ones,
 }
 
-/// What is added to a plaintext.
+/// The number added to a plaintext.
 pub type Lie = Arc<dyn Fn(usize, [&[u64]; 2]) -> Vec<u64> + Send + Sync>;
 
 /// The device.
@@ -100,21 +100,21 @@ pub struct FakeMesa {
     crc: u32,
     high: u32,
     regions: Vec<[u32; 512]>,
-    /// Words that were written since the constants were cleared.
+    /// Words written since the constants were cleared.
     written: HashSet<(u32, u32)>,
-    /// Packets taken while there was no key: one waits, the device takes no more.
+    /// Packets accepted without a key: one waits, and the device accepts no more.
     waiting: VecDeque<Vec<u8>>,
-    /// Packets that wait to be taken from the device.
+    /// Packets ready to be read from the device.
     pub answers: VecDeque<Vec<u8>>,
-    /// Busy, accepted, delivered, products, discarded.
+    /// Counters: busy, accepted, delivered, products, discarded.
     counters: [u64; 5],
-    /// What is added to a plaintext that is given out, modulo n: by its number in the packet, given
-    /// p and q.
+    /// The number added to a returned plaintext modulo n, by its index in the packet and by p and
+    /// q.
     pub lie: Option<Lie>,
 }
 
 impl FakeMesa {
-    /// After its reset.
+    /// A device after its reset.
     pub fn new() -> Self {
         Self {
             ready: false,
@@ -133,12 +133,12 @@ impl FakeMesa {
         }
     }
 
-    /// The parameters that PARAMETER 0 to 7 show.
+    /// The values of PARAMETER 0 to 7.
     fn parameters() -> [u32; 8] {
         [BITS, 2, 0x1_0210, 64, R_BITS, SCANNED, 578, 0]
     }
 
-    /// Words of a region; none if there is no such region.
+    /// Words of a region; 0 if there is no such region.
     fn words(number: u32) -> u32 {
         let bits = match (number, number % region::Q) {
             (region::STEPS, _) => 32,
@@ -154,7 +154,7 @@ impl FakeMesa {
         self.written.len() as u32 == (0..32).map(Self::words).sum::<u32>()
     }
 
-    /// Notes a cause.
+    /// Records a cause.
     fn refuse<T>(&mut self, cause: u32) -> Result<T, Refused> {
         self.error |= cause;
         self.interrupt |= 1;
@@ -245,7 +245,7 @@ impl FakeMesa {
         }
     }
 
-    /// Pulls the reset.
+    /// Resets the device.
     pub fn reset(&mut self) {
         let lie = self.lie.take();
         *self = Self { lie, ..Self::new() };
@@ -261,8 +261,8 @@ impl FakeMesa {
         !self.ready && self.regions.iter().flatten().all(|&word| word == 0)
     }
 
-    /// Takes a packet, whose last byte is in the beat with `tlast`. Without a key it waits, and the
-    /// device takes no more meanwhile: false.
+    /// Accepts a packet, whose last byte is in the beat with `tlast`. Without a key the packet
+    /// waits, and the device accepts no more: later calls return false.
     pub fn take(&mut self, packet: &[u8]) -> bool {
         if !self.waiting.is_empty() {
             return false;
@@ -288,7 +288,7 @@ impl FakeMesa {
         let mut answer = packet[..HEADER].to_vec();
         let items = &packet[HEADER..];
         let whole = (items.len() / CIPHERTEXT).min(count);
-        // In a packet that is too long the item is dropped in which that shows: the last.
+        // A packet that is too long shows this in its last item, which is dropped.
         let good = if items.len() > count * CIPHERTEXT { count - usize::from(count > 0) } else { whole };
         for (number, item) in items.chunks_exact(CIPHERTEXT).take(good).enumerate() {
             let plaintext = self.decrypt(number, item);
@@ -307,10 +307,11 @@ impl FakeMesa {
         self.answers.push_back(answer);
     }
 
-    /// What comes out of the datapath for a ciphertext.
+    /// The datapath's output for a ciphertext.
     fn decrypt(&self, number: usize, ciphertext: &[u8]) -> [u8; PLAINTEXT] {
         let c: Vec<u64> = ciphertext.chunks(8).map(limb_of).collect();
-        // Where a wrong constant leaves nothing to compute with, something comes out all the same.
+        // The datapath always has some output, even if a wrong constant makes the computation
+        // impossible.
         let m = match self.plaintext(&c) {
             Ok(m) => m,
             Err(Without::Plaintext) => vec![7, 0],
@@ -341,11 +342,12 @@ impl FakeMesa {
         }
     }
 
-    /// One branch: its part of the plaintext modulo n.
+    /// One branch's part of the plaintext modulo n.
     fn part(&self, c: &[u64], branch: u32, n: &Modulus) -> Result<Batch, Without> {
         let constant = |number: u32| self.constant(number + branch);
         let square = Modulus::new(Engine::Serial, &constant(region::P_SQUARE)).map_err(|_| Without::Plaintext)?;
-        // Products of the Montgomery multipliers: the one that scans bits, and that of the ladders.
+        // Products of the two Montgomery multipliers: the one that scans bits, and that of the
+        // ladders.
         let scanned = |m: &Modulus, a: &Batch, b: &Batch| m.mul(&m.mul(a, b), &halved(m, SCANNED));
         let entered = scanned(&square, &row(c), &row(&constant(region::P_ENTER)));
         let out = halved(&square, R_BITS);
@@ -366,8 +368,8 @@ impl FakeMesa {
         Ok(scanned(n, &row(&l), &row(&constant(region::P_MERGED))))
     }
 
-    /// The exponent that the two stages make of the constant: the first has 33 places, the second
-    /// 31, and each takes its bits from the top.
+    /// The exponent that the two stages read from the constant. The first has a field of 33 bits,
+    /// the second one of 31, and each reads its bits from the top.
     fn exponent(&self, constant: &[u64]) -> u64 {
         let steps = self.constant(region::STEPS)[0];
         let (first, second) = ((steps & 0xffff) as u32 + 1, (steps >> 16 & 0xffff) as u32);
@@ -402,7 +404,7 @@ fn limb_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte))
 }
 
-/// CRC-32 (IEEE 802.3, as in zlib) of what had this one and of a word, its low byte first.
+/// Updates a CRC-32 (IEEE 802.3, as in zlib) by a word, its low byte first.
 pub fn crc(before: u32, word: u32) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !(0..32).fold(!before ^ word, |crc, _| step(crc))

@@ -3,38 +3,41 @@
 use hearith_arith::natural::word::{inverse_mod, mul_mod, pow_mod, root_of_unity};
 use std::array::from_fn;
 
-/// Bits of a prime.
+/// Length of a prime in bits.
 pub(super) const BITS: u32 = 49;
-/// Bits of a factor of IFMA's products, and of a half of such a product.
+/// Length in bits of a factor of IFMA's products, and of half a product.
 const RADIX: u32 = 52;
 const MASK: u64 = (1 << RADIX) - 1;
 
-/// What the primes lack to 2^49: they are one above a multiple of 2^12 and the three largest such.
+/// `2^49 - p + 1` for each prime `p`. The primes are the three largest ones below 2^49 that are 1
+/// modulo 2^12.
 const LACKS: [u64; 3] = [7 << 12, 25 << 12, 41 << 12];
 
-/// A constant `c` modulo a prime `p` as products want it: those of `x` below 2^52 with
-/// `value = c 2^52 mod p` and of `x by_inverse mod 2^52` with `p` have the same lower halves, so
-/// the difference of their upper halves is `c x mod p`, between `-p` and `p`.
+/// A constant `c` modulo a prime `p`, prepared for products with `x` below 2^52.
+///
+/// The products `x value`, with `value = c 2^52 mod p`, and `(x by_inverse mod 2^52) p` have the
+/// same lower halves. The difference of their upper halves is therefore `c x mod p`, between `-p`
+/// and `p`.
 #[derive(Clone, Copy)]
 pub(super) struct Constant {
     pub(super) value: u64,
     pub(super) by_inverse: u64,
 }
 
-/// A prime and what transforms modulo it need.
+/// A prime and the constants of transforms modulo it.
 pub(super) struct Prime {
     pub(super) p: u64,
     /// `p^-1 mod 2^52`.
     pub(super) inverse: u64,
     /// `2^49 mod p`.
     pub(super) fold: u64,
-    /// The roots of a transform's nodes: node `j` splits `x^(2 m) - w^2` into `x^m - w` and
+    /// The root `w` of each node of a transform: node `j` splits `x^(2 m) - w^2` into `x^m - w` and
     /// `x^m + w`.
     pub(super) roots: Vec<Constant>,
-    /// Their inverses.
+    /// The inverses of the roots.
     pub(super) back: Vec<Constant>,
-    /// `2^52 / length`: products of a coefficient scaled so, summed and reduced by Montgomery's
-    /// reduction, need no further scaling.
+    /// `2^52 / length`. Sums of products with coefficients scaled by it need no further scaling
+    /// after Montgomery reduction.
     pub(super) scale: Constant,
 }
 
@@ -66,8 +69,8 @@ impl Prime {
     }
 }
 
-/// The exponent of node `j`'s root among those of a root of so high an order: as a fraction of a
-/// turn it has the bits of `j` in reversed order, from a quarter on.
+/// The exponent of node `j`'s root, as a power of a root of unity of order `order`. As a fraction
+/// of a turn it has the bits of `j` in reverse order, starting at a quarter.
 fn turn(node: usize, order: usize) -> u64 {
     let bits = usize::BITS - node.leading_zeros();
     (0..bits).map(|bit| (node >> bit & 1) * (order >> (bit + 2))).sum::<usize>() as u64
@@ -81,7 +84,7 @@ pub(super) struct Primes {
 }
 
 impl Primes {
-    /// For transforms of `length` values, a power of two between 4 and 2^11.
+    /// Prepares transforms of `length` values, a power of two between 4 and 2^11.
     pub(super) fn new(length: usize) -> Self {
         let each = LACKS.map(|lack| Prime::new(lack, length));
         let pairs = [(0, 1), (0, 2), (1, 2)];
@@ -92,7 +95,8 @@ impl Primes {
         Primes { each, inverses }
     }
 
-    /// `v_0 + p_0 v_1 + p_0 p_1 v_2` for `v` below 2^62, in three limbs.
+    /// `v_0 + p_0 v_1 + p_0 p_1 v_2` for `v` below 2^62, in three limbs: a double limb and the top
+    /// one.
     pub(super) fn number(&self, [v0, v1, v2]: [u64; 3]) -> (u128, u64) {
         let [p0, p1, _] = from_fn(|k| u128::from(self.each[k].p));
         let pair = p0 * p1;

@@ -1,11 +1,12 @@
-//! Transforms of blocks of words modulo a prime, eight at a time: lanes are blocks, and roots are
-//! the same in all lanes.
+//! Transforms of blocks of words modulo a prime, eight at a time. Each lane holds a block, and all
+//! lanes have the same roots.
 //!
 //! # Bounds
-//! Primes `p` are just below 2^49, so the 52 bits of IFMA's factors leave room up to `8 p`. Any
-//! word below 2^64 is folded to below `p + 2^34` by `2^49 = fold (mod p)`. The way forward keeps
-//! values between 0 and `8 p`, two levels at a time: two of four values are reduced below `4 p`,
-//! and products of roots lie between `-p` and `p`. The way back keeps them below `2 p`.
+//! Primes `p` are just below 2^49, so IFMA's 52-bit factors can hold values up to `8 p`. Using
+//! `2^49 = fold (mod p)`, any word below 2^64 is folded to below `p + 2^34`. The forward transform
+//! keeps values between 0 and `8 p` and processes two levels at a time: it reduces two of four
+//! values below `4 p`, and products with roots lie between `-p` and `p`. The inverse transform
+//! keeps values below `2 p`.
 
 use super::GROUP;
 use super::primes::{BITS, Constant, Prime, Primes};
@@ -18,12 +19,12 @@ use std::arch::x86_64::{
 };
 use std::array::from_fn;
 
-/// Terms of a sum of products before [`normalise`].
+/// Maximum number of terms of a sum of products between calls of [`normalise`].
 pub(super) const TERMS: usize = 4095;
-/// Terms of a sum at all: upper halves are below 2^49, their sum below 2^64.
+/// Maximum number of terms of a sum: upper halves are below 2^49 and their sum below 2^64.
 pub(super) const MOST_TERMS: usize = 1 << 15;
 
-/// Nodes whose factors are asked for before they are needed.
+/// Number of nodes by which factors are prefetched.
 const AHEAD: usize = 2;
 
 /// A prime in registers.
@@ -64,7 +65,7 @@ fn sub(a: __m512i, b: __m512i) -> __m512i {
     _mm512_sub_epi64(a, b)
 }
 
-/// `x`, less `bound` if that is not more.
+/// `x - bound` if that is not negative, otherwise `x`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn reduce(x: __m512i, bound: __m512i) -> __m512i {
@@ -74,21 +75,21 @@ fn reduce(x: __m512i, bound: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn load(from: &Octet) -> __m512i {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_load_si512((&raw const *from).cast()) }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn load_row(from: &Row) -> __m512i {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_load_si512((&raw const *from).cast()) }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn store(to: &mut Octet, value: __m512i) {
-    // SAFETY: the reference is to 64 aligned bytes.
+    // SAFETY: the reference covers 64 aligned bytes.
     unsafe { _mm512_store_si512((&raw mut *to).cast(), value) }
 }
 
@@ -109,7 +110,7 @@ impl Modulus {
         }
     }
 
-    /// Any word, below `p + 2^34`.
+    /// Folds any word to below `p + 2^34`.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     #[inline]
     fn folded(&self, x: __m512i) -> __m512i {
@@ -155,8 +156,8 @@ fn quarters(block: &mut [Octet]) -> [&mut [Octet]; 4] {
     [a, b, c, d]
 }
 
-/// All levels but the last two of the transform of words, as many as there are values, a power of
-/// four from 16 on: values below `8 p`.
+/// All levels of a transform of words except the last two, with values below `8 p`. There are as
+/// many words as values: a power of four, at least 16.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn forward(words: &[Row], values: &mut [Octet], prime: &Prime) {
     let m = Modulus::new(prime);
@@ -175,7 +176,7 @@ pub(super) fn forward(words: &[Row], values: &mut [Octet], prime: &Prime) {
     }
 }
 
-/// The last two levels.
+/// The last two levels of the forward transform.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn last(values: &mut [Octet], prime: &Prime) {
     let m = Modulus::new(prime);
@@ -185,14 +186,14 @@ pub(super) fn last(values: &mut [Octet], prime: &Prime) {
     }
 }
 
-/// The roots of two levels below a node.
+/// The roots for the two levels at a node.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn node_factors(prime: &Prime, node: usize) -> [Factor; 3] {
     [node, 2 * node, 2 * node + 1].map(|node| Factor::new(&prime.roots[node]))
 }
 
-/// The first two levels, whose roots are 1, 1 and a square root of -1.
+/// The first two levels, with the roots 1, 1 and a square root of -1.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn first(words: &[Row], values: &mut [Octet], prime: &Prime, m: &Modulus) {
@@ -213,7 +214,7 @@ fn first(words: &[Row], values: &mut [Octet], prime: &Prime, m: &Modulus) {
     }
 }
 
-/// Two levels.
+/// Two levels at once.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn forward4([x0, x1, x2, x3]: [__m512i; 4], w: &[Factor; 3], m: &Modulus) -> [__m512i; 4] {
@@ -224,7 +225,8 @@ fn forward4([x0, x1, x2, x3]: [__m512i; 4], w: &[Factor; 3], m: &Modulus) -> [__
     [add(a0, a1), sub(a0, a1), add(a2, a3), sub(a2, a3)]
 }
 
-/// Undoes [`forward`] up to a factor, the number of values: from below `2 p` to below `2 p`.
+/// Undoes [`forward`] and [`last`], except for a factor equal to the number of values. Values below
+/// `2 p` stay below `2 p`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn inverse(values: &mut [Octet], prime: &Prime) {
     let m = Modulus::new(prime);
@@ -247,28 +249,28 @@ pub(super) fn inverse(values: &mut [Octet], prime: &Prime) {
     }
 }
 
-/// Values below `8 p` scaled as the prime says, below `p`.
+/// Multiplies values below `8 p` by the prime's `scale`. The results are below `p`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn scale(values: &mut [Octet], prime: &Prime) {
     let (m, scale) = (Modulus::new(prime), Factor::new(&prime.scale));
     values.iter_mut().for_each(|value| store(value, reduce(scale.times_positive(load(value), &m), m.p)));
 }
 
-/// What sums are made of, modulo a prime.
+/// The terms of sums, modulo a prime.
 pub(super) struct Terms<'a> {
-    /// What [`forward`] leaves of each element of a group, `stride` values from one to the next.
+    /// The output of [`forward`] for each element of a group, `stride` values apart.
     pub(super) values: &'a [Octet],
     pub(super) stride: usize,
-    /// Elements that are there, of [`GROUP`].
+    /// Number of elements present, at most [`GROUP`].
     pub(super) elements: usize,
-    /// For each four places of a transform, element of the group, place, and message: the
-    /// transformed coefficient, scaled.
+    /// The transformed and scaled coefficients: for each four places of a transform, element of the
+    /// group, place, and message.
     pub(super) factors: &'a [u64],
     pub(super) prime: &'a Prime,
 }
 
-/// Finishes the elements' transforms and adds their products to the sums of `M` messages: for each
-/// place and message the lower and the upper halves.
+/// Finishes the transforms of the elements and adds their products to the sums of `M` messages.
+/// Each place and message has a sum of lower and one of upper halves.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) {
     let m = Modulus::new(terms.prime);
@@ -281,7 +283,7 @@ pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) 
                 terms.values[g * terms.stride + 4 * node..].first_chunk().expect("a value for each place");
             forward4(from_fn(|i| load(&values[i])), &w, &m)
         };
-        // Few sums stay in registers for all four places.
+        // For few messages, the sums of all four places stay in registers.
         if M <= 2 {
             let mut totals: [[Halves; M]; 4] = from_fn(|i| from_fn(|k| Halves::load(&sums[2 * (i * M + k)..])));
             for (g, factors) in factors.chunks_exact(4 * M).enumerate().take(terms.elements) {
@@ -308,18 +310,18 @@ pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) 
     }
 }
 
-/// Asks for what lies so many times its own length beyond these factors.
+/// Prefetches the factors at a distance of `times` times the length of these.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn ask_for(factors: &[u64], times: usize) {
     for line in factors.chunks(8) {
         let ahead = line.as_ptr().wrapping_add(times * factors.len());
-        // Any address may be asked for.
+        // A prefetch may have any address.
         _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
     }
 }
 
-/// Sums of lower and of upper halves of products.
+/// A sum of lower and a sum of upper halves of products.
 #[derive(Clone, Copy)]
 struct Halves {
     low: __m512i,
@@ -352,7 +354,7 @@ impl Halves {
     }
 }
 
-/// Moves what lower halves have above 52 bits to the upper ones.
+/// Moves the bits of lower halves above the lowest 52 to the upper halves.
 ///
 /// Proved: `term_sums_fit` in formal/coq/sums.v.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -365,7 +367,8 @@ pub(super) fn normalise(sums: &mut [Octet]) {
     }
 }
 
-/// The sums of one of `messages` messages modulo a prime, below `2 p`: `sums` are normalised.
+/// The residues of one message's sums modulo a prime, below `2 p`. The message is the given one of
+/// `messages`, and `sums` must be normalised.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn residues(values: &mut [Octet], sums: &[Octet], message: usize, messages: usize, prime: &Prime) {
     let m = Modulus::new(prime);
@@ -375,8 +378,8 @@ pub(super) fn residues(values: &mut [Octet], sums: &[Octet], message: usize, mes
     }
 }
 
-/// From residues below `2 p` to digits `v` with `v_0 + p_0 v_1 + p_0 p_1 v_2` for the number, each
-/// below its prime (Garner's algorithm).
+/// Converts residues below `2 p` to digits `v` such that the number is
+/// `v_0 + p_0 v_1 + p_0 p_1 v_2`. Each digit is below its prime (Garner's algorithm).
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn digits(residues: [&mut [Octet]; 3], primes: &Primes) {
     let m: [Modulus; 3] = from_fn(|k| Modulus::new(&primes.each[k]));
@@ -384,8 +387,7 @@ pub(super) fn digits(residues: [&mut [Octet]; 3], primes: &Primes) {
     let [r0, r1, r2] = residues;
     for ((r0, r1), r2) in r0.iter_mut().zip(r1).zip(r2) {
         let v0 = reduce(load(r0), m[0].p);
-        // The difference of a number below 2 p and one below 2^49 is above -2 p of any of the
-        // primes.
+        // A number below 2 p minus one below 2^49 is above -2 p for each of the primes.
         let less = |x: __m512i, y: __m512i, m: &Modulus| sub(add(x, m.p2), y);
         let v1 = reduce(first.times_positive(less(load(r1), v0, &m[1]), &m[1]), m[1].p);
         let rest = second.times_positive(less(load(r2), v0, &m[2]), &m[2]);

@@ -1,5 +1,5 @@
-//! The schemes over GMP, straight after the papers and sharing nothing with the crate but the
-//! parameters: what known answers come from.
+//! An implementation of the schemes over GMP, directly from the papers. It shares only the
+//! parameters with the crate and provides the known answers.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -9,14 +9,14 @@ use rug::integer::Order;
 use rug::ops::RemRounding;
 use rug::rand::RandState;
 
-/// A number's limbs, in so many.
+/// The limbs of a number, `length` of them.
 pub fn limbs(number: &Integer, length: usize) -> Vec<u64> {
     let mut limbs = number.to_digits(Order::Lsf);
     limbs.resize(length, 0);
     limbs
 }
 
-/// The number of these limbs.
+/// The number with these limbs.
 pub fn integer(limbs: &[u64]) -> Integer {
     Integer::from_digits(limbs, Order::Lsf)
 }
@@ -26,7 +26,7 @@ fn power(bits: u32) -> Integer {
     Integer::from(1) << bits
 }
 
-/// `chi_i` from its definition, a word at a time.
+/// `chi_i` from its definition, word by word.
 pub fn chi(seed: &[u8; 16], bits: u32, index: usize) -> Integer {
     let cipher = Aes128::new(seed.into());
     let words = bits.div_ceil(64) as usize;
@@ -41,7 +41,7 @@ pub fn chi(seed: &[u8; 16], bits: u32, index: usize) -> Integer {
     number.keep_bits(bits)
 }
 
-/// A key pair with its elements in full.
+/// A key pair with uncompressed elements.
 pub struct Keys {
     pub parameters: Parameters,
     pub seed: [u8; 16],
@@ -53,8 +53,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Always the same for the same salt. `q_0` is any odd number: the roughness that the papers
-    /// ask for is a matter of security.
+    /// Generates the same keys for the same salt. `q_0` is any odd number: the papers require large
+    /// prime factors only for security.
     pub fn generate(parameters: &Parameters, salt: u32) -> Keys {
         let lengths = *parameters.lengths();
         let mut random = RandState::new();
@@ -79,7 +79,7 @@ impl Keys {
         Keys { parameters: parameters.clone(), seed, p, modulus, corrections, elements, random }
     }
 
-    /// The corrections as the crate takes them.
+    /// The corrections in the crate's format.
     pub fn correction_limbs(&self) -> Vec<u64> {
         let length = self.parameters.correction_limbs();
         self.corrections.iter().flat_map(|correction| limbs(correction, length)).collect()
@@ -89,7 +89,7 @@ impl Keys {
         Integer::from(Integer::random_bits(bits, &mut self.random))
     }
 
-    /// Equation 1 or 2.
+    /// Encrypts by equation 1 or 2.
     pub fn encrypt(&mut self, bit: bool) -> Integer {
         let lengths = *self.parameters.lengths();
         let beta = lengths.elements as usize;
@@ -112,7 +112,7 @@ impl Keys {
         self.residue(2 * (sum + r) + Integer::from(bit))
     }
 
-    /// The residue of least size modulo `p`, and its parity.
+    /// The residue of least absolute value modulo `p`, and its parity.
     pub fn decrypt(&self, ciphertext: &Integer) -> (Integer, bool) {
         let mut noise = Integer::from(ciphertext % &self.p);
         if Integer::from(2 * &noise) > self.p {
@@ -122,7 +122,7 @@ impl Keys {
         (noise, bit)
     }
 
-    /// A number modulo `A_0`, from zero on.
+    /// The non-negative residue of a number modulo `A_0`.
     pub fn residue(&self, number: Integer) -> Integer {
         number.rem_euc(&self.modulus)
     }

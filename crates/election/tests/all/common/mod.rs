@@ -1,12 +1,12 @@
-//! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every
-//! method of voting.
+//! An election for tests with every voting method, and a 512-bit key that three of five trustees
+//! can use.
 
 use hearith_election::{
     Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, ElectionRef, Entry, FILE_ENTRIES, HEADS, Limit,
     Manifest, Method, Notice, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{KeyShare, Verification, deal};
+use hearith_threshold::{KeyShare, VerificationKeys, deal};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::sync::OnceLock;
@@ -15,10 +15,10 @@ pub const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 pub const NEEDED: u32 = 3;
 pub const TRUSTEES: u32 = 5;
 
-/// The dealt key: made once, since safe primes are rare.
+/// The dealt key. It is made once, because safe primes are rare.
 pub struct Key {
     pub private: PrivateKey,
-    pub verification: Verification,
+    pub verification: VerificationKeys,
     pub shares: Vec<KeyShare>,
 }
 
@@ -46,7 +46,7 @@ pub fn contests() -> Vec<Contest> {
     ]
 }
 
-/// Who acts in an election.
+/// The participants of an election.
 pub struct Cast {
     pub organiser: Signer,
     pub board: Signer,
@@ -78,12 +78,12 @@ impl Cast {
         }
     }
 
-    /// The public halves of the keys that trustees sign with.
+    /// The trustees' public signing keys.
     pub fn signing(&self) -> Vec<Bytes> {
         self.trustees.iter().map(Signer::public).collect()
     }
 
-    /// All voters; of three one weighs 3.
+    /// All voters. Every third one has weight 3.
     pub fn voters(&self, election: &Election) -> Notice {
         let voter = |(number, (id, signer)): (usize, &(String, Signer))| Voter {
             id: id.clone(),
@@ -103,7 +103,7 @@ impl Cast {
     }
 }
 
-/// An election that voting has begun in, and its board so far.
+/// An election during voting, with its board so far.
 pub struct Running {
     pub cast: Cast,
     pub election: Election,
@@ -129,7 +129,7 @@ impl Running {
         running
     }
 
-    /// The usual one: shared, with revoting, all methods.
+    /// The usual election: shared, with revoting and all methods.
     pub fn usual(voters: usize) -> Self {
         Self::new(voters, true, true, contests())
     }
@@ -148,7 +148,7 @@ impl Running {
     }
 }
 
-/// Choices that the contests take, different for every number.
+/// Valid choices for all contests, different for each number.
 pub fn choices(number: usize) -> Vec<Vec<usize>> {
     vec![
         vec![number % 4, (number + 1 + number / 4 % 3) % 4],
@@ -160,8 +160,7 @@ pub fn choices(number: usize) -> Vec<Vec<usize>> {
 }
 
 impl Running {
-    /// Voting ends, and the products of what counts are entered: `counted` are the lines' ballots
-    /// in order.
+    /// Ends the vote and enters the products of the counted ballots.
     pub fn tally(&mut self) {
         let close = self.cast.sign(Body::Close(ElectionRef { election: self.election.id() }));
         self.enter(close);
@@ -170,7 +169,7 @@ impl Running {
         self.enter(notice);
     }
 
-    /// The tally of the ballots that count.
+    /// The tally of the counted ballots.
     pub fn right_tally(&self) -> Tally {
         let mut products = Products::new(&self.election);
         let counted: Vec<(Ballot, u64)> = self
@@ -189,21 +188,21 @@ impl Running {
         products.to_tally(self.state.counted())
     }
 
-    /// A trustee's share is entered, from 1.
+    /// Enters the share of a trustee, from 1.
     pub fn share(&mut self, trustee: usize) {
         let share = self.election.share(&key().shares[trustee - 1], self.state.tally().unwrap()).unwrap();
         let notice = Notice::signed(Body::Share(share), &self.cast.trustees[trustee - 1]);
         self.enter(notice);
     }
 
-    /// The result, by the shares that are there.
+    /// Enters the result from the shares entered so far.
     pub fn finish(&mut self) {
         let result = self.state.outcome().unwrap();
         let notice = self.cast.sign(Body::Result(result));
         self.enter(notice);
     }
 
-    /// The record as it stands, with one head.
+    /// The current record, with one head.
     pub fn record(&self) -> Memory {
         let head = self.board.head("2026-11-22T20:30:00Z", &self.cast.board);
         Memory::new(&self.lines, &[head.to_line()])
@@ -235,8 +234,8 @@ fn text(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line, "\n"].concat().into_bytes()).collect()
 }
 
-/// An election from beginning to end: ten voters, nine of whom vote, two of those twice, one after
-/// a challenge; trustees 1, 3 and 5 decrypt.
+/// A complete election: nine of ten voters vote, two of them twice, one after a challenge. Trustees
+/// 1, 3 and 5 decrypt.
 pub fn whole() -> Running {
     let mut running = Running::usual(10);
     for (voter, choice) in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (0, 5), (5, 5), (6, 6), (7, 7), (2, 9), (8, 8)] {
@@ -254,7 +253,7 @@ pub fn whole() -> Running {
     running
 }
 
-/// The votes that such an election comes to, counted in the clear.
+/// The expected result for these choices and weights, from plaintext counts.
 pub fn plain(votes: &[(usize, u64)]) -> Vec<Vec<u64>> {
     let mut sums: Vec<Vec<u64>> = contests().iter().map(|contest| vec![0; contest.candidates.len()]).collect();
     for &(choice, weight) in votes {
@@ -265,12 +264,12 @@ pub fn plain(votes: &[(usize, u64)]) -> Vec<Vec<u64>> {
     sums
 }
 
-/// The same of [`whole`].
+/// The expected result of [`whole`].
 pub fn whole_result() -> Vec<Vec<u64>> {
     plain(&[(5, 1), (1, 1), (9, 3), (3, 1), (4, 1), (5, 3), (6, 1), (7, 1), (8, 3)])
 }
 
-/// An election whose key one holder has: four voters, one of whom stays at home, two contests; the
+/// An election with a single key holder and two contests. One of four voters does not vote. The
 /// organiser opens the tally.
 pub fn opened() -> Running {
     let contests = vec![
@@ -290,7 +289,7 @@ pub fn opened() -> Running {
     running
 }
 
-/// Its result: the third voter weighs 3.
+/// The expected result of [`opened`]. The third voter has weight 3.
 pub fn opened_result() -> Vec<Vec<u64>> {
     vec![vec![1, 4, 0], vec![4, 1]]
 }

@@ -1,5 +1,5 @@
-//! Authenticated encryption of a key's text: AES-GCM, and AES-CBC with HMAC (RFC 7518, sections 5.3
-//! and 5.2).
+//! Authenticated encryption of a key's text with AES-GCM or AES-CBC and HMAC (RFC 7518, sections
+//! 5.3 and 5.2).
 
 use aes::{Aes128, Aes256};
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
@@ -9,12 +9,12 @@ use cbc::cipher::{BlockModeDecrypt, InnerIvInit};
 use hmac::{Hmac, Mac};
 use sha2::{Sha256, Sha512};
 
-/// Bytes of AES-GCM's nonce.
+/// Bytes of an AES-GCM nonce.
 pub(super) const GCM_IV: usize = 12;
-/// Bytes of AES-GCM's tag.
+/// Bytes of an AES-GCM tag.
 const GCM_TAG: usize = 16;
 
-/// An algorithm that encrypts and authenticates a text.
+/// An algorithm for authenticated encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     A128CbcHs256,
@@ -25,7 +25,7 @@ pub(super) enum Content {
 impl Content {
     const ALL: [Content; 3] = [Content::A128CbcHs256, Content::A256CbcHs512, Content::A256Gcm];
 
-    /// Its name as `enc`.
+    /// The name in the header's `enc`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Content::A128CbcHs256 => "A128CBC-HS256",
@@ -38,7 +38,7 @@ impl Content {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Bytes of its key.
+    /// Bytes of the key.
     pub(super) fn key_bytes(self) -> usize {
         match self {
             Content::A128CbcHs256 | Content::A256Gcm => 32,
@@ -46,8 +46,8 @@ impl Content {
         }
     }
 
-    /// Decrypts in place under a key of [`Content::key_bytes`] bytes: the length of the text at the
-    /// front of `data`, or `None` if anything was changed.
+    /// Decrypts in place under a key of [`Content::key_bytes`] bytes. Returns the length of the
+    /// text at the start of `data`, or `None` if anything was changed.
     pub(super) fn decrypt(self, key: &[u8], iv: &[u8], header: &[u8], data: &mut [u8], tag: &[u8]) -> Option<usize> {
         let (mac_key, key_half) = key.split_at(key.len() / 2);
         match self {
@@ -71,8 +71,8 @@ impl Content {
     }
 }
 
-/// The tag of AES-CBC with HMAC: the first half of the code of header, initialisation vector,
-/// ciphertext and the header's length in bits.
+/// Checks the tag of AES-CBC with HMAC: the first half of the HMAC of header, initialisation
+/// vector, ciphertext and the header's length in bits.
 fn check<M: Mac + KeyInit>(key: &[u8], parts: [&[u8]; 3], tag: &[u8]) -> Option<()> {
     if tag.len() != key.len() {
         return None;
@@ -83,7 +83,7 @@ fn check<M: Mac + KeyInit>(key: &[u8], parts: [&[u8]; 3], tag: &[u8]) -> Option<
     mac.verify_truncated_left(tag).ok()
 }
 
-/// Encrypts in place with AES-256-GCM; the tag.
+/// Encrypts in place with AES-256-GCM and returns the tag.
 pub(super) fn encrypt(key: &[u8], iv: &[u8; GCM_IV], header: &[u8], data: &mut [u8]) -> Option<[u8; GCM_TAG]> {
     let cipher = Aes256Gcm::new_from_slice(key).ok()?;
     cipher.encrypt_inout_detached(iv.into(), header, data.into()).ok().map(Into::into)

@@ -1,15 +1,15 @@
-//! Wrapping a key under a passphrase: PBKDF2 and AES Key Wrap, together PBES2 (RFC 7518, section
-//! 4.8; RFC 8018; RFC 3394).
+//! Key wrapping with a passphrase by PBES2, which combines PBKDF2 and AES Key Wrap (RFC 7518,
+//! section 4.8; RFC 8018; RFC 3394).
 
 use aes_kw::{KeyInit, KwAes128, KwAes192, KwAes256};
 use hmac::Hmac;
 use sha2::{Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
-/// Bytes that wrapping adds.
+/// Bytes that wrapping adds to a key.
 const ADDED: usize = 8;
 
-/// An algorithm that wraps a key under a passphrase.
+/// An algorithm that wraps a key with a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrapping {
     Hs256A128,
@@ -20,7 +20,7 @@ pub(super) enum Wrapping {
 impl Wrapping {
     const ALL: [Wrapping; 3] = [Wrapping::Hs256A128, Wrapping::Hs384A192, Wrapping::Hs512A256];
 
-    /// Its name as `alg`.
+    /// The name in the header's `alg`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Wrapping::Hs256A128 => "PBES2-HS256+A128KW",
@@ -33,7 +33,7 @@ impl Wrapping {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// The key that a passphrase stands for.
+    /// Derives the wrapping key from a passphrase.
     pub(super) fn derive(self, passphrase: &[u8], salt: &[u8], iterations: u32) -> Zeroizing<Vec<u8>> {
         let salt = [self.name().as_bytes(), &[0], salt].concat();
         let mut key = Zeroizing::new(vec![0; self.kek_bytes()]);
@@ -46,7 +46,7 @@ impl Wrapping {
         key
     }
 
-    /// Bytes of the key that wraps.
+    /// Bytes of the wrapping key.
     fn kek_bytes(self) -> usize {
         match self {
             Wrapping::Hs256A128 => 16,
@@ -55,7 +55,7 @@ impl Wrapping {
         }
     }
 
-    /// A key of a multiple of eight bytes, wrapped.
+    /// Wraps a key whose length is a multiple of eight bytes.
     pub(super) fn wrap(self, kek: &[u8], key: &[u8]) -> Vec<u8> {
         let mut wrapped = vec![0; key.len() + ADDED];
         let done = match self {
@@ -63,11 +63,11 @@ impl Wrapping {
             Wrapping::Hs384A192 => cipher::<KwAes192>(kek).wrap_key(key, &mut wrapped).map(drop),
             Wrapping::Hs512A256 => cipher::<KwAes256>(kek).wrap_key(key, &mut wrapped).map(drop),
         };
-        done.expect("a key of whole blocks, and room for it");
+        done.expect("the key has whole blocks, and the buffer has the length of the wrapped key");
         wrapped
     }
 
-    /// The key of `bytes` bytes that was wrapped; `None` if it was not, or not under this key.
+    /// Unwraps a key of `bytes` bytes. Returns `None` if it was not wrapped with this key.
     pub(super) fn unwrap(self, kek: &[u8], wrapped: &[u8], bytes: usize) -> Option<Zeroizing<Vec<u8>>> {
         if wrapped.len() != bytes + ADDED {
             return None;
@@ -82,7 +82,7 @@ impl Wrapping {
     }
 }
 
-/// The cipher for a key of the length that [`Wrapping::derive`] gives.
+/// The cipher for a key from [`Wrapping::derive`].
 fn cipher<C: KeyInit>(key: &[u8]) -> C {
     C::new_from_slice(key).expect("the derived key has the length of the cipher's")
 }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_7517_is_wrapped() {
-        // Appendix C.3 to C.5: the salt, the derived key and the content encryption key, wrapped.
+        // Appendix C.3 to C.5: the salt, the derived key and the wrapped content encryption key.
         let salt = [217, 96, 147, 112, 150, 117, 70, 247, 127, 8, 155, 137, 174, 42, 80, 215];
         let passphrase = b"Thus from my lips, by yours, my sin is purged.";
         let kek = Wrapping::Hs256A128.derive(passphrase, &salt, 4096);

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant};
@@ -7,17 +7,18 @@ use rug::{Integer, integer::Order};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// The engines that this machine can run: every test is run with each.
+/// The engines that this machine can run. Every test runs with each of them.
 pub fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| has(engine.name(), engine.is_available()))
 }
 
-/// A new key of any size.
+/// A new key of the given size.
 pub fn key(bits: u32, variant: Variant, engine: Engine) -> PrivateKey {
     PrivateKey::generate(bits, variant, KeyPolicy::AllowInsecure, engine).unwrap()
 }
 
-/// One 512-bit key of each variant for every engine: enough wherever the key does not matter.
+/// A 512-bit standard key and a 512-bit DJN key for every engine, for tests in which the key does
+/// not matter.
 pub fn some_keys() -> impl Iterator<Item = &'static PrivateKey> {
     static KEYS: LazyLock<Vec<PrivateKey>> = LazyLock::new(|| {
         let both = |engine| [Variant::Standard, Variant::Djn].map(|variant| key(512, variant, engine));
@@ -36,7 +37,7 @@ pub fn decrypt(key: &PrivateKey, ciphertexts: &Ciphertexts) -> Vec<Signed> {
     decode_signed(key.public(), &key.decrypt(ciphertexts).unwrap()).unwrap()
 }
 
-/// Decrypts signed integers that are known to fit.
+/// Decrypts signed integers that fit into `i128`.
 pub fn decrypt_small(key: &PrivateKey, ciphertexts: &Ciphertexts) -> Vec<i128> {
     decrypt(key, ciphertexts).iter().map(|value| value.to_i128().unwrap()).collect()
 }
@@ -45,7 +46,7 @@ pub fn integer_be(bytes: &[u8]) -> Integer {
     Integer::from_digits(bytes, Order::MsfBe)
 }
 
-/// Big-endian bytes of an exact width.
+/// Big-endian bytes of the given width.
 pub fn bytes_be(number: &Integer, width: usize) -> Vec<u8> {
     let digits = number.to_digits::<u8>(Order::MsfBe);
     [vec![0; width - digits.len()], digits].concat()

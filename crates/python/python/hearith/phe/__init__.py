@@ -1,18 +1,20 @@
-"""python-paillier's interface on Hearith's arithmetic: a program written for `phe` runs with
-`import hearith.phe as phe`.
+"""The interface of python-paillier (`phe`) on Hearith's arithmetic.
 
-Classes, methods and exceptions are those of `phe` 1.5. Sums and multiples are put off until one is
-needed and then computed many at once, to the very ciphertexts that computing at once gives; what
-nobody keeps is not computed. `PublicKey.from_phe` and `EncryptedArray.to_phe` take many numbers to
-where batches are faster still. Moduli that the engine takes (an even number of bits, 64 to 8192,
-primes of equal length) are computed in Rust, others, which only tests use, in Python.
+A program written for `phe` runs with `import hearith.phe as phe`.
 
-Numbers wrap around n where they do in `phe`: silently. `strict()`, which `phe` does not have, or
-`HEARITH_PHE_STRICT=1` in the environment, has such results raise `OverflowError`, and rejects keys
-below 2048 bits, of which a warning is given otherwise. Composite factors, and moduli with factors
-up to 65537, are always rejected.
+Classes, methods and exceptions are those of `phe` 1.5. Sums and multiples are deferred until one is
+needed, and then computed in batches; the ciphertexts are the same as with immediate computation.
+Results that are dropped are never computed. `PublicKey.from_phe` and `EncryptedArray.to_phe`
+convert many numbers to arrays, whose batches are even faster. Rust computes with the moduli that
+the engine supports (an even number of bits, 64 to 8192, primes of equal length). Python computes
+with others, which only tests use.
 
-`load` and `loads`, which `phe` does not have, read what `phe` has pickled.
+As in `phe`, numbers silently wrap around n. `strict()`, which `phe` does not have, or
+`HEARITH_PHE_STRICT=1` in the environment, makes such results raise `OverflowError`. It also rejects
+keys below 2048 bits, which otherwise only cause a warning. Composite factors, and moduli with
+factors up to 65537, are always rejected.
+
+`load` and `loads`, which `phe` does not have, read pickles of `phe`.
 
 >>> import hearith.phe as phe
 >>> public, private = phe.generate_paillier_keypair(n_length=256)
@@ -32,7 +34,7 @@ from hearith.phe.paillier import (
     generate_paillier_keypair,
 )
 
-#: The release of `phe` whose interface this is.
+#: The release of `phe` that has this interface.
 __version__ = "1.5.0"
 
 __all__ = [

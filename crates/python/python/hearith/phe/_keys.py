@@ -1,4 +1,4 @@
-"""What public and private keys have in common."""
+"""The common base of public and private keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 
 class Key:
-    """Keys do not change: each is its own copy, and what was prepared for it is not pickled."""
+    """An immutable key. Copying returns the key itself; its prepared arithmetic is not pickled."""
 
     def __copy__(self) -> Self:
         return self

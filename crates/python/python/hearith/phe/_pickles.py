@@ -1,4 +1,4 @@
-"""Pickles of `phe`, read as objects of `hearith.phe`."""
+"""Reads pickles of `phe` as objects of `hearith.phe`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import IO, Any
 
 from hearith.phe import encoding, paillier
 
-#: What such pickles may name: the classes of `phe`, which are ours here, and what arrays of NumPy,
-#: frames and dictionaries are made of.
+#: The names allowed in such pickles: the classes of `phe`, which map to ours, and those needed for
+#: NumPy arrays, frames and dictionaries.
 _OURS = {
     ("phe.paillier", name): getattr(paillier, name)
     for name in ("EncryptedNumber", "PaillierPrivateKey", "PaillierPrivateKeyring", "PaillierPublicKey")
@@ -28,26 +28,28 @@ _OTHERS = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy.core.multiarray", "scalar"),
 }
-#: Modules as protocols 0 to 2 name them.
+#: Module names in protocols 0 to 2.
 _RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    """Bytes as old protocols of pickle have them."""
+    """Decodes bytes in the form of old pickle protocols."""
     if encoding != "latin1":
-        raise pickle.UnpicklingError("a pickle of phe's numbers and keys has no other bytes than latin1's")
+        raise pickle.UnpicklingError("a pickle of phe's numbers and keys must encode bytes as latin1")
     return text.encode("latin1")
 
 
 def _no_bytes(*given: object) -> bytes:
-    """`bytes` as old protocols of pickle call it: given a length it would allocate that much."""
+    """Replaces `bytes` in old pickle protocols: called with a length, it would allocate that
+    much.
+    """
     if given:
-        raise pickle.UnpicklingError("a pickle of phe's numbers and keys makes only empty bytes so")
+        raise pickle.UnpicklingError("a pickle of phe's numbers and keys must call bytes without arguments")
     return b""
 
 
 def _from_buffer() -> Any:
-    """What makes arrays in protocol 5, wherever this NumPy has it."""
+    """Returns NumPy's constructor for arrays in protocol 5, whose module depends on the version."""
     import numpy as np
 
     return np.zeros(1).__reduce_ex__(5)[0]
@@ -55,7 +57,7 @@ def _from_buffer() -> Any:
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """What a pickle names, if it may."""
+        """Returns an object that a pickle names, if it is allowed."""
         module = _RENAMED.get(module, module)
         if (module, name) == ("_codecs", "encode"):
             return _encoded
@@ -67,25 +69,25 @@ class _Unpickler(pickle.Unpickler):
         if ours is not None:
             return ours
         if (module, name) not in _OTHERS:
-            raise pickle.UnpicklingError(f"a pickle of phe's numbers and keys names no {module}.{name}")
+            raise pickle.UnpicklingError(f"a pickle of phe's numbers and keys must not refer to {module}.{name}")
         return super().find_class(module, name)
 
 
 def load(file: IO[bytes]) -> Any:
-    """What `phe`, or this package, has pickled into a file with any protocol: numbers and keys, in
-    lists, dictionaries, sets and arrays.
+    """Loads what `phe`, or this package, pickled into a file with any protocol: numbers and keys,
+    in lists, dictionaries, sets and arrays.
 
-    Nothing else is loaded: unlike `pickle.load`, this runs no code that a pickle brings along.
+    Nothing else is loaded. Unlike `pickle.load`, this never runs code from the pickle.
 
     Raises:
-        pickle.UnpicklingError: the pickle names something else, or is none.
-        ValueError: a key or ciphertext is none.
+        pickle.UnpicklingError: the pickle names something else, or is invalid.
+        ValueError: a key or ciphertext is invalid.
     """
     return _Unpickler(file).load()
 
 
 def loads(data: bytes) -> Any:
-    """`load`, from bytes.
+    """Does the same as `load`, from bytes.
 
     >>> import pickle
     >>> import hearith.phe as phe

@@ -1,7 +1,7 @@
-"""What `phe` lets pass in silence: weak keys, of which this package warns, and results that wrap
-around n.
+"""Checks for problems that `phe` silently accepts: weak keys, about which this package warns, and
+results that wrap around n.
 
-`strict()` has both raise.
+In the mode of `strict()`, both raise an error.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from types import TracebackType
 
 from hearith.phe import util
 
-#: Set to 1 in the environment, it turns the strict mode on from the start.
+#: Set this environment variable to 1 to start in strict mode.
 ENVIRONMENT = "HEARITH_PHE_STRICT"
-#: Shorter keys protect nothing (SECURITY.md).
+#: Shorter keys are insecure (SECURITY.md).
 SECURE_BITS = 2048
-#: Factors up to this are looked for in every modulus that is longer than a toy's.
+#: Every modulus longer than a toy's is tested for factors up to this one.
 _SMALL = 65537
 _TOY_BITS = 64
-#: Bits that an integer or a float is taken to have, whatever it is: its bound must not tell the
-#: number.
+#: The assumed size of an encrypted integer or float in bits, whatever its value, since the bound
+#: must not reveal it.
 _USUAL_BITS = 64
 
 _state = {"on": os.environ.get(ENVIRONMENT, "") not in ("", "0")}
 
 
 class strict:
-    """Turns the strict mode on, or off; as a context manager, until the end of the block.
+    """Turns the strict mode on or off; as a context manager, until the end of the block.
 
-    In it keys below 2048 bits are rejected with `ValueError`, in pickles too, and an operation
-    raises `OverflowError` if its result could exceed n / 3 on its exponent. `phe` wraps around n
-    there: of numbers just below 2 under a key of 1024 bits, the 18th product with a float may
-    decrypt to a wrong number. What is encrypted is taken to have 64 bits, longer integers the next
-    power of two; so are numbers made from ciphertexts, and those made while the mode was off. The
-    mode is the process's, for all its threads.
+    In strict mode, keys below 2048 bits are rejected with `ValueError`, also in pickles. An
+    operation raises `OverflowError` if its result could exceed n / 3 at its exponent. `phe` wraps
+    around n there: for numbers just below 2 under a key of 1024 bits, the 18th product with a float
+    may decrypt to a wrong number. Encrypted numbers are assumed to have 64 bits, or for longer
+    integers the next power of two. The same applies to numbers created from ciphertexts, and to
+    those created while the mode was off. The mode applies to all threads of the process.
 
     >>> import hearith.phe as phe
     >>> public, private = phe.generate_paillier_keypair(n_length=256)
@@ -44,7 +44,7 @@ class strict:
     ...     public.encrypt(0.5) * 0.3 * 0.3 * 0.3 * 0.3
     Traceback (most recent call last):
         ...
-    OverflowError: the result needs up to 282 bits, and the key has 25...: numbers would wrap around n
+    OverflowError: the result needs up to 282 bits, but the key has 25...: numbers would wrap around n
     """
 
     def __init__(self, on: bool = True) -> None:
@@ -52,7 +52,7 @@ class strict:
         _state["on"] = on
 
     def __enter__(self) -> None:
-        """The mode is on since the call."""
+        """Does nothing; the constructor has already set the mode."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -61,15 +61,15 @@ class strict:
 
 
 def is_on() -> bool:
-    """Whether the strict mode is on."""
+    """Returns whether the strict mode is on."""
     return _state["on"]
 
 
 def check_modulus(n: int) -> None:
-    """Warns of a short modulus.
+    """Warns about a short modulus.
 
     Raises:
-        ValueError: it has a small factor; or it is short, in the strict mode.
+        ValueError: it has a small factor, or is short in strict mode.
     """
     bits = n.bit_length()
     if bits > _TOY_BITS and _has_small_factor(n):
@@ -83,9 +83,7 @@ def check_modulus(n: int) -> None:
 
 
 def usual_bound(integer: int = 0) -> int:
-    """What bounds an integer that is encrypted, and tells no more of it than about how long it
-    is.
-    """
+    """Returns a bound for an integer to encrypt, which reveals only its approximate length."""
     bits = _USUAL_BITS
     while integer.bit_length() > bits:
         bits *= 2
@@ -93,24 +91,24 @@ def usual_bound(integer: int = 0) -> int:
 
 
 def checked(bound: int, most: int) -> int:
-    """The bound of a result.
+    """Returns the bound of a result.
 
     Raises:
-        OverflowError: it exceeds the most that the key's numbers can be.
+        OverflowError: it exceeds the largest number of the key.
     """
     if bound > most:
-        text = f"the result needs up to {bound.bit_length()} bits, and the key has {most.bit_length()}"
+        text = f"the result needs up to {bound.bit_length()} bits, but the key has {most.bit_length()}"
         raise OverflowError(f"{text}: numbers would wrap around n")
     return bound
 
 
 @lru_cache(maxsize=64)
 def _has_small_factor(n: int) -> bool:
-    """Asked again for each number that is unpickled alone."""
+    """Cached, since unpickling calls it for each number."""
     return math.gcd(n, _small_primes()) != 1
 
 
 @cache
 def _small_primes() -> int:
-    """The product of all primes up to `_SMALL`."""
+    """Returns the product of all primes up to `_SMALL`."""
     return math.prod(util.primes_below(_SMALL + 1))

@@ -24,7 +24,7 @@ _output = click.option("--output", type=_write, default="-", help="A file; by de
 
 @click.group("pheutil")
 @click.version_option("1.5.0")
-@click.option("--verbose", "-v", is_flag=True, help="Accepted for the sake of pheutil's callers.")
+@click.option("--verbose", "-v", is_flag=True, help="Accepted for compatibility with pheutil.")
 def cli(verbose: bool) -> None:
     """Encrypt, compute with and decrypt single numbers in files, as pheutil does."""
 
@@ -120,7 +120,7 @@ def _json(file: IO[str]) -> dict[str, Any]:
     except ValueError:
         entry = None
     if not isinstance(entry, dict):
-        raise click.ClickException(f"{file.name}: no JSON object")
+        raise click.ClickException(f"{file.name}: not a JSON object")
     return entry
 
 

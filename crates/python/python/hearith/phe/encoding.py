@@ -1,5 +1,5 @@
-"""Numbers as residues modulo n: an integer times a power of a base, negative ones counted down from
-n.
+"""Encoding of numbers as residues modulo n: an integer times a power of a base; negative m is
+encoded as n + m.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from typing import Any, ClassVar, Protocol, Self
 
 
 class Modulus(Protocol):
-    """What encoding needs of a public key: n, and the largest integer that is encoded."""
+    """The parts of a public key that encoding needs: n, and the largest integer that can be
+    encoded.
+    """
 
     n: int
     max_int: int
 
 
 class EncodedNumber:
-    """The number `m * BASE**exponent`, where `m` is `encoding` up to n / 3 and `encoding - n` from
-    2 n / 3 on.
+    """The number `m * BASE**exponent`, where `m` is `encoding` up to n / 3, and `encoding - n` from
+    2 n / 3.
 
-    What lies between is an overflow. A subclass with another `BASE` (and its `LOG2_BASE`) is
+    Values in between are overflows. A subclass with another `BASE` (and its `LOG2_BASE`) defines
     another encoding.
     """
 
@@ -29,7 +31,7 @@ class EncodedNumber:
     FLOAT_MANTISSA_BITS: ClassVar[int] = sys.float_info.mant_dig
 
     def __init__(self, public_key: Modulus, encoding: int, exponent: int) -> None:
-        """The residue `encoding` modulo the key's n, standing on `BASE**exponent`."""
+        """Wraps the residue `encoding` modulo the key's n, with the exponent `exponent`."""
         self.public_key = public_key
         self.encoding = encoding
         self.exponent = exponent
@@ -42,18 +44,18 @@ class EncodedNumber:
         precision: float | None = None,
         max_exponent: int | None = None,
     ) -> Self:
-        """Encodes a number: an integer on exponent 0, a float exactly, or either to within
+        """Encodes a number: an integer with exponent 0, a float exactly, or either to within
         `precision`.
 
         Args:
-            public_key: whose n it is.
+            public_key: the key whose n is used.
             scalar: the number.
-            precision: the difference that still has to show.
-            max_exponent: the exponent is at most this.
+            precision: the smallest difference to preserve.
+            max_exponent: upper limit of the exponent.
 
         Raises:
             TypeError: `scalar` is neither an integer nor a float.
-            ValueError: it needs more than n / 3.
+            ValueError: the magnitude of the encoded integer exceeds n / 3.
         """
         scalar = plain(scalar)
         exponent = cls._finest(scalar) if precision is None else math.floor(math.log(precision, cls.BASE))
@@ -61,14 +63,14 @@ class EncodedNumber:
             exponent = min(exponent, max_exponent)
         mantissa = cls._mantissa(scalar, exponent)
         if abs(mantissa) > public_key.max_int:
-            raise ValueError(f"the number is beyond n / 3 on either side of 0 (exponent {exponent})")
+            raise ValueError(f"the magnitude of the number is beyond n / 3 (exponent {exponent})")
         return cls(public_key, mantissa % public_key.n, exponent)
 
     @classmethod
     def _mantissa(cls, scalar: int | float, exponent: int) -> int:
-        """The integer next to `scalar / BASE**exponent`."""
+        """Returns the integer nearest to `scalar / BASE**exponent`."""
         if not isinstance(scalar, int | float) or not isinstance(cls.BASE, int):
-            # Loaded by whom needs it: it takes a tenth of a small program's start.
+            # Imported only if needed: it takes a tenth of a small program's start-up time.
             from fractions import Fraction
 
             return round(Fraction(scalar) / Fraction(cls.BASE) ** exponent)
@@ -78,12 +80,12 @@ class EncodedNumber:
         elif exponent > 0:
             denominator *= cls.BASE**exponent
         quotient, rest = divmod(numerator, denominator)
-        # Halves go to the even number, as `round` has it.
+        # Halves are rounded to even, as in `round`.
         return quotient + (2 * rest + quotient % 2 > denominator)
 
     @classmethod
     def _finest(cls, scalar: int | float) -> int:
-        """The highest exponent on which the number's last binary digit shows."""
+        """Returns the highest exponent that preserves the number's last binary digit."""
         if isinstance(scalar, int):
             return 0
         if not isinstance(scalar, float):
@@ -92,12 +94,12 @@ class EncodedNumber:
         return math.floor(last_bit / cls.LOG2_BASE)
 
     def decode(self) -> int | float:
-        """The number: an `int` on exponents of 0 and above, otherwise a `float`.
+        """Returns the number: an `int` for exponents from 0, otherwise a `float`.
 
         Raises:
             OverflowError: the residue lies between n / 3 and 2 n / 3, or the number exceeds a
                 float.
-            ValueError: it is not below n.
+            ValueError: the residue is not below n.
         """
         n, most = self.public_key.n, self.public_key.max_int
         if self.encoding >= n:
@@ -108,34 +110,34 @@ class EncodedNumber:
         if self.exponent >= 0:
             return int(mantissa * self.BASE**self.exponent)
         try:
-            # A quotient of integers is rounded once, however large they are.
+            # The quotient of integers is rounded only once, however large they are.
             quotient: float = mantissa / self.BASE**-self.exponent
         except OverflowError:
-            raise OverflowError("the decoded number exceeds a float") from None
+            raise OverflowError("the decoded number is too large for a float") from None
         return quotient
 
     def decrease_exponent_to(self, new_exp: int) -> Self:
-        """The same number on a lower exponent.
+        """Returns the same number with a lower exponent.
 
         Raises:
             ValueError: the exponent is higher than the number's.
         """
         if new_exp > self.exponent:
-            raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
+            raise ValueError(f"exponent {self.exponent} cannot be raised to {new_exp}")
         grown = self.encoding * self.BASE ** (self.exponent - new_exp)
         return type(self)(self.public_key, grown % self.public_key.n, new_exp)
 
 
 def magnitude(key: Modulus, encoding: int) -> int:
-    """The integer that an encoding stands for, without its sign."""
+    """Returns the magnitude of an encoded integer."""
     residue = encoding % key.n
     return min(residue, key.n - residue)
 
 
 def growth(key: Modulus, exponent: int, lower: int) -> int:
-    """What a number grows by when its exponent is lowered."""
+    """Returns the factor by which a mantissa grows when its exponent is lowered."""
     if lower > exponent:
-        raise ValueError(f"exponent {exponent} cannot rise to {lower}")
+        raise ValueError(f"exponent {exponent} cannot be raised to {lower}")
     if lower == exponent:
         return 1
     factor: int = EncodedNumber.BASE ** (exponent - lower)
@@ -145,10 +147,10 @@ def growth(key: Modulus, exponent: int, lower: int) -> int:
 
 
 def plain(scalar: int | float) -> int | float:
-    """A number of NumPy's as Python's; other things as they are.
+    """Converts a NumPy scalar to a Python number; returns other values unchanged.
 
     Raises:
-        ValueError: it is longer than a float.
+        ValueError: the number has more digits than a float.
     """
     item = getattr(scalar, "item", None)
     if item is None or getattr(scalar, "shape", None) != ():
@@ -157,7 +159,7 @@ def plain(scalar: int | float) -> int | float:
     if isinstance(found, int | float) or not hasattr(found, "as_integer_ratio"):
         number: int | float = found
         return number
-    # A long double stays one.
+    # `item` of a long double returns a long double.
     if float(found) != found:
-        raise ValueError("the number has more digits than a float")
+        raise ValueError("the number has more digits than a float can hold")
     return float(found)

@@ -1,4 +1,4 @@
-"""Keys and encrypted numbers as `phe.paillier` has them."""
+"""Keys and encrypted numbers with the interface of `phe.paillier`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from hearith.phe import _arithmetic, _strict, util
 from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
 from hearith.phe._keys import Key
-from hearith.phe._pending import Number
+from hearith.phe._lazy import LazyNumber
 from hearith.phe.encoding import EncodedNumber, Modulus, growth, magnitude, plain
 
 DEFAULT_KEYSIZE = 3072
@@ -19,13 +19,13 @@ DEFAULT_KEYSIZE = 3072
 def generate_paillier_keypair(
     private_keyring: PaillierPrivateKeyring | None = None, n_length: int = DEFAULT_KEYSIZE
 ) -> tuple[PaillierPublicKey, PaillierPrivateKey]:
-    """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is
-    one.
+    """Generates a key pair with an n of `n_length` bits, and adds the private key to the ring, if
+    there is one.
     """
     arithmetic = _arithmetic.generated(n_length)
     p, q = (arithmetic.p, arithmetic.q) if arithmetic else _arithmetic.primes(n_length)
     public_key = PaillierPublicKey(p * q)
-    # Whether these are primes need not be asked again.
+    # Skips the primality tests if the engine generated the primes.
     private_key = PaillierPrivateKey._of(public_key, arithmetic) if arithmetic else PaillierPrivateKey(public_key, p, q)
     if private_keyring is not None:
         private_keyring.add(private_key)
@@ -33,16 +33,16 @@ def generate_paillier_keypair(
 
 
 class PaillierPublicKey(Key):
-    """The modulus n and what can be done with it alone; `max_int` is the largest integer that is
-    encoded.
+    """A public key: the modulus n and the operations that need only n.
+
+    `max_int` is the largest integer that can be encoded.
     """
 
     def __init__(self, n: int) -> None:
-        """The key with modulus `n`; warns of one below 2048 bits.
+        """Creates the key with modulus `n`, and warns if it has fewer than 2048 bits.
 
         Raises:
-            ValueError: it has a factor that everybody finds; or it is short, in the mode of
-                `strict()`.
+            ValueError: it has a small factor, or is short in the mode of `strict()`.
         """
         _strict.check_modulus(n)
         self._hold(n)
@@ -58,7 +58,7 @@ class PaillierPublicKey(Key):
         return _arithmetic.public(self.n)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The key of a pickle, of `phe`'s too, checked as a new one is."""
+        """Restores a pickled key, also one of `phe`, with the checks of a new one."""
         n = operator.index(state["n"])
         _strict.check_modulus(n)
         self.__dict__.update(state)
@@ -74,13 +74,13 @@ class PaillierPublicKey(Key):
         return hash(self.n)
 
     def keep_randomisers(self, count: int) -> None:
-        """Has a thread of low priority keep so many randomisers ready, with which a number is
-        encrypted at once; 0 ends it.
+        """Keeps `count` randomisers ready, made by a low-priority thread, with which encryption is
+        immediate; 0 stops it.
 
         Not part of `phe`: see `RandomiserPool` in hearith-paillier. Randomisers take as much memory
-        as ciphertexts. They are made as many at once as the engine computes side by side, and so as
-        soon as that many are missing. After a minute they are wiped, and others made when something
-        is next encrypted. Moduli that the engine does not take have none kept.
+        as ciphertexts. The thread makes them in batches that fill the engine's lanes, as soon as a
+        batch is missing. After a minute they are wiped, and replaced at the next encryption. Moduli
+        that the engine does not support have none.
 
         Raises:
             ValueError: the count is negative.
@@ -91,18 +91,19 @@ class PaillierPublicKey(Key):
 
     @property
     def randomisers_kept(self) -> int:
-        """Randomisers that are ready: see `keep_randomisers`."""
+        """The number of randomisers that are ready; see `keep_randomisers`."""
         return self._arithmetic.kept()
 
     def get_random_lt_n(self) -> int:
-        """A random number in [1, n), from the operating system's generator."""
+        """Returns a random number in [1, n), from the operating system's generator."""
         return util.random_below(self.n - 1) + 1
 
     def raw_encrypt(self, plaintext: int, r_value: int | None = None) -> int:
-        """A ciphertext of `plaintext` modulo n, with the randomiser `r_value**n` if one is given.
+        """Returns a ciphertext of `plaintext` modulo n, with the randomiser `r_value**n` if one is
+        given.
 
         Raises:
-            TypeError: the plaintext is no integer.
+            TypeError: the plaintext is not an integer.
         """
         if not isinstance(plaintext, int):
             raise TypeError(f"an int is needed as plaintext, not {type(plaintext)}")
@@ -121,7 +122,7 @@ class PaillierPublicKey(Key):
     def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
         """Encrypts an encoded number.
 
-        With an `r_value` of the caller's the result does not count as obfuscated.
+        A result with a given `r_value` does not count as obfuscated.
         """
         if r_value:
             number = EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
@@ -134,13 +135,13 @@ class PaillierPublicKey(Key):
 
 
 class PaillierPrivateKey(Key):
-    """The primes, p below q, and what can be done with them."""
+    """A private key: the primes, p below q, and the operations that need them."""
 
     def __init__(self, public_key: PaillierPublicKey, p: int, q: int) -> None:
-        """The key whose primes, in either order, make up the public key's n.
+        """Creates the key from the primes of the public key's n, in either order.
 
         Raises:
-            ValueError: they do not, are equal, or are no primes.
+            ValueError: their product is not n, they are equal, or not prime.
         """
         if p * q != public_key.n:
             raise ValueError("the primes p and q do not belong to the public key")
@@ -152,7 +153,7 @@ class PaillierPrivateKey(Key):
 
     @classmethod
     def _of(cls, public_key: PaillierPublicKey, arithmetic: PrivateArithmetic) -> PaillierPrivateKey:
-        """The key of an arithmetic, whose primes are known to be some."""
+        """Wraps an arithmetic, whose factors are known to be prime."""
         key = cls.__new__(cls)
         key.public_key, key.p, key.q = public_key, arithmetic.p, arithmetic.q
         key._arithmetic = arithmetic
@@ -163,16 +164,16 @@ class PaillierPrivateKey(Key):
         return _arithmetic.private(self.p, self.q)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The key of a pickle, of `phe`'s too, checked as a new one is."""
+        """Restores a pickled key, also one of `phe`, with the checks of a new one."""
         self.__dict__.update(state)
         PaillierPrivateKey.__init__(self, state["public_key"], operator.index(state["p"]), operator.index(state["q"]))
 
     @staticmethod
     def from_totient(public_key: PaillierPublicKey, totient: int) -> PaillierPrivateKey:
-        """The key whose (p - 1)(q - 1) is known.
+        """Returns the key for a known (p - 1)(q - 1).
 
         Raises:
-            ValueError: it is not that of the public key.
+            ValueError: it does not belong to the public key.
         """
         total = public_key.n - totient + 1
         square = total * total - 4 * public_key.n
@@ -192,11 +193,11 @@ class PaillierPrivateKey(Key):
         return hash((self.p, self.q))
 
     def raw_decrypt(self, ciphertext: int) -> int:
-        """The residue in a ciphertext.
+        """Returns the residue in a ciphertext.
 
         Raises:
-            TypeError: the ciphertext is no integer.
-            ValueError: it is none of this key's.
+            TypeError: the ciphertext is not an integer.
+            ValueError: it does not belong to this key.
         """
         if not isinstance(ciphertext, int):
             raise TypeError(f"an int is needed as ciphertext, not {type(ciphertext)}")
@@ -205,11 +206,10 @@ class PaillierPrivateKey(Key):
     def decrypt_encoded(
         self, encrypted_number: EncryptedNumber, Encoding: type[EncodedNumber] | None = None
     ) -> EncodedNumber:
-        """The number in an encrypted one, not decoded yet: an `EncodedNumber`, or one of the class
-        `Encoding`.
+        """Decrypts without decoding, to an `EncodedNumber` or an instance of the class `Encoding`.
 
         Raises:
-            TypeError: it is no encrypted number.
+            TypeError: the argument is not an encrypted number.
             ValueError: it belongs to another key.
         """
         if not isinstance(encrypted_number, EncryptedNumber):
@@ -220,17 +220,17 @@ class PaillierPrivateKey(Key):
         return (Encoding or EncodedNumber)(self.public_key, residue, encrypted_number.exponent)
 
     def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
-        """The number in an encrypted one; errors as in `decrypt_encoded` and
+        """Decrypts and decodes a number; errors as in `decrypt_encoded` and
         `EncodedNumber.decode`.
         """
         return self.decrypt_encoded(encrypted_number).decode()
 
 
 class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
-    """Private keys by their public keys."""
+    """A mapping of public keys to private keys."""
 
     def __init__(self, private_keys: Iterable[PaillierPrivateKey] | None = None) -> None:
-        """A ring with these keys."""
+        """Creates a ring with these keys."""
         self.__keyring = {key.public_key: key for key in private_keys or ()}
 
     def __getitem__(self, key: PaillierPublicKey) -> PaillierPrivateKey:
@@ -249,36 +249,36 @@ class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
         """Adds a key.
 
         Raises:
-            TypeError: it is no private key.
+            TypeError: the argument is not a private key.
         """
         if not isinstance(private_key, PaillierPrivateKey):
             raise TypeError(f"a PaillierPrivateKey is needed, not {type(private_key)}")
         self.__keyring[private_key.public_key] = private_key
 
     def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
-        """Decrypts with the key that fits.
+        """Decrypts with the matching key.
 
         Raises:
-            KeyError: none does.
+            KeyError: there is none.
         """
         return self.__keyring[encrypted_number.public_key].decrypt(encrypted_number)
 
 
 class EncryptedNumber:
-    """An encrypted number that adds up with others and with plain numbers, and multiplies with
-    plain ones.
+    """An encrypted number, which supports addition of encrypted and plaintext numbers, and
+    multiplication by plaintext ones.
 
-    Results are not obfuscated until `ciphertext()` hands them out.
+    Results are not obfuscated until `ciphertext()` returns them.
     """
 
-    #: What the number is at most, on its exponent; None where the strict mode was off.
+    #: Upper limit of the encoded integer's magnitude; None if the strict mode was off.
     _bound: int | None = None
 
     def __init__(self, public_key: PaillierPublicKey, ciphertext: int, exponent: int = 0) -> None:
-        """The number with this ciphertext, standing on `EncodedNumber.BASE**exponent`.
+        """Wraps a ciphertext with exponent `exponent` of `EncodedNumber.BASE`.
 
         Raises:
-            TypeError: the ciphertext is an encrypted number itself, or the key no public key.
+            TypeError: the ciphertext is an encrypted number itself, or the key is not a public key.
         """
         if isinstance(ciphertext, EncryptedNumber):
             raise TypeError("the ciphertext must be an integer")
@@ -293,8 +293,8 @@ class EncryptedNumber:
     def _of(
         cls, public_key: PaillierPublicKey, residue: Residue, exponent: int, *, is_obfuscated: bool = False
     ) -> EncryptedNumber:
-        """A number just encrypted, with a randomiser of nobody's choice if `is_obfuscated`, or
-        computed.
+        """Wraps a residue that was computed, or just encrypted with a random randomiser
+        (`is_obfuscated`).
         """
         number = cls.__new__(cls)
         number.public_key = public_key
@@ -304,43 +304,45 @@ class EncryptedNumber:
         return number
 
     def _computed(self, residue: Residue, exponent: int, bound: int | None = None) -> EncryptedNumber:
-        """The result of an operation, which may have been put off."""
+        """Wraps the result of an operation, which may be deferred."""
         number = EncryptedNumber._of(self.public_key, residue, exponent)
         if bound is not None:
             number._bound = bound
-        self.public_key._arithmetic.hold(number)
+        self.public_key._arithmetic.register(number)
         return number
 
     @property
-    def pending(self) -> Number | None:
-        """For the arithmetic alone: what is computed when it is needed."""
-        return self._residue if isinstance(self._residue, Number) else None
+    def pending(self) -> LazyNumber | None:
+        """The deferred number, for the arithmetic only."""
+        return self._residue if isinstance(self._residue, LazyNumber) else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_residue": self.ciphertext(be_secure=False)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # `phe` has another name for the ciphertext.
+        # `phe` uses another name for the ciphertext.
         name = "_residue" if "_residue" in state else "_EncryptedNumber__ciphertext"
         EncryptedNumber.__init__(self, state["public_key"], state[name], state["exponent"])
         self.__dict__.update({key: value for key, value in state.items() if key != name})
 
     def ciphertext(self, be_secure: bool = True) -> int:
-        """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
+        """Returns the ciphertext, after obfuscating it unless it already is or `be_secure` is
+        false.
+        """
         if be_secure and not self.__is_obfuscated:
             self.obfuscate()
         return self.public_key._arithmetic.integer(self._residue)
 
     def obfuscate(self) -> None:
-        """Randomises the ciphertext, so that nobody can tell what it was computed from."""
+        """Re-randomises the ciphertext, which hides what it was computed from."""
         self._residue = self.public_key._arithmetic.rerandomise(self._residue)
         self.__is_obfuscated = True
 
     def decrease_exponent_to(self, new_exp: int) -> EncryptedNumber:
-        """The same number on a lower exponent.
+        """Returns the same number with a lower exponent.
 
         Raises:
-            ValueError: the exponent is higher than the number's, or so low that no number on it is
+            ValueError: the exponent is higher than the number's, or so low that no number fits
                 below n / 3.
         """
         return self._computed(self._aligned(new_exp), new_exp, self._bounded(new_exp))
@@ -362,7 +364,7 @@ class EncryptedNumber:
             bound = self._bounded(exponent, added=grown)
         if other.exponent != exponent:
             added *= growth(self.public_key, other.exponent, exponent)
-        # What a trivial ciphertext would add: the sum is no more obfuscated than any other.
+        # Added without a trivial ciphertext. The sum is no more obfuscated than any other.
         return self._computed(self.public_key._arithmetic.shifted(self._aligned(exponent), added), exponent, bound)
 
     def __radd__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
@@ -405,10 +407,11 @@ class EncryptedNumber:
     def _bounded(
         self, exponent: int, other: EncryptedNumber | None = None, *, added: int = 0, times: int = 1
     ) -> int | None:
-        """The bound of a multiple and a sum on a lower exponent; None where the strict mode is off.
+        """Returns the bound of a multiple and a sum at a lower exponent; None if the strict mode is
+        off.
 
         Raises:
-            OverflowError: it exceeds n / 3.
+            OverflowError: the bound exceeds n / 3.
         """
         if not _strict.is_on():
             return None
@@ -418,7 +421,7 @@ class EncryptedNumber:
         return _strict.checked(bound + added, self.public_key.max_int)
 
     def _aligned(self, exponent: int) -> Residue:
-        """The ciphertext of the same number on another exponent; errors as in
+        """Returns the ciphertext of the same number at another exponent; errors as in
         `decrease_exponent_to`.
         """
         if exponent == self.exponent:

@@ -1,7 +1,6 @@
-"""Number theory as `phe.util` has it.
+"""Number theory with the interface of `phe.util`.
 
-Python's own integers carry it out. Keys of the usual sizes do not come here: their arithmetic is in
-Rust.
+It uses Python integers. Keys of the usual sizes do not need it, since their arithmetic is in Rust.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import base64
 import math
 from functools import cache
 
-#: phe's flags of its optional libraries; nothing here depends on them.
+#: The flags of phe for its optional libraries; nothing here depends on them.
 HAVE_GMP = False
 HAVE_CRYPTO = False
 
@@ -21,15 +20,15 @@ def _first_primes() -> list[int]:
 
 
 def random_below(limit: int) -> int:
-    """A random number in [0, limit), from the operating system's generator."""
-    # Loaded by whom needs it: it takes a tenth of a small program's start.
+    """Returns a random number in [0, limit), from the operating system's generator."""
+    # Imported only if needed: it takes a tenth of a small program's start-up time.
     from secrets import randbelow
 
     return randbelow(limit)
 
 
 def primes_below(limit: int) -> list[int]:
-    """The primes below `limit`, by Eratosthenes' sieve."""
+    """Returns the primes below `limit`, by the sieve of Eratosthenes."""
     candidates = bytearray([1]) * limit
     candidates[:2] = b"\0\0"
     for number in range(2, math.isqrt(limit) + 1):
@@ -39,26 +38,24 @@ def primes_below(limit: int) -> list[int]:
 
 
 def __getattr__(name: str) -> list[int]:
-    """`first_primes`, the primes below 17881, by which candidates are divided first: computed when
-    they are asked for.
-    """
+    """Computes `first_primes` on first access: the primes below 17881, used for trial division."""
     if name == "first_primes":
         return _first_primes()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def powmod(a: int, b: int, c: int) -> int:
-    """`a**b` modulo `c`."""
+    """Returns `a**b` modulo `c`."""
     return pow(a, b, c)
 
 
 def mulmod(a: int, b: int, c: int) -> int:
-    """`a * b` modulo `c`."""
+    """Returns `a * b` modulo `c`."""
     return a * b % c
 
 
 def invert(a: int, b: int) -> int:
-    """The inverse of `a` modulo `b`.
+    """Returns the inverse of `a` modulo `b`.
 
     Raises:
         ZeroDivisionError: there is none.
@@ -70,7 +67,7 @@ def invert(a: int, b: int) -> int:
 
 
 def extended_euclidean_algorithm(a: int, b: int) -> tuple[int, int, int]:
-    """`(g, s, t)` with `g = gcd(a, b) = s a + t b`.
+    """Returns `(g, s, t)` with `g = gcd(a, b) = s a + t b`.
 
     >>> extended_euclidean_algorithm(240, 46)
     (2, -9, 47)
@@ -84,7 +81,7 @@ def extended_euclidean_algorithm(a: int, b: int) -> tuple[int, int, int]:
 
 
 def isqrt(N: int) -> int:
-    """The integer part of the square root."""
+    """Returns the integer part of the square root."""
     return math.isqrt(N)
 
 
@@ -92,7 +89,7 @@ improved_i_sqrt = isqrt
 
 
 def getprimeover(N: int) -> int:
-    """A random prime of at least `N` bits."""
+    """Returns a random prime of at least `N` bits."""
     candidate = random_below(1 << N) | 1 << (N - 1) | 1
     while not is_prime(candidate):
         candidate += 2
@@ -100,7 +97,9 @@ def getprimeover(N: int) -> int:
 
 
 def miller_rabin(n: int, k: int) -> bool:
-    """Whether `n`, above 3, passes `k` rounds of the Miller-Rabin test with random bases."""
+    """Returns whether `n`, above 3, passes `k` rounds of the Miller-Rabin test with random
+    bases.
+    """
     if n % 2 == 0:
         return False
     twos = ((n - 1) & (1 - n)).bit_length() - 1
@@ -120,7 +119,7 @@ def _passes(n: int, base: int, odd: int, twos: int) -> bool:
 
 
 def is_prime(n: int, mr_rounds: int = 25) -> bool:
-    """Whether `n` is a prime; a composite passes with a probability below 4^-`mr_rounds`."""
+    """Returns whether `n` is prime; a composite passes with a probability below 4^-`mr_rounds`."""
     primes = _first_primes()
     if n <= primes[-1]:
         return n in primes
@@ -128,16 +127,16 @@ def is_prime(n: int, mr_rounds: int = 25) -> bool:
 
 
 def base64url_encode(payload: bytes | str) -> str:
-    """Unpadded base64url."""
+    """Encodes as unpadded base64url."""
     data = payload.encode() if isinstance(payload, str) else payload
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def base64url_decode(payload: str) -> bytes:
-    """The bytes of unpadded base64url.
+    """Decodes unpadded base64url.
 
     Raises:
-        ValueError: it has a length that no bytes have.
+        ValueError: the length is impossible for encoded bytes.
     """
     if len(payload) % 4 == 1:
         raise ValueError("not base64url")
@@ -145,16 +144,16 @@ def base64url_decode(payload: str) -> bytes:
 
 
 def base64_to_int(source: str) -> int:
-    """The number of which unpadded base64url gives the big-endian bytes."""
+    """Reads a number from the unpadded base64url of its big-endian bytes."""
     return int.from_bytes(base64url_decode(source), "big")
 
 
 def int_to_base64(source: int) -> str:
-    """Unpadded base64url of a positive number's big-endian bytes.
+    """Writes a positive number's big-endian bytes as unpadded base64url.
 
     Raises:
         AssertionError: the number is 0 or below, as in `phe`.
     """
     if source <= 0:
-        raise AssertionError("only positive numbers have such a text")
+        raise AssertionError("only positive numbers can be written as base64url")
     return base64url_encode(source.to_bytes(-(-source.bit_length() // 8), "big"))

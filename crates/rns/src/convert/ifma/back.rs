@@ -1,4 +1,4 @@
-//! Residues to numbers.
+//! Conversion of residues to numbers.
 
 use super::{MASK, NARROW, broadcast, digits, fractions, lanes, limbs_of, load, scaled, store};
 use crate::basis::System;
@@ -15,34 +15,35 @@ use std::arch::x86_64::{
 /// X = sum of y_i (Q / q_i) - k Q,    k = floor(sum of y_i / q_i)
 /// ```
 ///
-/// Fractions of `y_i / q_i` give `y_i` and, added up, `k`. The sum is one product of a vector and a
-/// table: the `y_i` (two limbs of those that do not fit into one) and `k` times rows of `m` limbs,
-/// modulo `2^(52 m)`, the last row being `2^(52 m) - Q`.
+/// The fractions of `y_i / q_i` give the `y_i`, and their sum gives `k`. The sum in `X` is one
+/// product of a vector and a table: the `y_i` (in two limbs if one is too short) and `k`, times
+/// rows of `m` limbs, modulo `2^(52 m)`. The last row is `2^(52 m) - Q`.
 ///
 /// # Bounds
-/// - The fractions are added up in units of `2^-40`. Each is at most `2 B^-1` above the true one
-///   and loses less than a unit; as `t` is added in advance, the sum is too large by less than
-///   `2 t` units, and the `k` from it right or one too large. So `X` or `X - Q` comes out, and as
-///   `Q < 2^(52 m - 1)` its sign is the top bit.
-/// - At most `2 t + 1 <= 1025` halves of products meet in a sum, two sums in a limb: below `2^64`.
+/// - The fractions are added in units of `2^-40`. Each exceeds the true one by at most `2 B^-1` and
+///   loses less than a unit. As `t` is added in advance, the sum is too large by less than `2 t`
+///   units, and its `k` is right or one too large. So the result is `X` or `X - Q`, and as
+///   `Q < 2^(52 m - 1)`, its sign is the top bit.
+/// - At most `2 t + 1 <= 1025` halves of products meet in a sum, and two sums in a limb, which is
+///   below `2^64`.
 pub(super) struct Back {
     scales: Vec<Scale>,
-    /// 64-bit limbs of a number.
+    /// Number of 64-bit limbs of a number.
     wide_limbs: usize,
-    /// Limbs of a block of the sum, at most [`WIDEST`].
+    /// Number of limbs of a block of the sum, at most [`WIDEST`].
     width: usize,
-    /// For each block of `width` limbs and each row the limb before the block and those of the
-    /// block.
+    /// For each block of `width` limbs and each row: the limb before the block, then the limbs of
+    /// the block.
     table: Vec<u64>,
-    /// Rows of the table.
+    /// Number of rows of the table.
     rows: usize,
     /// `Q` in `m` limbs.
     product: Vec<u64>,
 }
 
-/// Limbs whose sums the registers hold, two registers each.
+/// Maximum number of limbs whose sums fit the registers, with two registers each.
 const WIDEST: usize = 8;
-/// Fraction bits of the sum that gives `k`.
+/// Number of fraction bits in the sum that gives `k`.
 const FRACTION: u32 = 40;
 
 /// A modulus and the digits of `(Q / q)^-1 / q`.
@@ -69,8 +70,8 @@ impl Back {
         Back { scales, wide_limbs, width, table, rows: rows.len(), product: cut(&system.product, limbs) }
     }
 
-    /// IFMA instructions for eight numbers: of each modulus for its `y`, for its part of `k`, and
-    /// of each row.
+    /// The number of IFMA instructions for eight numbers: for each modulus those for `y` and its
+    /// part of `k`, and those for each row.
     pub(super) fn instructions(&self) -> u64 {
         let of_scale = |scale: &Scale| if scale.digits.len() == 2 { 4 } else { 16 };
         let of_rows = 2 * self.rows * self.product.len();
@@ -94,7 +95,7 @@ impl Back {
         }
     }
 
-    /// All `y_i` and `k` for up to eight numbers, from number `start` on.
+    /// Computes all `y_i` and `k` for up to eight numbers, starting at number `start`.
     ///
     /// Proved: `scale_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
@@ -126,7 +127,7 @@ impl Back {
         push(_mm512_srli_epi64::<FRACTION>(parts));
     }
 
-    /// The products of all factors with their rows, added up limb by limb.
+    /// Sums the products of all factors with their rows, limb by limb.
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn sum(&self, sum: &mut [Octet], factors: &[Octet]) {
         let tables = self.table.chunks_exact(self.rows * (self.width + 1));
@@ -144,7 +145,7 @@ impl Back {
         }
     }
 
-    /// Carries, adds `Q` where the sum is negative, and carries again.
+    /// Carries, adds `Q` if the sum is negative, and carries again.
     ///
     /// Proved: `settle_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f")]
@@ -174,8 +175,8 @@ impl Scale {
         Scale { q: limbs_of(q.into()), digits: digits(inverse.into(), q.into(), count) }
     }
 
-    /// The fraction of `y / q` in one limb, for a residue of one limb: as [`fractions`], above the
-    /// true one by 2 units at most, and `2 q <= B`.
+    /// The fraction of `y / q` in one limb, for a residue of one limb. As for [`fractions`], it
+    /// exceeds the true one by at most 2 units, and `2 q <= B`.
     ///
     /// Proved: `narrow_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
@@ -185,7 +186,7 @@ impl Scale {
         _mm512_madd52hi_epu64(fraction, residue, broadcast(second))
     }
 
-    /// The same in two limbs, for a residue of two.
+    /// The fraction of `y / q` in two limbs, for a residue of two.
     ///
     /// Proved: `scale_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
@@ -199,8 +200,8 @@ impl Scale {
     }
 }
 
-/// The rows of the table with a zero before the first limb: `Q / q` for a modulus, for a wide one
-/// also `2^52` times as much, and `2^(52 m) - Q`.
+/// The rows of the table, each with a zero before the first limb. There is a row `Q / q` for each
+/// modulus, for a wide modulus also `2^52 Q / q`, and finally `2^(52 m) - Q`.
 ///
 /// Proved: `scale_correct` in formal/coq/fractions_back.v.
 fn rows(system: &System, limbs: usize) -> Vec<Vec<u64>> {
@@ -221,7 +222,7 @@ fn rows(system: &System, limbs: usize) -> Vec<Vec<u64>> {
     rows
 }
 
-/// The lowest limbs of 52 bits of a number.
+/// The lowest 52-bit limbs of a number.
 fn cut(number: &[u64], limbs: usize) -> Vec<u64> {
     (0..limbs).map(|limb| bits_at(number, limb * RADIX as usize, RADIX)).collect()
 }

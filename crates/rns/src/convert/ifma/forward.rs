@@ -1,4 +1,4 @@
-//! Numbers to residues.
+//! Conversion of numbers to residues.
 
 use super::{NARROW, broadcast, digits, fractions, lanes, limbs_of, scaled, store};
 use crate::basis::System;
@@ -12,18 +12,18 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Groups of moduli whose fractions are computed at once: their sixteen sums and twelve digits are
-/// what the registers hold.
+/// Number of groups whose fractions are computed at once: their sixteen sums and twelve digits fit
+/// the registers.
 const ABREAST: usize = 4;
-/// Groups of eight numbers that go through a block one after another, so that few columns are
-/// written at a time.
+/// Number of groups of eight numbers that a block processes in turn, which limits how many columns
+/// are written at a time.
 const TILE: usize = 4;
 
-/// Moduli in groups with a product `M`, `4 n M <= 2^104` for numbers of `n` limbs; of each group
-/// the fraction of `x / M` is computed once, four IFMA instructions a limb, and of each modulus the
-/// residue from it, four more.
+/// Moduli in groups with product `M`, where `4 n M <= 2^104` for numbers of `n` limbs. The fraction
+/// of `x / M` is computed once per group, with four IFMA instructions per limb. Four more give the
+/// residue for each modulus.
 pub(super) struct Forward {
-    /// `n`, the 52-bit limbs of a number.
+    /// `n`, the number of 52-bit limbs of a number.
     limbs: usize,
     blocks: Vec<Block>,
 }
@@ -31,24 +31,24 @@ pub(super) struct Forward {
 /// Up to [`ABREAST`] groups.
 struct Block {
     groups: Vec<Group>,
-    /// Which moduli.
+    /// The index range of the moduli.
     members: Range<usize>,
-    /// They again, if there are three narrow ones in every group: the usual case, whose loops are
+    /// The factors, if every group consists of three narrow moduli: the usual case, whose loops are
     /// unrolled.
     triples: Option<Vec<[Factor; 3]>>,
-    /// For [`fractions`]: of `1 / M`.
+    /// The digits of `1 / M` for [`fractions`].
     digits: Vec<u64>,
 }
 
 struct Group {
-    /// Which moduli.
+    /// The index range of the moduli.
     members: Range<usize>,
-    /// Whether they are below [`NARROW`]; otherwise there is one alone.
+    /// Whether they are below [`NARROW`]. A wide modulus is alone in its group.
     narrow: bool,
     factors: Vec<Factor>,
 }
 
-/// A modulus `q` and `M / q`, in two limbs.
+/// A modulus `q` and its `M / q`, in two limbs each.
 #[derive(Clone, Copy)]
 struct Factor {
     q: [u64; 2],
@@ -63,7 +63,7 @@ impl Forward {
         Forward { limbs, blocks }
     }
 
-    /// IFMA instructions for eight numbers.
+    /// The number of IFMA instructions for eight numbers.
     pub(super) fn instructions(&self) -> u64 {
         let of_group = |group: &Group| 4 * self.limbs + if group.narrow { 4 * group.factors.len() } else { 7 };
         self.blocks.iter().flat_map(|block| &block.groups).map(|group| of_group(group) as u64).sum()
@@ -103,8 +103,8 @@ impl Block {
         Block { groups, members, triples, digits }
     }
 
-    /// The residues of the numbers in a tile, `limbs` limbs each, into places `range` of the
-    /// columns.
+    /// Computes the residues of the numbers in a tile, of `limbs` limbs each, and writes them to
+    /// `range` of the columns.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn residues(&self, tile: &[Octet], limbs: usize, range: Range<usize>, columns: &mut [&mut [u64]]) {
         match self.groups.len() {
@@ -146,7 +146,7 @@ impl Block {
 struct Places {
     first: usize,
     count: usize,
-    /// [`lanes`] of the count.
+    /// The mask [`lanes`] of the count.
     mask: u8,
 }
 
@@ -158,7 +158,7 @@ impl Group {
         Group { factors: moduli[members.clone()].iter().map(factor).collect(), narrow, members }
     }
 
-    /// The residues from a group's fraction, into places of its columns.
+    /// Computes the residues from a group's fraction and writes them to its columns.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn finish(&self, fraction: [__m512i; 2], places: Places, columns: &mut [&mut [u64]]) {
@@ -170,8 +170,8 @@ impl Group {
     }
 }
 
-/// Neighbouring moduli in groups as large as the bound on their product allows: `4 n M <= 2^104`,
-/// and all below [`NARROW`] unless it is one alone.
+/// Groups neighbouring moduli, as many as the bound on their product allows: `4 n M <= 2^104`. All
+/// are below [`NARROW`] except those alone in a group.
 fn group(moduli: &[u64], limbs: usize) -> Vec<Range<usize>> {
     let most = (1 << (2 * RADIX)) / (4 * limbs as u128);
     let mut groups: Vec<Range<usize>> = Vec::new();
@@ -195,13 +195,13 @@ fn whole(moduli: &[u64]) -> u128 {
     moduli.iter().map(|&modulus| u128::from(modulus)).product()
 }
 
-/// `x mod q` from the fraction of `x / M`, `q < 2^50`: the fraction of `x / q` is `M / q` times as
-/// much, in one limb, and `q` times that is the residue.
+/// `x mod q` from the fraction of `x / M`, for `q < 2^50`. The fraction of `x / q` is `M / q` times
+/// as large, in one limb. Its product with `q` gives the residue.
 ///
 /// # Bounds
-/// Of the product with `M / q`, what lies below `B^-1` is dropped, less than 1 unit, which is added
-/// in advance: the fraction is above the true one by `2 n (M / q) / B^2 + B^-1` at most, `q` times
-/// that is at most `2 n M / B^2 + q / B <= 1/2 + 1/4`, and the floor is right. Nothing wraps
+/// The product with `M / q` drops the part below `B^-1`, less than 1 unit, which is added in
+/// advance. So the fraction exceeds the true one by at most `2 n (M / q) / B^2 + B^-1`. Multiplied
+/// by `q` this is at most `2 n M / B^2 + q / B <= 1/2 + 1/4`, so the floor is right. Nothing wraps
 /// around, as the true fraction is at most `1 - 1 / q`.
 ///
 /// Proved: `residue_correct` in formal/coq/fractions.v.
@@ -220,12 +220,12 @@ fn residue([upper, lower]: [__m512i; 2], factor: &Factor) -> __m512i {
 #[inline]
 fn put(column: &mut [u64], places: Places, value: __m512i) {
     let target = &mut column[places.first..][..places.count];
-    // SAFETY: the mask is that of the places in `target`.
+    // SAFETY: the mask covers exactly the places in `target`.
     unsafe { _mm512_mask_storeu_epi64(target.as_mut_ptr().cast(), places.mask, value) }
 }
 
-/// Brings up to eight numbers side by side and cuts them into limbs of 52 bits, with whatever lies
-/// above them in the upper bits, and any numbers in further lanes.
+/// Loads up to eight numbers side by side and splits them into limbs of 52 bits. The upper bits of
+/// limbs and unused lanes have arbitrary content.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn load(x: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
@@ -235,19 +235,19 @@ fn load(x: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
     }
 }
 
-/// A limb starts at a multiple of four bits, so that eight bytes of the row hold it; at the row's
-/// end they are its last eight.
+/// A limb starts at a multiple of four bits, so eight bytes of the row contain it. At the end of
+/// the row these are its last eight.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn load_rows(x: &mut [Octet], rows: &[u64], limbs: usize) {
     let (count, width) = (rows.len() / limbs, 8 * limbs);
-    // A lane without a row of its own reads the last one.
+    // A lane without its own row reads the last one.
     let lane = _mm512_min_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), super::broadcast(count as u64 - 1));
     let starts = _mm512_mullo_epi64(lane, super::broadcast(width as u64));
     for (index, limb) in x.iter_mut().enumerate() {
         let position = RADIX as usize * index;
         let byte = (position / 8).min(width - 8);
-        // SAFETY: eight bytes from `byte` on are within each row.
+        // SAFETY: the eight bytes from `byte` on are within each row.
         let words = unsafe { _mm512_i64gather_epi64::<1>(starts, rows.as_ptr().cast::<u8>().add(byte).cast()) };
         // A shift by 64 or more gives zero.
         store(limb, _mm512_srl_epi64(words, _mm_cvtsi64_si128((position - 8 * byte) as i64)));
@@ -267,11 +267,11 @@ fn load_slices(x: &mut [Octet], slices: &[&[u64]], range: Range<usize>) {
     }
 }
 
-/// Limb `at` of up to eight numbers; zero beyond the last limb.
+/// Loads limb `at` of up to eight numbers. It is zero beyond the last limb.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn eight(slices: &[&[u64]], at: usize, range: Range<usize>) -> __m512i {
     let slice = if at < slices.len() { &slices[at][range] } else { &[] };
-    // SAFETY: only the limbs that are there are read.
+    // SAFETY: the mask restricts the read to existing limbs.
     unsafe { _mm512_maskz_loadu_epi64(lanes(slice.len()), slice.as_ptr().cast()) }
 }

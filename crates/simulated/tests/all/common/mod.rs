@@ -1,4 +1,4 @@
-//! What the tests of simulated devices share.
+//! Helpers for tests of simulated devices.
 
 #[path = "../../../../device/tests/all/common/mod.rs"]
 mod devices;
@@ -17,13 +17,13 @@ use hearith_simulated::Simulated;
 use hearith_verilated::Design;
 use hearith_verilated::bench::Lie;
 
-/// A new key with short exponents, of the least size.
+/// A new key with short exponents, of the smallest size.
 pub fn subgroup_key() -> PrivateKey {
     PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// Valid ciphertexts under this key's modulus with randomisers that are none of its subgroup, and
-/// what they hold.
+/// Valid ciphertexts under this key's modulus with randomisers outside its subgroup, and their
+/// plaintexts.
 fn foreign_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintexts) {
     let public = key.public();
     let standard = PublicKey::new(&public.modulus_be(), None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -33,8 +33,8 @@ fn foreign_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintex
     (ours, encode_signed(public, &numbers).unwrap())
 }
 
-/// Foreign rows are errors of these rows, wherever they stand, and the device keeps its key; loaded
-/// for any randomisers it decrypts them.
+/// Foreign rows are reported as errors of these rows, wherever they are, and the device keeps its
+/// key. With the key loaded for any randomiser, the device decrypts them.
 #[track_caller]
 pub fn tells_foreign_rows<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey) {
     let (foreign, plaintexts) = foreign_ciphertexts(key, 2);
@@ -53,33 +53,33 @@ pub fn tells_foreign_rows<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey
     assert!(device.decrypt(&foreign).unwrap() == plaintexts);
 }
 
-/// A simulated device that the test can reach beside the driver, and whose streams it can disturb.
+/// A simulated device that the test shares with the driver, and whose streams it can disturb.
 #[derive(Clone)]
 pub struct Shared {
     pub device: Arc<Mutex<Simulated>>,
     fault: Arc<Mutex<Option<Fault>>>,
 }
 
-/// What happens to the next exchange.
+/// A fault of the next exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// It is given up when so many beats of the answer have come; the rest stays in flight.
+    /// The exchange is given up after this many beats of the answer; the rest stays in flight.
     GivenUp(usize),
-    /// Likewise, and then somebody resets the device.
+    /// The same, followed by a reset of the device.
     Reset(usize),
-    /// It is given up when so many beats have been sent, in the middle of the packet, and the rest
-    /// is never sent.
+    /// The exchange is given up after this many beats were sent, in the middle of the packet. The
+    /// rest is never sent.
     Abandoned(usize),
-    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the
-    /// packet still queued before the device.
+    /// Everything is sent and nothing is received. The exchange is given up after this many cycles,
+    /// with a part of the packet still queued before the device.
     Ignored(u64),
-    /// So many cycles after all is sent the device's memory begins to break the protocol.
+    /// The device's memory begins to break the protocol this many cycles after everything was sent.
     Lied(u64, Lie),
-    /// The packet to the device ends after so many beats.
+    /// The packet to the device ends after this many beats.
     CutInput(usize),
-    /// The packet to the device has so many beats more than it should.
+    /// The packet to the device is too long by this many beats.
     LongerInput(usize),
-    /// The packet from the device should be longer than it is.
+    /// The packet from the device is shorter than expected.
     LongerOutput,
 }
 
@@ -126,7 +126,7 @@ impl Transport for Shared {
         match self.fault.lock().unwrap().take() {
             None => pass(input, output),
             Some(fault @ (Fault::GivenUp(beats) | Fault::Reset(beats))) => {
-                // The answer goes on where it should have ended.
+                // The answer continues beyond its expected end.
                 let error = pass(input, &mut output[..beats * beat]).unwrap_err();
                 if matches!(fault, Fault::Reset(_)) {
                     device.reset();
@@ -162,7 +162,7 @@ impl Transport for Shared {
     }
 }
 
-/// What a driver did with a device: the words of constants that it wrote, with their addresses, and
+/// A record of a driver's session: the words of constants that it wrote, with their addresses, and
 /// the packets that it sent, each with its answer.
 #[derive(Clone, Default)]
 pub struct Session {
@@ -170,14 +170,14 @@ pub struct Session {
     pub packets: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A simulated device whose session is kept.
+/// A simulated device that records its session.
 pub struct Recorder {
     device: Simulated,
     session: Arc<Mutex<Session>>,
 }
 
 impl Recorder {
-    /// The session of a driver with a device fresh from its reset.
+    /// The session of a driver with a device after its reset.
     pub fn session(design: &'static Design, work: impl FnOnce(Box<dyn Transport>)) -> Session {
         let session = Arc::new(Mutex::new(Session::default()));
         work(Box::new(Self { device: Simulated::new(design).unwrap(), session: session.clone() }));
@@ -215,16 +215,16 @@ impl Transport for Recorder {
     }
 }
 
-/// Writes constants, one word after the other, and lets the device use them.
+/// Writes constants word by word, and lets the device use them.
 pub fn load(device: &mut Simulated, constants: &[(u32, u32)]) -> Result<(), Error> {
     constants.iter().try_for_each(|&(address, word)| device.write(address, word))?;
     device.write(0x10, 1)
 }
 
-/// The register with the present epoch.
+/// The register with the current epoch.
 pub const EPOCH: u32 = 0x0c;
 
-/// The header of a packet of so many items, for streams of at most 64 bits.
+/// The header of a packet of `count` items, for streams of at most 64 bits.
 pub fn header(epoch: u32, sequence: u16, count: u16) -> Vec<u8> {
     [0x4548, epoch as u16, sequence, count].into_iter().flat_map(u16::to_le_bytes).collect()
 }
@@ -234,8 +234,7 @@ pub fn device(design: &'static Design) -> Mesa {
     Mesa::open(Box::new(Simulated::new(design).unwrap())).unwrap()
 }
 
-/// Decrypts fresh ciphertexts and corner values, and compares with the library, whatever its
-/// algorithm.
+/// Decrypts fresh ciphertexts and edge cases, and compares with all algorithms of the library.
 pub fn decrypts<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey, count: usize) {
     let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());

@@ -1,4 +1,4 @@
-//! One trustee's side of a run that goes by files.
+//! One trustee's side of a run that exchanges files.
 
 use super::super::candidate::message_bytes;
 use super::super::message::Identity;
@@ -13,8 +13,8 @@ use ed25519_dalek::VerifyingKey;
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// A trustee who exchanges files with the others. `Debug` shows its number and the exchange; all
-/// secrets are wiped when it is dropped.
+/// A trustee who exchanges files with the others. `Debug` shows only its number and the exchange.
+/// All secrets are wiped when it is dropped.
 pub struct Correspondent {
     parameters: Parameters,
     me: u32,
@@ -25,73 +25,73 @@ pub struct Correspondent {
     agreement: Agreement,
     longest: usize,
     exchange: u32,
-    /// How many there will be, as far as is known.
+    /// The number of exchanges, as far as is known.
     exchanges: u32,
-    /// From the second exchange on.
+    /// The run, from the second exchange on.
     run: Option<Run>,
 }
 
-/// What there is once all keys are known.
+/// The state once all keys are known.
 struct Run {
     session: Hash,
-    /// Of all trustees.
+    /// The keys of all trustees.
     keys: Vec<[u8; 32]>,
     trustee: Trustee,
-    /// The messages of the present exchange.
+    /// The messages of the current exchange.
     messages: Vec<Zeroizing<Vec<u8>>>,
 }
 
-/// What follows from the files of an exchange.
+/// The result of processing the files of an exchange.
 #[derive(Debug)]
 pub enum Next {
     /// [`Correspondent::files`] has the files of the next exchange.
     Files,
-    /// The key is there: all trustees have confirmed it.
+    /// The key is complete: all trustees have confirmed it.
     Finished(Box<Finished>),
-    /// There is no key. If there are files, they tell the others, as those of the next exchange.
+    /// The run failed. The files, if any, are those of the next exchange and inform the others.
     Failed {
-        /// Who is to blame.
+        /// The failure.
         failure: Failure,
-        /// One for each trustee in their order, this one's own empty; or none.
+        /// One file for each trustee in order, with this trustee's own empty, or no files.
         files: Vec<Vec<u8>>,
     },
 }
 
-/// A file that is not what was asked for, and whose.
+/// A file that is not the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongFile {
-    /// The trustee whose file it should have been, from 1.
+    /// The trustee whose file was expected, from 1.
     pub trustee: u32,
-    /// What is wrong.
+    /// The fault of the file.
     pub wrong: Wrong,
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// It is not there.
+    /// The file is missing.
     Missing,
-    /// It is no file of an exchange, is cut short or is longer than any.
+    /// The file is not a file of an exchange, or is truncated or too long.
     Form,
-    /// It is a file of another exchange, sender or receiver.
+    /// The file has another exchange, sender or receiver.
     Elsewhere {
-        /// Exchange, from 1.
+        /// Exchange in the file, from 1.
         exchange: u32,
-        /// Sender, from 1.
+        /// Sender in the file, from 1.
         sender: u32,
-        /// Receiver, from 1.
+        /// Receiver in the file, from 1.
         receiver: u32,
     },
-    /// The sender generates another key, or with other trustees.
+    /// The sender generates a different key, or with different trustees.
     Settings,
-    /// It belongs to another run.
+    /// The file belongs to another run.
     Run,
-    /// It was changed, or was not sealed by this sender for this receiver.
+    /// The file was changed, or was not sealed by this sender for this receiver.
     Sealed,
-    /// It is not signed with the sender's key.
+    /// The file is not signed with the sender's key.
     Signature,
-    /// Its key is one that protects nothing.
+    /// The key in the file is weak and protects nothing.
     WeakKey,
 }
 
@@ -99,11 +99,11 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wrong::Missing => f.write_str("the file is missing"),
-            Wrong::Form => f.write_str("not a file of an exchange, or cut short"),
+            Wrong::Form => f.write_str("not a file of an exchange, or truncated"),
             Wrong::Elsewhere { exchange, sender, receiver } => {
                 write!(f, "this is the file of exchange {exchange} from trustee {sender} to trustee {receiver}")
             }
-            Wrong::Settings => f.write_str("the sender generates another key, or with other trustees"),
+            Wrong::Settings => f.write_str("the sender is generating another key, or has other trustees"),
             Wrong::Run => f.write_str("the file belongs to another run"),
             Wrong::Sealed => f.write_str("the file was changed, or was not sealed by this trustee for this receiver"),
             Wrong::Signature => f.write_str("the file is not signed with this trustee's key"),
@@ -126,11 +126,12 @@ pub fn file_name(exchange: u32, sender: u32, receiver: u32) -> String {
 }
 
 impl Correspondent {
-    /// A trustee, from 1, at the first exchange. `keys` are the public keys that all sign with.
+    /// Starts trustee `me`, from 1, at the first exchange. `keys` are the public keys with which
+    /// the trustees sign.
     ///
     /// # Errors
-    /// As [`Trustee::new`]; [`BadSharing`](ErrorKind::BadSharing) too if `saved` is that of a run
-    /// with other settings.
+    /// The errors of [`Trustee::new`], or [`BadSharing`](ErrorKind::BadSharing) if `saved` belongs
+    /// to a run with other settings.
     pub fn new(
         parameters: Parameters,
         me: u32,
@@ -141,7 +142,7 @@ impl Correspondent {
         let settings = Self::settings(&parameters, keys);
         let derived = |label: &str| derive_seed(label, &[&saved.seed[..]]);
         let (master, agreement) = (derived("offline master"), Agreement::from_seed(derived("offline secret")));
-        // Nothing is sent in this session: what is wrong with the options shows now.
+        // Nothing is sent in this session: this call only validates the options.
         Trustee::with_seed(parameters.clone(), me, identity.clone(), keys, settings, &master)?;
         let peers: Option<Vec<_>> = keys.iter().map(|key| VerifyingKey::from_bytes(key).ok()).collect();
         let peers = peers.filter(|_| settings == saved.settings).ok_or(ErrorKind::BadSharing)?;
@@ -161,39 +162,39 @@ impl Correspondent {
         })
     }
 
-    /// A hash of what all trustees must begin a run with.
+    /// A hash of the settings that all trustees of a run must have in common.
     pub fn settings(parameters: &Parameters, keys: &[[u8; 32]]) -> [u8; 32] {
         derive("offline settings", &[&parameters.to_bytes(), &keys.concat()])
     }
 
-    /// The present exchange, from 1.
+    /// The current exchange, from 1.
     pub fn exchange(&self) -> u32 {
         self.exchange
     }
 
-    /// How many exchanges the run takes, as far as is known: more than [`EXCHANGES`] if a batch had
-    /// no candidate that succeeds. Failures end it later or earlier.
+    /// The number of exchanges that the run needs, as far as is known. It exceeds [`EXCHANGES`] if
+    /// a batch had no successful candidate. A failure ends the run earlier or later.
     pub fn exchanges(&self) -> u32 {
         self.exchanges
     }
 
-    /// The name of the run, the same for all trustees, from the second exchange on.
+    /// The name of the run, the same for all trustees. `None` before the second exchange.
     pub fn session(&self) -> Option<[u8; 32]> {
         self.run.as_ref().map(|run| run.session)
     }
 
-    /// How far the run is, from the second exchange on.
+    /// The progress of the run. `None` before the second exchange.
     pub fn progress(&self) -> Option<Progress> {
         self.run.as_ref().map(|run| run.trustee.progress())
     }
 
-    /// Bytes that no file exceeds.
+    /// Maximum length of a file in bytes.
     pub fn longest_file(&self) -> usize {
         self.longest + OVERHEAD
     }
 
-    /// The files of the present exchange, one for each trustee in their order; this one's own is
-    /// empty. The same whenever they are asked for.
+    /// The files of the current exchange, one for each trustee in order. This trustee's own file is
+    /// empty. Repeated calls return the same files.
     pub fn files(&self) -> Vec<Vec<u8>> {
         match &self.run {
             None => {
@@ -205,10 +206,10 @@ impl Correspondent {
         }
     }
 
-    /// Whether a trustee's file is one of the present exchange, without going on.
+    /// Checks that a trustee's file belongs to the current exchange, without advancing.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the file.
     pub fn check(&self, sender: u32, file: &[u8]) -> Result<(), WrongFile> {
         let checked = match &self.run {
             None => self.read_key(sender, file).map(|_| ()),
@@ -217,12 +218,12 @@ impl Correspondent {
         checked.map_err(|wrong| WrongFile { trustee: sender, wrong })
     }
 
-    /// Takes the files of the present exchange, of each trustee in their order (this one's own is
-    /// not looked at), and goes on to the next. From the second exchange on `None` means that a
-    /// trustee's file will not come, which ends the run.
+    /// Processes the files of the current exchange, one from each trustee in order (this trustee's
+    /// own is ignored), and advances to the next exchange. From the second exchange on, `None`
+    /// means that a trustee's file will not arrive, which ends the run.
     ///
     /// # Errors
-    /// A file that is wrong. Nothing has changed then.
+    /// An invalid file. In this case nothing changes.
     pub fn take(&mut self, files: Vec<Option<Vec<u8>>>) -> Result<Next, WrongFile> {
         let mut files: Vec<_> = self.everybody().zip(files.into_iter().chain(std::iter::repeat(None))).collect();
         let wrong = |trustee: u32| move |wrong: Wrong| WrongFile { trustee, wrong };
@@ -270,7 +271,7 @@ impl Correspondent {
     fn sealed(&self, run: &Run, messages: &[Zeroizing<Vec<u8>>]) -> Vec<Vec<u8>> {
         let file = |(to, message): (u32, &Zeroizing<Vec<u8>>)| match to == self.me {
             true => Vec::new(),
-            // Messages are far shorter than what AES-GCM can seal.
+            // Messages are far below the length limit of AES-GCM.
             false => {
                 seal(self.place(self.me, to), &self.agreement, &run.keys[to as usize - 1], message).unwrap_or_default()
             }
@@ -278,7 +279,7 @@ impl Correspondent {
         (1..).zip(messages).map(file).collect()
     }
 
-    /// The second exchange. Everybody's key is fresh, so that the session is.
+    /// Starts the second exchange. All keys are fresh, so the session is too.
     fn begin(&mut self, keys: Vec<[u8; 32]>) -> Next {
         let signers: Vec<[u8; 32]> = self.peers.iter().map(VerifyingKey::to_bytes).collect();
         let session = session_id(&self.parameters, &signers, &keys);
@@ -290,7 +291,7 @@ impl Correspondent {
             session,
             &self.master,
         );
-        // The same has succeeded in the beginning.
+        // The same call succeeded at the start.
         let Ok(mut trustee) = trustee else { unreachable!("the options were checked") };
         let messages = trustee.start().into_iter().map(Zeroizing::new).collect();
         self.run = Some(Run { session, keys, trustee, messages });
@@ -308,7 +309,7 @@ impl Correspondent {
         match step {
             Step::Send(messages) => {
                 run.messages = messages.into_iter().map(Zeroizing::new).collect();
-                // Of batches before the present one.
+                // Candidates of the batches before the current one.
                 let tried = run.trustee.progress().tried;
                 let batches = u32::try_from(tried / self.parameters.candidates() as u64).unwrap_or(u32::MAX);
                 self.exchanges = batches.saturating_mul(BATCH_EXCHANGES).saturating_add(EXCHANGES);
@@ -325,8 +326,8 @@ impl Correspondent {
     }
 }
 
-/// Bytes that no message exceeds: what is said of a failed run may show two messages of others, the
-/// longest of which has a number for each candidate.
+/// Maximum length of a message in bytes. A message about a failed run may contain two messages of
+/// others. The longest of those has a number for each candidate.
 fn longest_message(plan: &Plan) -> usize {
     let of_candidate = message_bytes(plan) + plan.field.bytes() + plan.modulus_bytes();
     4 * plan.candidates() * of_candidate + (1 << 20)
@@ -365,8 +366,8 @@ mod tests {
         (0..3).map(trustee).collect()
     }
 
-    /// What trustees 1 and 2 say if trustee 3 sends trustee 1 a wrong share, signed and sealed; and
-    /// the exchange in which they say it.
+    /// The failures that trustees 1 and 2 report if trustee 3 sends trustee 1 a wrong share, signed
+    /// and sealed, and the exchange in which they report it.
     fn failures() -> Vec<(u32, Failure)> {
         let (mut trustees, mut failures) = (trustees(), Vec::new());
         while failures.len() < 2 {
@@ -396,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_deviation_is_found_by_files_too() {
-        // The products show it: that one is wrong, and the candidates are opened.
+        // The products reveal that the share is wrong, and the trustees open the candidates.
         for (exchange, failure) in failures() {
             assert_eq!((&failure.trustees[..], &failure.reason), (&[3][..], &Reason::Deviated { round: 3 }));
             assert!(exchange > SHARES && exchange <= SHARES + 8 + FAILURE_EXCHANGES, "{exchange}");

@@ -1,15 +1,16 @@
-//! What is written to files: a key to seal to, signed, and sealed messages.
+//! The file formats: a signed key for sealing, and sealed messages.
 //!
 //! | bytes | content |
 //! | ---: | --- |
 //! | 5 | `HDKF`, and 1 for the version |
 //! | 1, 1 | sender, receiver |
 //! | 4 | exchange, from 1 |
-//! | 32 | the run: in the first exchange a hash of what all agreed on, later the session |
+//! | 32 | the run: in the first exchange a hash of the common settings, later the session |
 //!
-//! In the first exchange follow the sender's key of X25519 and the Ed25519 signature of
-//! `H(offline key, all before)`. Later follow 32 bytes of salt and the sealed message: AES-256-GCM
-//! under `HKDF-SHA-256(X25519 secret, salt, header, both keys)`, with all before as associated
+//! In the first exchange, the sender's X25519 key and the Ed25519 signature of
+//! `H(offline key, all before)` follow. In later exchanges, 32 bytes of salt and the sealed message
+//! follow. The message is sealed with AES-256-GCM under the key
+//! `HKDF-SHA-256(X25519 secret, salt, header, both keys)`, with all bytes before it as associated
 //! data.
 
 use super::super::message::Identity;
@@ -23,7 +24,7 @@ use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
 const MAGIC: &[u8; 5] = b"HDKF\x01";
-/// Where the fields of a header begin.
+/// Offsets of the fields of a header.
 const SENDER: usize = 5;
 const RECEIVER: usize = 6;
 const EXCHANGE: usize = 7;
@@ -31,14 +32,14 @@ const RUN: usize = 11;
 const HEADER: usize = RUN + HASH_BYTES;
 const SIGNATURE: usize = 64;
 const TAG: usize = 16;
-/// Bytes of a file of the first exchange.
+/// Length in bytes of a file of the first exchange.
 const KEY_FILE: usize = HEADER + HASH_BYTES + SIGNATURE;
-/// What comes before a sealed message.
+/// Length in bytes of the part before a sealed message.
 const PREFIX: usize = HEADER + HASH_BYTES;
-/// Bytes by which a file is longer than its message.
+/// The number of bytes by which a file exceeds its message.
 pub(super) const OVERHEAD: usize = PREFIX + TAG;
 
-/// Where a file belongs.
+/// The place of a file in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) run: Hash,
@@ -57,7 +58,7 @@ impl Place {
         header
     }
 
-    /// Whether a file says that it belongs here. Nothing shows yet whether that is so.
+    /// Whether a file claims to belong here. The claim is not authenticated yet.
     fn check(&self, file: &[u8]) -> Result<(), Wrong> {
         let header = file.first_chunk::<HEADER>().filter(|header| header.starts_with(MAGIC)).ok_or(Wrong::Form)?;
         let exchange = u32::from_be_bytes([header[7], header[8], header[9], header[10]]);
@@ -73,7 +74,7 @@ impl Place {
     }
 }
 
-/// A key pair of X25519 (RFC 7748), for one run.
+/// An X25519 key pair (RFC 7748) for one run.
 pub(super) struct Agreement {
     secret: Seed,
     public: [u8; 32],
@@ -89,7 +90,8 @@ impl Agreement {
         self.public
     }
 
-    /// What both sides compute; none for a key of small order, with which everybody could.
+    /// The shared secret of both sides. `None` for a key of small order, for which anyone could
+    /// compute it.
     pub(super) fn shared(&self, other: &[u8; 32]) -> Option<Seed> {
         let mut point = MontgomeryPoint(*other).mul_clamped(*self.secret);
         let shared = Seed::new(point.to_bytes());
@@ -97,7 +99,7 @@ impl Agreement {
         (*shared != [0; 32]).then_some(shared)
     }
 
-    /// The key of one file, sent by the first of the two trustees.
+    /// The key of one file. `keys` are those of the sender and the receiver.
     fn file_key(&self, other: &[u8; 32], salt: &[u8], header: &[u8], keys: [&[u8; 32]; 2]) -> Option<Seed> {
         let shared = self.shared(other)?;
         let mut key = Seed::default();
@@ -107,14 +109,14 @@ impl Agreement {
     }
 }
 
-/// The file of the first exchange.
+/// Makes a file of the first exchange.
 pub(super) fn key_file(place: Place, identity: &Identity, key: &[u8; 32]) -> Vec<u8> {
     let mut file = [&place.header()[..], key].concat();
     file.extend_from_slice(&identity.sign(&derive("offline key", &[&file])));
     file
 }
 
-/// The key in a file of the first exchange.
+/// Reads the key from a file of the first exchange.
 pub(super) fn read_key(place: Place, signer: &VerifyingKey, file: &[u8]) -> Result<[u8; 32], Wrong> {
     place.check(file)?;
     let file: &[u8; KEY_FILE] = file.try_into().map_err(|_| Wrong::Form)?;
@@ -124,8 +126,8 @@ pub(super) fn read_key(place: Place, signer: &VerifyingKey, file: &[u8]) -> Resu
     signed[HEADER..].try_into().map_err(|_| Wrong::Form)
 }
 
-/// A message sealed to its receiver. The salt follows from the message and from a secret, so that
-/// no two messages are ever sealed under one key, and one message gives one file.
+/// Seals a message to its receiver. The salt is derived from the message and a secret. So a key
+/// never seals two different messages, and the same message always gives the same file.
 pub(super) fn seal(place: Place, own: &Agreement, other: &[u8; 32], message: &[u8]) -> Option<Vec<u8>> {
     let header = place.header();
     let salt = derive_seed("offline salt", &[&own.secret[..], &header, message]);
@@ -136,13 +138,13 @@ pub(super) fn seal(place: Place, own: &Agreement, other: &[u8; 32], message: &[u
     file.extend_from_slice(message);
     let (before, content) = file.split_at_mut(PREFIX);
     let cipher = Aes256Gcm::new_from_slice(&key[..]).ok()?;
-    // A key for every file: its only nonce may be any.
+    // Every file has its own key, so the nonce can be constant.
     let tag = cipher.encrypt_inout_detached(&[0; 12].into(), before, content.into()).ok()?;
     file.extend_from_slice(&tag);
     Some(std::mem::take(&mut *file))
 }
 
-/// The message in a file, in the file's own buffer.
+/// Opens the message in a file, in the file's own buffer.
 pub(super) fn open(
     place: Place,
     own: &Agreement,
@@ -159,7 +161,7 @@ pub(super) fn open(
     let tag: &[u8; TAG] = (&*tag).try_into().map_err(|_| Wrong::Form)?;
     cipher.decrypt_inout_detached(&[0; 12].into(), before, content.into(), tag.into()).map_err(|_| Wrong::Sealed)?;
     file.copy_within(PREFIX..length, 0);
-    // What was copied is left behind the end, and wiped with the buffer.
+    // The bytes beyond the end are wiped with the buffer.
     file.truncate(length - PREFIX);
     Ok(file)
 }
@@ -188,7 +190,8 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// RFC 7748, section 5.2: the function of 9, with the base point 9, once and a thousand times.
+    /// RFC 7748, section 5.2: the function applied to 9 with the base point 9, once and a thousand
+    /// times.
     #[test]
     fn secrets_are_those_of_the_standard() {
         let (mut key, mut point) = ([0; 32], [0; 32]);
@@ -200,7 +203,7 @@ mod tests {
             (point, key) = (key, next);
         }
         assert_eq!(hex(&key), "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51");
-        // Points of order 1, 2 and 4, with which everybody could compute the secret.
+        // Points of order 1, 2 and 4, for which anyone could compute the secret.
         for small in [0, 1] {
             point = [0; 32];
             point[0] = small;
@@ -211,7 +214,7 @@ mod tests {
         assert!(agreement(1).shared(&point).is_none());
     }
 
-    /// Made by tests/offline.py, another implementation.
+    /// The expected file was made by another implementation, tests/offline.py.
     #[test]
     fn files_are_those_of_another_program() {
         let file = sealed(b"a message");
@@ -246,7 +249,7 @@ mod tests {
             Place { receiver: 1, ..place() },
         ] {
             assert_eq!(opened(other, &file), Err(elsewhere));
-            // Under a header that fits it does not open.
+            // With a matching header, the file still does not open.
             let moved = [&other.header()[..], &file[HEADER..]].concat();
             assert_eq!(opened(other, &moved), Err(Wrong::Sealed));
         }
@@ -257,7 +260,7 @@ mod tests {
         }
     }
 
-    /// A state that was put back must not seal two messages under one key.
+    /// A trustee whose state was restored must not seal two messages under one key.
     #[test]
     fn one_message_gives_one_file_and_two_messages_two_keys() {
         let (one, two) = (sealed(b"one"), sealed(b"two"));

@@ -1,18 +1,19 @@
-//! Trustees without a network: each exchange is a set of files that people carry.
+//! Key generation without a network: each exchange is a set of files that people carry.
 //!
-//! A [`Correspondent`] is one trustee's side. [`Correspondent::files`] gives the files of the
-//! present exchange, one for each other trustee, and [`Correspondent::take`] takes theirs and goes
-//! on to the next. All follows from a seed of 32 bytes and from the files that were taken. So a
-//! program that ends between two exchanges keeps [`Saved`] and those files, which only the seed
-//! opens, and takes them again: the same files give the same answer.
+//! A [`Correspondent`] is one trustee's side. [`Correspondent::files`] returns the files of the
+//! current exchange, one for each other trustee. [`Correspondent::take`] processes theirs and
+//! advances to the next exchange. Everything follows from a seed of 32 bytes and the processed
+//! files. So a program that stops between two exchanges stores [`Saved`] and those files, which
+//! only the seed can open, and processes them again with the same result.
 //!
-//! The first exchange carries a key of X25519 from each trustee, signed. All later ones carry the
-//! messages of a [`Trustee`](super::Trustee), signed as ever and sealed to their receiver. One
-//! batch has so many candidates that it succeeds in [99 of 100 runs](Parameters::for_one_batch).
-//! So a run takes [`EXCHANGES`], or [`BATCH_EXCHANGES`] more for another batch. After a failure it
-//! takes up to [`FAILURE_EXCHANGES`] more to find who is to blame.
+//! The first exchange carries a signed X25519 key of each trustee. All later ones carry the
+//! messages of a [`Trustee`](super::Trustee), which are signed as usual and sealed to their
+//! receiver. A batch has enough candidates to succeed in
+//! [99 of 100 runs](Parameters::for_one_batch). So a run needs [`EXCHANGES`] exchanges, and
+//! [`BATCH_EXCHANGES`] more for each additional batch. After a failure it needs up to
+//! [`FAILURE_EXCHANGES`] more to find the trustee at fault.
 //!
-//! The README in the folder above has the format of the files.
+//! The README in the parent folder specifies the file format.
 
 mod correspondent;
 mod file;
@@ -25,18 +26,18 @@ use super::core::Stage;
 use super::trustee::BLAME_ROUNDS;
 use super::{MAX_CANDIDATES, Parameters};
 
-/// Exchanges of files, from the keys that later files are sealed to until all have confirmed the
-/// key, if the first batch has a candidate that succeeds.
+/// The number of exchanges if the first batch has a successful candidate: from the keys that later
+/// files are sealed to, until all have confirmed the generated key.
 pub const EXCHANGES: u32 = Stage::Done as u32 + 2;
-/// Exchanges that another batch of candidates takes.
+/// The number of exchanges for an additional batch of candidates.
 pub const BATCH_EXCHANGES: u32 = Stage::OpeningAgreement as u32 - Stage::Seeds as u32 + 1;
-/// The most exchanges that follow after a run has failed.
+/// Maximum number of exchanges after a run has failed.
 pub const FAILURE_EXCHANGES: u32 = BLAME_ROUNDS;
 
 impl Parameters {
-    /// The same with batches of so many candidates that the first has one that succeeds in 99 of
-    /// 100 runs: `c` of them have none with the chance `(1 - 1 / e)^c`, below `exp(-c / e)`, if `e`
-    /// candidates are expected until one succeeds.
+    /// Sets the batch size so that the first batch has a successful candidate in 99 of 100 runs. If
+    /// `e` candidates are expected until one succeeds, `c` candidates all fail with probability
+    /// `(1 - 1 / e)^c`, which is below `exp(-c / e)`.
     pub fn for_one_batch(self) -> Self {
         let candidates = (self.expected() * 100_f64.ln()).ceil() as usize;
         self.with_candidates(candidates.min(MAX_CANDIDATES))
@@ -58,7 +59,7 @@ mod tests {
         Parameters::new(bits, 3, 5, Variant::Standard, policy, Engine::Serial).unwrap().for_one_batch()
     }
 
-    /// What the changelog says.
+    /// The numbers in the changelog.
     #[test]
     fn a_run_takes_twenty_exchanges() {
         assert_eq!((EXCHANGES, BATCH_EXCHANGES, FAILURE_EXCHANGES), (20, 10, 5));
@@ -76,7 +77,7 @@ mod tests {
         }
     }
 
-    /// The share of candidates of two primes is what batches are made for, at least.
+    /// Candidates of two primes are at least as frequent as the batch size assumes.
     #[test]
     fn candidates_succeed_as_often_as_expected() {
         let (plan, candidates) = (Plan::new(parameters(128)).unwrap(), 5000_u32);

@@ -1,4 +1,4 @@
-//! What a trustee keeps between two exchanges, besides the files that it has taken.
+//! The state that a trustee stores between two exchanges, in addition to the processed files.
 
 use super::super::stream::{HASH_BYTES, Hash, Seed, random_seed};
 use crate::error::Error;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The seed of a trustee's run, and a hash of the options that it began with. Whoever has the seeds
-/// of `w` trustees and what they received has the key: it is kept under a passphrase, and only
-/// until the run ends. Wiped when dropped.
+/// The seed of a trustee's run, and a hash of its settings. The seeds of `w` trustees and the
+/// messages they received determine the key, so a seed is stored under a passphrase and only until
+/// the run ends. It is wiped when dropped.
 pub struct Saved {
     pub(super) seed: Seed,
     pub(super) settings: Hash,
@@ -23,11 +23,11 @@ struct Text<'a> {
     settings: &'a str,
 }
 
-/// The type of key that the text says it is.
+/// The key type in the text.
 const TYPE: &str = "hearith-offline-1";
 
 impl Saved {
-    /// A new seed for a run with these [`settings`](super::Correspondent::settings).
+    /// Generates a seed for a run with these [`settings`](super::Correspondent::settings).
     ///
     /// # Errors
     /// If the random generator fails.
@@ -35,28 +35,28 @@ impl Saved {
         Ok(Saved { seed: random_seed()?, settings })
     }
 
-    /// The same with a given seed, for test vectors.
+    /// Uses a given seed, for test vectors.
     pub fn with_seed(settings: [u8; 32], seed: &[u8; 32]) -> Self {
         Saved { seed: Seed::new(*seed), settings }
     }
 
-    /// Whether it is that of a run with these settings.
+    /// Whether the seed belongs to a run with these settings.
     pub fn is_of(&self, settings: [u8; 32]) -> bool {
         self.settings == settings
     }
 
-    /// A JSON object, to be encrypted as a private key is.
+    /// A JSON object with the seed, to be encrypted like a private key.
     pub fn to_text(&self) -> Zeroizing<String> {
         let seed = Zeroizing::new(Base64UrlUnpadded::encode_string(&self.seed[..]));
         let settings = Base64UrlUnpadded::encode_string(&self.settings);
-        // Of one allocation: a string that grows leaves copies behind.
+        // A single allocation: a string that grows leaves copies of the secret in memory.
         let mut text = Zeroizing::new(Vec::with_capacity(256));
         // A struct of strings always has a JSON form.
         let _ = serde_json::to_writer(&mut *text, &Text { kty: TYPE, seed: &seed, settings: &settings });
         Zeroizing::new(String::from_utf8(std::mem::take(&mut *text)).unwrap_or_default())
     }
 
-    /// What [`Saved::to_text`] has written; none of anything else.
+    /// Parses the output of [`Saved::to_text`]. `None` for any other text.
     pub fn from_text(text: &str) -> Option<Self> {
         let Text { seed, settings, .. } = serde_json::from_str(text).ok().filter(|text: &Text<'_>| text.kty == TYPE)?;
         let bytes = |text: &str| -> Option<Seed> {

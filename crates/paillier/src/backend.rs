@@ -1,5 +1,5 @@
-//! Whoever computes with a key in its stead: a device that it was loaded into, a service that it is
-//! known to; or the key itself.
+//! Traits for alternative implementations of key operations: the key itself, a device that is
+//! loaded with it, or a service that knows it.
 
 use std::error::Error as Cause;
 use std::fmt;
@@ -9,31 +9,31 @@ use zeroize::Zeroizing;
 use crate::homomorphic::row_numbers;
 use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 
-/// What decrypts batches: the private key itself, or an accelerator that it was loaded into.
-pub trait Decrypt: fmt::Debug + Sync {
-    /// The public key of what it decrypts.
+/// Decrypts batches: the private key itself, or an accelerator that is loaded with it.
+pub trait DecryptionBackend: fmt::Debug + Sync {
+    /// The public key of the ciphertexts.
     fn public(&self) -> &PublicKey;
 
     /// Decrypts every ciphertext of a batch.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls an accelerator; then no plaintext is given
-    /// out.
+    /// As [`PrivateKey::decrypt`], or if the accelerator fails. No plaintext is returned in either
+    /// case.
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
 }
 
-/// Why [`Decrypt::decrypt`] failed.
+/// Why [`DecryptionBackend::decrypt`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DecryptError {
-    /// The ciphertexts are wrong.
+    /// The ciphertexts are invalid.
     #[error(transparent)]
     Ciphertexts(#[from] Error),
-    /// The accelerator failed: the error is its driver's.
+    /// The accelerator failed; the source is its driver's error.
     #[error("{0}")]
     Device(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-impl Decrypt for PrivateKey {
+impl DecryptionBackend for PrivateKey {
     fn public(&self) -> &PublicKey {
         self.public()
     }
@@ -43,46 +43,46 @@ impl Decrypt for PrivateKey {
     }
 }
 
-/// What carries out the operations that anybody can do with a public key: the key itself on this
-/// CPU, a service in its stead, or a device.
-pub trait Compute: fmt::Debug + Send + Sync {
+/// Performs the operations of a public key: the key itself on this CPU, a service, or a device.
+pub trait PublicKeyBackend: fmt::Debug + Send + Sync {
     /// The public key.
     fn public(&self) -> &PublicKey;
 
     /// As [`PublicKey::encrypt`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::encrypt`], or if the service fails.
     fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError>;
 
     /// As [`PublicKey::rerandomise`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::rerandomise`], or if the service fails.
     fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError>;
 
     /// As [`PublicKey::add`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::add`], or if the service fails.
     fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError>;
 
     /// As [`PublicKey::multiply_deterministic`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::multiply_deterministic`], or if the service fails.
     fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError>;
 
     /// As [`PublicKey::sum_groups`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::sum_groups`], or if the service fails.
     fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError>;
 
-    /// As [`PublicKey::dot_deterministic`]: [`Compute::multiply`] and [`Compute::sum_groups`].
+    /// As [`PublicKey::dot_deterministic`]. By default, combines [`PublicKeyBackend::multiply`] and
+    /// [`PublicKeyBackend::sum_groups`].
     ///
     /// # Errors
-    /// As there, and whatever befalls a service.
+    /// As [`PublicKey::dot_deterministic`], or if the service fails.
     fn dot(
         &self,
         ciphertexts: &Ciphertexts,
@@ -94,7 +94,7 @@ pub trait Compute: fmt::Debug + Send + Sync {
         if terms == 0 || !rows.is_multiple_of(terms) {
             return Err(Error::from(ErrorKind::Terms { terms, rows }).into());
         }
-        // One vector of weights stands for all sums.
+        // One vector of weights applies to all sums.
         let times = if weights.len() == terms { rows / terms } else { 1 };
         let weights = Zeroizing::new(weights.repeat(times));
         let groups: Vec<Vec<u32>> = row_numbers(rows)?.chunks(terms).map(<[u32]>::to_vec).collect();
@@ -102,18 +102,18 @@ pub trait Compute: fmt::Debug + Send + Sync {
     }
 }
 
-/// Why an operation of [`Compute`] failed.
+/// Why an operation of [`PublicKeyBackend`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ComputeError {
-    /// The batches are wrong.
+    /// The batches are invalid.
     #[error(transparent)]
     Batch(#[from] Error),
-    /// The service failed: the error is its client's. Or the device, and it is its driver's.
+    /// The service or the device failed; the source is the error of its client or driver.
     #[error("{0}")]
     Service(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-impl Compute for PublicKey {
+impl PublicKeyBackend for PublicKey {
     fn public(&self) -> &PublicKey {
         self
     }

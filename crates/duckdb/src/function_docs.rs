@@ -1,7 +1,7 @@
-//! `he_functions()`: what every function does, as a table.
+//! `he_functions()`: a table that documents every function.
 //!
-//! DuckDB's C interface gives functions no comments for `duckdb_functions()`, and `COMMENT ON`
-//! refuses what extensions register, so the extension brings a table of its own.
+//! DuckDB's C interface cannot attach comments for `duckdb_functions()`, and `COMMENT ON` rejects
+//! functions of extensions. The extension therefore provides its own table.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,14 +10,15 @@ use libduckdb_sys as ffi;
 
 use crate::chunk::Output;
 use crate::fault::Fault;
-use crate::register::{Registrar, Type, guarded, owned, succeeded};
+use crate::register::{Registrar, Type, catch_panic, owned, succeeded};
 
 const NAME: &CStr = c"he_functions";
 
 /// The table's columns.
 const COLUMNS: [&CStr; 5] = [c"name", c"arguments", c"result", c"comment", c"alias_of"];
 
-/// A function: name, arguments, result, what it does, and the function that it is another name for.
+/// A function: its name, arguments, result and description, and the function that it is an alias
+/// of.
 type Entry = [&'static str; 5];
 
 const ENTRIES: [Entry; 15] = [
@@ -25,23 +26,29 @@ const ENTRIES: [Entry; 15] = [
         "he_load_key",
         "path VARCHAR",
         "VARCHAR",
-        "loads a public key, from a file or as JSON itself, for all connections of the database; its id",
+        "loads a public key, from a file or as JSON, for all connections of the database; returns its id",
         "",
     ],
-    ["he_unload_key", "id VARCHAR", "VARCHAR", "forgets a key; NULL if it was not loaded", ""],
-    ["he_key_id", "[c BLOB]", "VARCHAR", "id of the loaded key, or of that which c may be a ciphertext of", ""],
+    ["he_unload_key", "id VARCHAR", "VARCHAR", "unloads a key; returns NULL if it was not loaded", ""],
+    [
+        "he_key_id",
+        "[c BLOB]",
+        "VARCHAR",
+        "the id of the loaded key; with c, of the loaded key under which c could be a ciphertext",
+        "",
+    ],
     [
         "he_sum",
         "c BLOB [, key VARCHAR]",
         "BLOB",
-        "aggregate: the ciphertext of the sum of all values that are not NULL; not randomised",
+        "aggregate: the ciphertext of the sum of all non-NULL values; not randomised",
         "",
     ],
     [
         "he_avg",
         "c BLOB [, key VARCHAR]",
         "STRUCT(sum BLOB, count BIGINT)",
-        "aggregate: the mean, exactly: the ciphertext of the sum, to be decrypted and divided by the count",
+        "aggregate: the exact mean: the ciphertext of the sum, and the count to divide it by after decryption",
         "",
     ],
     ["he_mean", "c BLOB [, key VARCHAR]", "STRUCT(sum BLOB, count BIGINT)", "another name for he_avg", "he_avg"],
@@ -49,14 +56,14 @@ const ENTRIES: [Entry; 15] = [
         "he_add",
         "a BLOB, b BLOB or integer [, key VARCHAR]",
         "BLOB",
-        "the ciphertext of the sum of two, or of one and a plain integer; not randomised",
+        "the ciphertext of the sum of two ciphertexts, or of a ciphertext and an integer; not randomised",
         "",
     ],
     [
         "he_multiply",
         "c BLOB, k integer or BOOLEAN [, key VARCHAR]",
         "BLOB",
-        "the ciphertext of the multiple by an integer, in a time that depends on its type alone; not randomised",
+        "the ciphertext of the product with an integer; its time depends only on the integer's type; not randomised",
         "",
     ],
     ["he_mul", "c BLOB, k integer or BOOLEAN [, key VARCHAR]", "BLOB", "another name for he_multiply", "he_multiply"],
@@ -66,21 +73,21 @@ const ENTRIES: [Entry; 15] = [
         "he_decrypt",
         "c BLOB",
         "HUGEINT",
-        "the integer, with the private key whose file the setting hearith_private_key names",
+        "the integer, decrypted with the private key file in the setting hearith_private_key",
         "",
     ],
     [
         "he_bfv_sum",
         "files VARCHAR [, key VARCHAR] [, by LIST] [, weight VARCHAR] [, condition VARCHAR]",
         "TABLE",
-        "totals of the columns of Parquet files that are encrypted whole, by groups of its plain columns",
+        "totals of the BFV columns of Parquet files, grouped by unencrypted columns",
         "",
     ],
     [
         "he_bfv_decrypt",
         "t BLOB",
         "HUGEINT",
-        "the integer of such a total, with the private key whose file the setting hearith_private_key names",
+        "the integer of a total of he_bfv_sum, decrypted with the private key file in the setting hearith_private_key",
         "",
     ],
     ["he_functions", "", "TABLE", "this table", ""],
@@ -89,7 +96,7 @@ const ENTRIES: [Entry; 15] = [
 impl Registrar {
     /// Registers the table.
     pub(crate) fn manual(&self) -> Result<(), Fault> {
-        // SAFETY: every handle is made here and given back once.
+        // SAFETY: every handle is created here and destroyed once.
         let state = unsafe {
             let mut function = ffi::duckdb_create_table_function();
             ffi::duckdb_table_function_set_name(function, NAME.as_ptr());
@@ -104,14 +111,14 @@ impl Registrar {
     }
 }
 
-/// Says which columns there are.
+/// Declares the columns.
 ///
 /// # Safety
-/// DuckDB calls this when a query with the table is bound.
+/// DuckDB calls this when it binds a query with the table.
 unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
     for name in COLUMNS {
-        // SAFETY: the call's information lives; the type is made here and given back; DuckDB copies
-        // the name.
+        // SAFETY: the call's information is alive. The type is created and destroyed here, and
+        // DuckDB copies the name.
         unsafe {
             let mut kind = Type::Varchar.create();
             ffi::duckdb_bind_add_result_column(info, name.as_ptr(), kind);
@@ -123,19 +130,19 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
 /// Starts at the first row.
 ///
 /// # Safety
-/// DuckDB calls this once a query.
+/// DuckDB calls this once per query.
 unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
     let (next, dropper) = owned(AtomicUsize::new(0));
-    // SAFETY: the call's information lives, and drops the value once.
+    // SAFETY: the call's information is alive, and drops the value once.
     unsafe { ffi::duckdb_init_set_init_data(info, next, dropper) }
 }
 
-/// Gives all rows at once, and none the second time.
+/// Returns all rows in the first call, and none in the second.
 ///
 /// # Safety
-/// DuckDB calls this with a chunk of the columns above to be filled.
+/// DuckDB calls this with a chunk of the declared columns to fill.
 unsafe extern "C" fn fill(info: ffi::duckdb_function_info, output: ffi::duckdb_data_chunk) {
-    // SAFETY: the query's data are the number that `init` made; the chunk has room for 2048 rows of
+    // SAFETY: the query's data is the counter that `init` created. The chunk can hold 2048 rows of
     // each column.
     unsafe {
         let run = || {
@@ -153,6 +160,6 @@ unsafe extern "C" fn fill(info: ffi::duckdb_function_info, output: ffi::duckdb_d
             ffi::duckdb_data_chunk_set_size(output, rows.len() as ffi::idx_t);
             Ok(())
         };
-        guarded(NAME, run, |text| ffi::duckdb_function_set_error(info, text.as_ptr()));
+        catch_panic(NAME, run, |text| ffi::duckdb_function_set_error(info, text.as_ptr()));
     }
 }

@@ -1,10 +1,10 @@
-"""Sums and multiples of ciphertexts that are put off until somebody asks for one of them, and then
-computed many at once.
+"""Deferred sums and multiples of ciphertexts, which are computed in batches once one of them is
+needed.
 
-An operation on single numbers costs a vector engine as much as eight. So `numbers` write down what
-they are made of, and when one is needed, or many have gathered, all that somebody still holds are
-computed side by side. The ciphertexts are the very ones that computing at once gives: products and
-powers modulo n^2, which do not depend on the order.
+A vector engine takes as long for one single-value operation as for eight. So a `LazyNumber` records
+its operands. When one is needed, or many have accumulated, all numbers that are still referenced
+are computed in parallel lanes. The ciphertexts equal those of immediate computation: products and
+powers modulo n^2 do not depend on the order.
 """
 
 from __future__ import annotations
@@ -20,89 +20,90 @@ from hearith._native import Singles
 from hearith._packing import packed, wipe
 from hearith.errors import HearithError
 
-#: Operations after which what has gathered is computed: enough to fill all lanes, few enough to
-#: hold little memory.
+#: Accumulated operations that trigger a computation: enough to fill all lanes, few enough to need
+#: little memory.
 MOST = 512
-#: Scalars whose lengths lie in one step of this many bits are raised to side by side, as if they
-#: had the longest one's.
+#: Scalars whose lengths fall into one step of this many bits are raised together, with the time of
+#: the longest.
 STEP = 8
 
 
-class Holder(Protocol):
-    """Whoever holds a number."""
+class LazyHolder(Protocol):
+    """An object that holds a number."""
 
     @property
-    def pending(self) -> Number | None:
-        """The number, if it is one that is put off."""
+    def pending(self) -> LazyNumber | None:
+        """The number, if it is a deferred one."""
 
 
-#: A number that is to be computed as a sum: of these terms and of this residue.
-Sum: TypeAlias = tuple["Number", list["Number"], int]
+#: A number to compute as the sum of these terms and this residue.
+Sum: TypeAlias = tuple["LazyNumber", list["LazyNumber"], int]
 
 
-class Number:
-    """A ciphertext, or what it is computed from: the sum of two numbers, of a number and a residue,
-    or a multiple of one.
+class LazyNumber:
+    """A ciphertext, or its operands: the sum of two numbers, the sum of a number and a residue, or
+    a multiple of a number.
     """
 
     __slots__ = ("aligned", "base", "error", "factor", "left", "parents", "plain", "public", "right", "value")
 
     def __init__(self, value: bytes | None = None) -> None:
-        """A ciphertext with these bytes, or one that is still to be described."""
+        """Creates a ciphertext from bytes, or a number whose operands are set later."""
         self.value = value
-        self.left: Number | None = None
-        self.right: Number | None = None
+        self.left: LazyNumber | None = None
+        self.right: LazyNumber | None = None
         self.plain = 0
-        self.base: Number | None = None
+        self.base: LazyNumber | None = None
         self.factor = 0
         self.public = False
         self.parents = 0
         self.error: Exception | None = None
-        self.aligned: dict[int, Number] | None = None
+        self.aligned: dict[int, LazyNumber] | None = None
 
 
-class Pending:
-    """The numbers of one key that are put off."""
+class LazyGraph:
+    """The deferred numbers of one key."""
 
     def __init__(self, singles: Singles, n: int, width: int) -> None:
-        """For the key of `singles`, with residues of `width` bytes modulo `n`."""
+        """Prepares the key of `singles`, with residues of `width` bytes modulo `n`."""
         self._singles, self._n, self._width = singles, n, width
-        self._held: list[weakref.ref[Holder]] = []
-        # What one thread has computed, and has no more parts, another must not be taking apart.
+        self._held: list[weakref.ref[LazyHolder]] = []
+        # One thread must not traverse a number while another computes it and clears its operands.
         self._lock = threading.RLock()
         _ALL.add(self)
 
-    def renew(self) -> None:
-        """In the child of a `fork`, where nobody would give the lock back that a thread of the
-        parent had.
+    def reset_lock(self) -> None:
+        """Replaces the lock in the child of a `fork`, where a lock held by another thread of the
+        parent would never be released.
         """
         self._lock = threading.RLock()
 
-    def sum(self, left: Number, right: Number) -> Number:
-        """The sum of two numbers."""
-        made = Number()
+    def sum(self, left: LazyNumber, right: LazyNumber) -> LazyNumber:
+        """Returns the deferred sum of two numbers."""
+        made = LazyNumber()
         made.left, made.right = left, right
         left.parents += 1
         right.parents += 1
         return made
 
-    def shifted(self, number: Number, residue: int) -> Number:
-        """The sum of a number and a residue modulo n."""
-        made = Number()
+    def shifted(self, number: LazyNumber, residue: int) -> LazyNumber:
+        """Returns the deferred sum of a number and a residue modulo n."""
+        made = LazyNumber()
         made.left, made.plain = number, residue
         number.parents += 1
         return made
 
-    def multiple(self, number: Number, factor: int) -> Number:
-        """A multiple of a number by a signed integer."""
-        made = Number()
+    def multiple(self, number: LazyNumber, factor: int) -> LazyNumber:
+        """Returns the deferred multiple of a number by a signed integer."""
+        made = LazyNumber()
         made.base, made.factor = number, factor
         number.parents += 1
         return made
 
-    def public_multiple(self, number: Number, factor: int) -> Number:
-        """A multiple that everybody may know, -1 or a power of the base; remembered, since a number
-        meets the same exponents often.
+    def public_multiple(self, number: LazyNumber, factor: int) -> LazyNumber:
+        """Returns the deferred multiple by a public factor, -1 or a power of the base.
+
+        It is cached, since numbers often meet the same exponents.
         """
         known = number.aligned
         if known is None:
@@ -113,18 +114,22 @@ class Pending:
             made.public = True
         return made
 
-    def hold(self, holder: Holder) -> None:
-        """Notes who holds a number, and computes what has gathered if that is much."""
+    def register(self, holder: LazyHolder) -> None:
+        """Registers the holder of a number, and computes the accumulated numbers if there are
+        many.
+        """
         held = self._held
         held.append(weakref.ref(holder))
         if len(held) >= MOST:
             self.compute()
 
-    def value(self, number: Number) -> bytes:
-        """A number's ciphertext, computed with all others that are held if it is not there yet.
+    def value(self, number: LazyNumber) -> bytes:
+        """Returns a number's ciphertext.
+
+        If it is deferred, computes it together with all others that are held.
 
         Raises:
-            HearithError: it is a negative multiple of what shares a factor with n.
+            HearithError: it is a negative multiple of a ciphertext that shares a factor with n.
         """
         if number.value is None and number.error is None:
             with self._lock:
@@ -135,9 +140,10 @@ class Pending:
             raise number.error
         return number.value
 
-    def _computed_alone(self, number: Number) -> bool:
-        """Computes a number whose parts are there, without looking for an order, unless others
-        wait; says whether it is there now.
+    def _computed_alone(self, number: LazyNumber) -> bool:
+        """Computes a number directly if its operands are known and no others are waiting.
+
+        Returns whether it is known now.
         """
         if number.value is not None:
             return True
@@ -155,8 +161,8 @@ class Pending:
             self._add_up([(number, parts, number.plain)])
         return True
 
-    def compute(self, *wanted: Number) -> None:
-        """Computes these numbers and all that somebody holds."""
+    def compute(self, *wanted: LazyNumber) -> None:
+        """Computes these numbers and all that are held."""
         with self._lock:
             holders, self._held = self._held, []
             targets = {id(number): number for number in wanted}
@@ -169,8 +175,8 @@ class Pending:
                 self._multiply(multiples)
                 self._add_up(sums)
 
-    def _multiply(self, numbers: list[Number]) -> None:
-        steps: dict[tuple[bool, int], list[Number]] = {}
+    def _multiply(self, numbers: list[LazyNumber]) -> None:
+        steps: dict[tuple[bool, int], list[LazyNumber]] = {}
         for number in numbers:
             step = number.factor if number.public else -(-number.factor.bit_length() // STEP)
             steps.setdefault((number.public, step), []).append(number)
@@ -184,7 +190,7 @@ class Pending:
                     except HearithError as error:
                         number.error = error
 
-    def _multiply_alike(self, numbers: list[Number]) -> None:
+    def _multiply_alike(self, numbers: list[LazyNumber]) -> None:
         open_numbers = []
         for number in numbers:
             assert number.base is not None
@@ -202,13 +208,13 @@ class Pending:
             bits = max(1, *(factor.bit_length() for factor in factors))
             with packed(factors) as (data, width):
                 values = self._singles.multiples(rows, data, width, bits)
-        _settle(open_numbers, values)
+        _resolve(open_numbers, values)
 
     def _add_up(self, numbers: list[Sum]) -> None:
         places: dict[int, int] = {}
         rows: list[bytes] = []
         groups: list[list[int]] = []
-        made: list[Number] = []
+        made: list[LazyNumber] = []
         added: list[int] = []
         for number, terms, plain in numbers:
             group = []
@@ -226,11 +232,13 @@ class Pending:
                 added.append(plain)
         if made:
             with self._residues(added) as residues:
-                _settle(made, self._singles.sums(rows, groups, residues))
+                _resolve(made, self._singles.sums(rows, groups, residues))
 
     @contextmanager
     def _residues(self, numbers: list[int]) -> Iterator[bytearray | None]:
-        """The numbers modulo n as bytes, wiped in the end; nothing if all are 0."""
+        """Yields the numbers modulo n as bytes, and wipes them afterwards; yields None if all
+        are 0.
+        """
         if not any(numbers):
             yield None
             return
@@ -243,38 +251,39 @@ class Pending:
             wipe(residues)
 
 
-def _is_open(number: Number) -> bool:
+def _is_open(number: LazyNumber) -> bool:
     return number.value is None and number.error is None
 
 
-def _value(number: Number | None) -> bytes:
+def _value(number: LazyNumber | None) -> bytes:
     assert number is not None
     assert number.value is not None
     return number.value
 
 
-def _settle(numbers: Iterable[Number], values: Iterable[bytes]) -> None:
+def _resolve(numbers: Iterable[LazyNumber], values: Iterable[bytes]) -> None:
     for number, value in zip(numbers, values, strict=True):
         number.value = value
         _forget(number)
 
 
-def _forget(number: Number) -> None:
-    """What a number was computed from is needed no more."""
+def _forget(number: LazyNumber) -> None:
+    """Clears the operands of a number, which are no longer needed."""
     number.left = number.right = number.base = None
     number.plain = number.factor = 0
 
 
-def _levels(targets: list[Number], held: Collection[int]) -> Iterator[tuple[list[Number], list[Sum]]]:
-    """What has to be computed for the targets, step by step: multiples, and sums with their terms.
+def _levels(targets: list[LazyNumber], held: Collection[int]) -> Iterator[tuple[list[LazyNumber], list[Sum]]]:
+    """Yields the numbers to compute for the targets, level by level: multiples, and sums with their
+    terms.
 
-    A sum that nobody holds and that is part of one other alone is not computed: its terms are that
-    other's. All else is computed once, whatever it is part of, so the work is never more than that
-    of computing at once.
+    A sum that nobody holds and that has a single parent is not computed; its terms become terms of
+    the parent. Everything else is computed once, however often it is used. So the work never
+    exceeds that of immediate computation.
     """
     depths: dict[int, int] = {}
-    parts: dict[int, tuple[list[Number], int]] = {}
-    steps: list[tuple[list[Number], list[Sum]]] = []
+    parts: dict[int, tuple[list[LazyNumber], int]] = {}
+    steps: list[tuple[list[LazyNumber], list[Sum]]] = []
     stack = list(targets)
     while stack:
         number = stack[-1]
@@ -313,12 +322,12 @@ def _levels(targets: list[Number], held: Collection[int]) -> Iterator[tuple[list
     yield from steps
 
 
-def _terms(number: Number, held: Collection[int]) -> tuple[list[Number], int]:
-    """The terms of a sum and the residue beside them."""
+def _terms(number: LazyNumber, held: Collection[int]) -> tuple[list[LazyNumber], int]:
+    """Returns the terms of a sum, and the residue added to them."""
     left, right = number.left, number.right
     if left is not None and left.value is not None and (right is None or right.value is not None):
         return [left] if right is None else [left, right], number.plain
-    terms: list[Number] = []
+    terms: list[LazyNumber] = []
     plain = 0
     stack = [number]
     while stack:
@@ -334,13 +343,13 @@ def _terms(number: Number, held: Collection[int]) -> tuple[list[Number], int]:
     return terms, plain
 
 
-_ALL: weakref.WeakSet[Pending] = weakref.WeakSet()
+_ALL: weakref.WeakSet[LazyGraph] = weakref.WeakSet()
 
 
-def _renew() -> None:
-    for pending in list(_ALL):
-        pending.renew()
+def _reset_locks() -> None:
+    for graph in list(_ALL):
+        graph.reset_lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(after_in_child=_reset_locks)

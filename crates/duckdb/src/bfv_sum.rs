@@ -10,19 +10,19 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::{DataType, SchemaRef};
 use hearith_bfv::{PrivateKey, PublicKey, Total};
-use hearith_columns::lattice::LatticeTotals;
-use hearith_columns::parquet::ParquetSource;
+use hearith_columns::lattice::LatticeAggregator;
+use hearith_columns::parquet::ParquetReader;
 use hearith_columns::{Partitions, Predicate};
 use hearith_paillier::{Engine, KeyKind, SecretText};
 
 use crate::chunk::{Chunk, Output};
+use crate::duckdb_api::Context;
 use crate::fault::Fault;
 use crate::functions::{PRIVATE_KEY, opened, present};
-use crate::host::Context;
 use crate::keys::Keys;
 use crate::register::Type;
 
-/// What is to be added up.
+/// The request for a sum.
 pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) key: String,
@@ -31,25 +31,25 @@ pub(crate) struct Request {
     pub(crate) condition: Option<String>,
 }
 
-/// The sums of files, before they are computed.
+/// A sum over files that is not computed yet.
 pub(crate) struct Sum {
     files: Vec<File>,
-    totals: LatticeTotals,
+    totals: LatticeAggregator,
     condition: Option<Predicate>,
 }
 
-/// A file, with the columns in the names of its folders.
+/// A file, with the columns from its folder names.
 struct File {
     path: String,
-    source: ParquetSource,
+    source: ParquetReader,
     partitions: Partitions,
 }
 
 impl File {
-    /// Opens the file, where the database lets the session do so.
+    /// Opens the file, if the database allows the session to read it.
     fn open(context: &Context, path: String) -> Result<Self, Fault> {
         context.check_open(&path)?;
-        let opened = fs::File::open(&path).map_err(hearith_columns::Error::from).and_then(ParquetSource::open);
+        let opened = fs::File::open(&path).map_err(hearith_columns::Error::from).and_then(ParquetReader::open);
         let source = opened.map_err(|error| table(&path, &error))?;
         let partitions = Partitions::of(Path::new(&path), &source.schema());
         Ok(Self { path, source, partitions })
@@ -60,20 +60,20 @@ impl File {
     }
 }
 
-/// The database's own setting that lets sessions read files.
+/// DuckDB's setting that lets sessions read files.
 const EXTERNAL_ACCESS: &CStr = c"enable_external_access";
-/// Rows at a time.
+/// Rows per batch.
 const BATCH_ROWS: usize = 1 << 16;
 
 impl Sum {
-    /// Opens the files, where the database lets the session do so.
+    /// Opens the files, if the database allows the session to read them.
     pub(crate) fn prepare(context: &Context, engine: Engine, request: Request) -> Result<Self, Fault> {
         let Request { path, key, by, weight, condition } = request;
         let public = public_key(context, engine, key)?;
         let files = matching(context, path)?.into_iter().map(|path| File::open(context, path));
         let files = files.collect::<Result<Vec<_>, _>>()?;
         let first = &files[0];
-        let totals = LatticeTotals::new(&public, &first.schema(), &by, weight.as_deref());
+        let totals = LatticeAggregator::new(&public, &first.schema(), &by, weight.as_deref());
         let totals = totals.map_err(|error| table(&first.path, &error))?;
         let condition = condition.map(|text| text.parse::<Predicate>()).transpose();
         let condition =
@@ -81,13 +81,13 @@ impl Sum {
         Ok(Self { files, totals, condition })
     }
 
-    /// Names and types of the result's columns.
+    /// The names and types of the result's columns.
     pub(crate) fn columns(&self) -> Vec<(String, Type)> {
         let schema = self.totals.schema();
         schema.fields().iter().map(|field| (field.name().clone(), type_of(field.data_type()))).collect()
     }
 
-    /// Adds the rows of all files up.
+    /// Sums the rows of all files.
     pub(crate) fn compute(self) -> Result<Rows, Fault> {
         let Self { files, mut totals, condition } = self;
         let mut last = String::new();
@@ -95,11 +95,11 @@ impl Sum {
             last.clone_from(&file.path);
             add(&mut totals, file, condition.as_ref()).map_err(|error| table(&last, &error))?;
         }
-        totals.release(0).and_then(|released| Rows::new(&released.batch)).map_err(|error| table(&last, &error))
+        totals.finish_with(0).and_then(|released| Rows::new(&released.batch)).map_err(|error| table(&last, &error))
     }
 }
 
-/// The public key of a file. A private key is rejected: nothing here needs one.
+/// Reads a public key file. Private keys are rejected, because nothing here needs one.
 fn public_key(context: &Context, engine: Engine, path: String) -> Result<PublicKey, Fault> {
     let text = context.read_long(&path, hearith_bfv::MAX_KEY_TEXT)?;
     if text.kind() != KeyKind::Public {
@@ -110,7 +110,7 @@ fn public_key(context: &Context, engine: Engine, path: String) -> Result<PublicK
 
 /// Adds the rows of a file.
 fn add(
-    totals: &mut LatticeTotals,
+    totals: &mut LatticeAggregator,
     mut file: File,
     condition: Option<&Predicate>,
 ) -> Result<(), hearith_columns::Error> {
@@ -122,7 +122,7 @@ fn add(
     let mut rows = 0;
     for batch in file.source.batches(BATCH_ROWS, Some(&needed))? {
         let batch = file.partitions.batch(&batch?)?;
-        let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose();
+        let keep = bound.as_ref().map(|bound| bound.evaluate(&batch)).transpose();
         let keep = keep.map_err(|error| error.offset_rows(rows))?;
         totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
         rows += batch.num_rows() as u64;
@@ -130,11 +130,11 @@ fn add(
     totals.end()
 }
 
-/// The files that a pattern stands for, in ascending order; a name without `*`, `?` and `[` is a
-/// file's own.
+/// The files that match a pattern, in ascending order. A name without `*`, `?` and `[` denotes one
+/// file.
 ///
-/// Where the database keeps sessions from files, nothing is looked for: whether there is a file
-/// would show.
+/// If the database denies sessions access to files, the pattern is not expanded, since this would
+/// reveal whether a file exists.
 fn matching(context: &Context, path: String) -> Result<Vec<String>, Fault> {
     if !path.contains(['*', '?', '[']) || !context.is_on(EXTERNAL_ACCESS) {
         return Ok(vec![path]);
@@ -144,7 +144,7 @@ fn matching(context: &Context, path: String) -> Result<Vec<String>, Fault> {
     for entry in glob::glob(&path).map_err(|error| fault(error.to_string()))? {
         let file = entry.map_err(|error| fault(error.to_string()))?;
         let name = file.into_os_string().into_string();
-        found.push(name.map_err(|name| fault(format!("{} is no text", name.to_string_lossy())))?);
+        found.push(name.map_err(|name| fault(format!("the file name {} is not UTF-8", name.to_string_lossy())))?);
     }
     if found.is_empty() { Err(fault("no file matches".into())) } else { Ok(found) }
 }
@@ -153,7 +153,7 @@ fn table(path: &str, error: &hearith_columns::Error) -> Fault {
     Fault::Table { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// The rows of a result, and how many were given out.
+/// The rows of a result, and the number of rows already returned.
 pub(crate) struct Rows {
     columns: Vec<ArrayRef>,
     count: usize,
@@ -177,10 +177,10 @@ impl Rows {
         Ok(Self { columns, count: batch.num_rows(), next: 0 })
     }
 
-    /// Writes up to `room` more rows, a vector a column; how many.
+    /// Writes up to `room` more rows, one vector per column. Returns their number.
     ///
     /// # Safety
-    /// The vectors must be of the types that [`Sum::columns`] says, with so much room.
+    /// The vectors must have the types of [`Sum::columns`] and capacity for `room` rows.
     pub(crate) unsafe fn write(&mut self, outputs: &mut [Output<'_>], room: usize) -> usize {
         let count = room.min(self.count - self.next);
         for (array, output) in self.columns.iter().zip(outputs) {
@@ -190,7 +190,7 @@ impl Rows {
                     output.set_null(row);
                     continue;
                 }
-                // SAFETY: the caller's promise: the vector's type goes with that of the array.
+                // SAFETY: guaranteed by the caller; the vector's type matches that of the array.
                 unsafe {
                     match array.data_type() {
                         DataType::Binary => output.set_bytes(row, array.as_binary::<i32>().value(from)),
@@ -208,7 +208,7 @@ impl Rows {
     }
 }
 
-/// Group columns of integers stay integers, all others come as text.
+/// Integer group columns remain integers. All others become text.
 fn type_of(kind: &DataType) -> Type {
     match kind {
         DataType::Binary => Type::Blob,
@@ -238,7 +238,7 @@ pub(crate) fn bfv_decrypt(
     let key = PrivateKey::from_text(text.as_str(), keys.engine()).map_err(|error| Fault::LatticeKey { path, error })?;
     for row in rows {
         let total = Total::from_bytes(values.bytes(row).unwrap_or_default(), key.public())?;
-        // SAFETY: the function's result is HUGEINT, and has the rows of its arguments.
+        // SAFETY: the function's result is HUGEINT, with the rows of its arguments.
         unsafe { output.set_integer(row, key.decrypt_total(&total)?) };
     }
     Ok(())

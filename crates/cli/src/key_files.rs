@@ -1,11 +1,11 @@
 //! The two files of a key pair, which are replaced together.
 //!
-//! No file system gives two files their names in one step. But the private key's file holds the
-//! public key as well, and so the order of the steps will do: the old public key goes, the private
-//! key takes its name, the public key takes its name. Whenever a crash ends this, the private file
-//! is that of the old pair or of the new one, whole, and beside it lies no public key but its own:
-//! nobody encrypts under a key whose private half is gone. `hearith key public` writes a public
-//! file that is missing.
+//! No file system can rename two files in one step. But the file of the private key also contains
+//! the public key, so the order of the steps suffices: remove the old public key, place the private
+//! key, place the public key. After a crash at any point, the private file is complete and belongs
+//! to the old pair or the new one, and any public file next to it belongs to the same pair. Nobody
+//! can encrypt under a key whose private key is lost. `hearith key public` recreates a missing
+//! public file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,25 +15,25 @@ use crate::failure::{Failure, name};
 use crate::interrupt;
 use crate::output::{Access, Output};
 
-/// What the files of a pair are called.
+/// The file names of a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileNames {
-    /// The file of the public key, for everybody.
+    /// The public key, readable by everybody.
     pub(crate) public: &'static str,
-    /// The file of the private key, for its owner.
+    /// The private key, readable only by its owner.
     pub(crate) private: &'static str,
 }
 
 /// Keys of FHE over the integers.
 #[cfg(feature = "dghv")]
 pub(crate) const DGHV: FileNames = FileNames { public: "public.dghv", private: "private.dghv" };
-/// Keys that sign tables, which may be beside those that encrypt them.
+/// Keys that sign tables. They may be in the same folder as keys that encrypt them.
 pub(crate) const SIGNING: FileNames = FileNames { public: "signing-public.json", private: "signing-private.json" };
 /// JSON Web Keys.
 pub(crate) const JSON: FileNames = FileNames { public: "public.json", private: "private.json" };
 
-/// A key pair being written to a directory. Dropped before it is committed, it leaves nothing
-/// behind: no file, no directory that was made for it.
+/// A key pair being written to a directory. If dropped before it is committed, it leaves no file
+/// and no directory behind.
 pub(crate) struct Pair {
     private: Output,
     public: Output,
@@ -41,7 +41,7 @@ pub(crate) struct Pair {
     made: CreatedDirectories,
 }
 
-/// What happens one after the other when a pair is committed.
+/// The steps of a commit, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     RemovePublic,
@@ -51,7 +51,7 @@ pub(crate) enum Step {
 }
 
 impl Pair {
-    /// Begins a pair in a directory, which is made where it is missing.
+    /// Begins a pair in a directory, which is created if it is missing.
     pub(crate) fn begin(directory: &Path, names: FileNames, replace: bool) -> Result<Self, Failure> {
         let (public, private) = (directory.join(names.public), directory.join(names.private));
         if !replace {
@@ -68,7 +68,7 @@ impl Pair {
         })
     }
 
-    /// The same piece by piece.
+    /// Like `write`, with functions that write the keys piece by piece.
     #[cfg(feature = "dghv")]
     pub(crate) fn write_with(
         &mut self,
@@ -81,21 +81,22 @@ impl Pair {
         self.public.sync()
     }
 
-    /// Writes both keys, still under other names, to the disk.
+    /// Writes both keys to the disk under temporary names.
     pub(crate) fn write(&mut self, private: &str, public: &str) -> Result<(), Failure> {
         write(&mut self.private, private)?;
         write(&mut self.public, public)
     }
 
-    /// Puts the pair in the place of the one that was there, if any.
+    /// Replaces the previous pair, if any, by this one.
     ///
     /// # Errors
-    /// A failure to rename; the old pair is there then.
+    /// Renaming failed. The old pair is then still there, unless only the new public file is
+    /// missing.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         interrupt::undisturbed(|| self.commit_stepwise(|_| Ok(())))
     }
 
-    /// Commits, and lets `before` see or stop every step.
+    /// Commits, and calls `before` before each step. Its error stops the commit.
     fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), Failure>) -> Result<(), Failure> {
         let Self { private, public, public_path, made } = self;
         before(Step::RemovePublic)?;
@@ -105,7 +106,7 @@ impl Pair {
             old.restore()?;
             return Err(failure);
         }
-        // From here on the new pair is there, whatever happens to the file of its public half.
+        // From here on the new pair exists, even if placing its public file fails.
         made.keep();
         before(Step::PlacePublic)?;
         public.commit()?;
@@ -113,11 +114,11 @@ impl Pair {
     }
 }
 
-/// A public key's file that was removed, to be put back if its pair is not replaced after all.
+/// The removed file of a public key, for restoring it if its pair is not replaced after all.
 pub(crate) struct RemovedFile(Option<(PathBuf, Vec<u8>)>);
 
 impl RemovedFile {
-    /// Removes a file, or what a symbolic link leads to; anything but a file is left alone.
+    /// Removes a file, or the target of a symbolic link. Leaves anything else alone.
     pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
         let remove = || match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => {
@@ -139,8 +140,7 @@ impl RemovedFile {
     }
 }
 
-/// The directories that had to be made, outermost first; removed when dropped, if nothing is in
-/// them.
+/// Directories that were created, outermost first. Dropping this removes those that are empty.
 pub(crate) struct CreatedDirectories(Vec<PathBuf>);
 
 impl CreatedDirectories {
@@ -153,7 +153,7 @@ impl CreatedDirectories {
             let created = interrupt::begin(|| fs::create_dir(directory).map(|()| (path.clone(), path)));
             match created {
                 Ok(path) => made.0.push(path),
-                // Somebody else was faster: it is theirs.
+                // Another process created it, so it is not ours.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -161,7 +161,7 @@ impl CreatedDirectories {
         Ok(made)
     }
 
-    /// Leaves them where they are.
+    /// Keeps the directories.
     pub(crate) fn keep(mut self) {
         self.0.drain(..).for_each(|path| interrupt::end(&path, || ()));
     }
@@ -175,7 +175,8 @@ impl Drop for CreatedDirectories {
     }
 }
 
-/// Refuses to take the place of a key: data encrypted with it could not be read any more.
+/// Rejects a path where a key exists: data encrypted under a replaced key could not be decrypted
+/// any more.
 pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
     match fs::symlink_metadata(path) {
         Err(_) => Ok(()),
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     const STEPS: [Step; 4] = [Step::RemovePublic, Step::PlacePrivate, Step::PlacePublic, Step::Done];
-    /// Tell the victim of a kill where to write and when to die.
+    /// Environment variables that tell the killed process where to write and at which step to die.
     const DIRECTORY: &str = "HEARITH_TEST_PAIR";
     const LAST: &str = "HEARITH_TEST_STEP";
 
@@ -221,7 +222,7 @@ mod tests {
         (directory, key.public().clone())
     }
 
-    /// The pair in a directory: the key of the private file, after a look at the public one.
+    /// Returns the key of a directory's private file, after comparing it with the public file.
     fn found(directory: &Path) -> PublicKey {
         let private = fs::read_to_string(directory.join(JSON.private)).unwrap();
         let private = PrivateKey::from_jwk(&private, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
@@ -241,22 +242,22 @@ mod tests {
         for (number, last) in STEPS.into_iter().enumerate() {
             let (directory, old) = old_pair();
             let killed = Command::new(std::env::current_exe().unwrap())
-                .args(["pair::tests::victim", "--exact", "--test-threads=1"])
+                .args(["key_files::tests::victim", "--exact", "--test-threads=1"])
                 .env(DIRECTORY, directory.path())
                 .env(LAST, number.to_string())
                 .output()
                 .unwrap();
             assert_eq!(killed.status.code(), None, "{killed:?}");
             let found = found(directory.path());
-            // Up to where the private file takes its name it is the old pair, from there on the
-            // new.
+            // The old pair remains until the private file is renamed. From then on it is the new
+            // pair.
             assert_eq!(found == old, matches!(last, Step::RemovePublic | Step::PlacePrivate), "{last:?}");
             let whole = matches!(last, Step::RemovePublic | Step::Done);
             assert_eq!(directory.path().join(JSON.public).exists(), whole, "{last:?}");
         }
     }
 
-    /// The process that [`a_kill_at_any_step_leaves_one_pair`] starts; nothing otherwise.
+    /// The process started by [`a_kill_at_any_step_leaves_one_pair`]. Does nothing otherwise.
     #[test]
     fn victim() {
         let (Some(directory), Ok(last)) = (std::env::var_os(DIRECTORY), std::env::var(LAST)) else { return };
