@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test on an Arty A7-100T (Artix-7): 100 MHz; the four lights show the number of the step,
-// its lower three bits and a beat, or with SW0 on its upper four; BTN0 starts it again. Never run
-// on a board.
+// The self-test on an Arty A7-100T (Artix-7) at 100 MHz. Three of the four lights show the lower
+// three bits of the step number, the fourth blinks. With SW0 on, they show its upper four bits.
+// BTN0 restarts the test. Never run on a board.
 module arty_a7_top (
     input  logic       clk_100mhz_i,
     input  logic       btn_0_i,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A self-test in place of a host, for a board with nothing but a clock and lights: loads a key into
-// a MESA of 64 bits, checks its check sums, sends ciphertexts, compares plaintexts, looks at the
-// interrupt, sends a packet with a byte too few, and wipes the key. The MESA is taken by its
-// wrapper, as a vendor's tools would take it.
+// A self-test that replaces the host, for a board with only a clock and lights. It loads a key into
+// a MESA of 64 bits, verifies its checksums, sends ciphertexts, compares plaintexts, checks the
+// interrupt, sends a packet that lacks a byte, and wipes the key. It instantiates the MESA through
+// its wrapper, as a vendor's tools would.
 //
-// The steps are those of self_test_program. done_o rises when the last is done or one has failed;
-// pass_o says which, step_o where. A step that takes longer than 2^20 cycles has failed. fault_i
-// inverts the lowest bit of the data of the step with its number (all ones: of none), so that a
-// test can see each step fail.
+// The steps are those of self_test_program. done_o rises when the last one is done or one has
+// failed; pass_o distinguishes the two, and step_o is the number of the step. A step that takes
+// longer than 2^20 cycles fails. fault_i is the number of a step whose lowest data bit is inverted
+// (all ones: none), so that a test can see each step fail.
 module self_test (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -35,7 +35,7 @@ module self_test (
     logic [2:0] operation;
     logic [16:0] address, address_q;
     logic [31:0] data, data_q;
-    // What of a bus transaction is still to be taken.
+    // The parts of a bus transaction that have not been accepted yet.
     logic address_waits_q, data_waits_q;
     logic [20:0] patience_q;
 
@@ -51,7 +51,7 @@ module self_test (
         .data_o     (data)
     );
 
-    // The end of a step, and whether all is as it should be.
+    // Whether the step ends, and whether its result is as expected.
     always_comb begin
         over = 1'b0;
         good = 1'b1;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test on a board with lights: starts by itself 2^8 cycles after the configuration, and
-// again when restart_i, which may come from a button, falls.
+// The self-test on a board with lights. It starts by itself 2^8 cycles after configuration, and
+// restarts when restart_i, which may come from a button, falls.
 //
-// lights_o: the lower seven are the number of the step under way or, where it stopped, of the one
-// that failed; all seven are on after success. The highest blinks as long as there is a clock.
+// The lower seven bits of lights_o are the number of the current step or, after a failure, of the
+// failed step. All seven are on after success. The highest blinks while the clock runs.
 module self_test_lights (
     input  logic       clk_i,
     input  logic       restart_i,
     output logic [7:0] lights_o
 );
-    // Zero after the configuration: what a board needs to begin with, and the one place where a
-    // register's first value matters.
+    // Zero after configuration, because a board has no other reset. This is the only place where a
+    // register's initial value matters.
     logic [8:0] start_q = '0;
     logic [23:0] blink_q = '0;
     logic restart, rst_n, done, pass;

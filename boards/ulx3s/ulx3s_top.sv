@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test on a ULX3S with an ECP5 LFE5U-85F: 25 MHz, eight lights; FIRE 1 starts it again.
+// The self-test on a ULX3S with an ECP5 LFE5U-85F, at 25 MHz with eight lights. FIRE 1 restarts it.
 // Never run on a board.
 module ulx3s_top (
     input  logic       clk_25mhz_i,

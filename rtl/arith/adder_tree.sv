@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of some numbers, three of them to an addition and a register behind each: a sum every
+// The sum of Count numbers: a tree of three-input additions with a register after each. A sum every
 // cycle, latency Levels, the logarithm of Count to the base 3, rounded up.
 module adder_tree #(
     parameter int unsigned Count = 9,   // numbers, at least 2
@@ -13,7 +13,7 @@ module adder_tree #(
 );
     if (Count < 2 || Bits < 1) $error("adder_tree: Count must be at least 2, Bits at least 1");
 
-    // Sums that are left after the first level.
+    // Terms left after the first level.
     localparam int unsigned Next = (Count + 2) / 3;
 
     logic [3*Next-1:0][SumBits-1:0] terms;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A redundant number as a plain one: r = sum over j of x_j 2^(at j), which must be below 2^RBits.
-// Words lie W bits apart, or, where Span is not PerCycle W, at bit floor(j Span / PerCycle):
-// PerCycle of them to Span bits.
+// Converts a redundant number to a non-redundant one: r = sum over j of x_j 2^(at j), which must be
+// below 2^RBits. Words lie W bits apart, or, where Span is not PerCycle W, at bit floor(j Span /
+// PerCycle): PerCycle of them to Span bits.
 //
-// A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low
-// parts side by side, plus their tops side by side a word higher, plus what the limb below left
-// over, at most 2^(B - v) where its last word has v bits (so it fits B - v + 1 bits: a limb is
-// below 2^Span + 2^(Span - v + B)). Latency ceil(Words / PerCycle) + 1 cycles from taking a number
-// to giving it; one number in latency + 1 cycles.
+// It adds a limb of PerCycle words per cycle, lowest first. The sum of a limb is its words' low
+// parts concatenated, plus their tops concatenated one word higher, plus the carry out of the limb
+// below. That carry is at most 2^(B - v) where the limb's last word has v bits, so it fits B - v +
+// 1 bits: a limb is below 2^Span + 2^(Span - v + B). Latency ceil(Words / PerCycle) + 1 cycles from
+// accepting a number to offering the result; one number per latency + 1 cycles.
 module carry_resolve #(
     parameter int unsigned Words    = 68,  // words of the number
     parameter int unsigned W        = 16,  // bits between words, at most
-    parameter int unsigned B        = 17,  // bits a word, W to 2 W - 1
-    parameter int unsigned PerCycle = 4,   // words added in a cycle
-    // bits that they make up, more than PerCycle (W - 1)
+    parameter int unsigned B        = 17,  // bits per word, W to 2 W - 1
+    parameter int unsigned PerCycle = 4,   // words added per cycle
+    // their bits in total, more than PerCycle (W - 1)
     parameter int unsigned Span     = PerCycle * W,
     localparam int unsigned RBits   = Words * Span / PerCycle
 ) (
@@ -40,7 +40,7 @@ module carry_resolve #(
     localparam int unsigned Limbs = (Words + PerCycle - 1) / PerCycle;
     localparam int unsigned LimbBits = Span;
     localparam int unsigned CountBits = $clog2(Limbs + 1);
-    // The part of a limb above its own bits: the top of the last word and a carry.
+    // The part of a limb above its own bits: the top of its last word and a carry.
     localparam int unsigned LastBits = Span - (PerCycle - 1) * Span / PerCycle;
     localparam int unsigned OverBits = B - LastBits + 1;
 
@@ -104,8 +104,8 @@ module carry_resolve #(
             count_q <= '0;
             over_q  <= '0;
         end else begin
-            // What is kept while a result waits is the result alone: these have no use for an
-            // enable, which would have to reach them all.
+            // While a result waits only r_q is kept. The others need no enable, which would have to
+            // reach all of their bits.
             x_q     <= state_q == Empty ? (Limbs*PerCycle*B)'(x_i) : x_q >> (PerCycle * B);
             over_q  <= state_q == Empty ? '0 : sum[LimbBits+OverBits-1:LimbBits];
             count_q <= state_q == Empty ? '0 : count_q + 1'b1;

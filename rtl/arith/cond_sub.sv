@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A conditional subtraction, a limb a cycle: r = a mod m for a < 2 m.
+// A conditional subtraction, a limb per cycle: r = a mod m for a < 2 m.
 //
-// The difference is always computed, the borrow chooses: nothing depends on which it is but the
-// result. Latency ceil((N+1) / Limb) + 1 cycles from taking a to giving r; one in latency + 1
+// The difference is always computed, and the borrow selects the result; nothing else depends on the
+// borrow. Latency ceil((N+1) / Limb) + 1 cycles from accepting a to offering r; one per latency + 1
 // cycles.
 module cond_sub #(
     parameter int unsigned N    = 1024,  // bits of the modulus, at least 1
-    parameter int unsigned Limb = 64     // bits subtracted a cycle
+    parameter int unsigned Limb = 64     // bits subtracted per cycle
 ) (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -53,7 +53,7 @@ module cond_sub #(
             m_q      <= Total'(m_i);
             borrow_q <= 1'b0;
         end else if (working) begin
-            // Shifts, as there may be one limb alone, which has no part above its own.
+            // Shifts rather than part selects: with a single limb there is no part above it.
             a_q          <= Total'({a_q[Limb-1:0], a_q} >> Limb);
             m_q          <= m_q >> Limb;
             difference_q <= Total'({difference[Limb-1:0], difference_q} >> Limb);

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // An array of multipliers that multiplies a digit of Digit bits by a word of Width bits every cycle
-// and adds up what follows each other, word by word: with digits d_j, words w_j and addends x_j and
-// y_j, j from 0 (first_i) on,
+// and accumulates consecutive products word by word. With digits d_j, words w_j and addends x_j and
+// y_j, j counting from 0 (first_i), the output is
 //
 //   r_j = floor((sum over i <= j of (d_i w_i + x_i + y_i) 2^(Width i)) / 2^(Width j)) mod 2^Width,
 //
-// which are, lowest first, the words of d w + x + y where all d_i are the same d. Whoever wants all
-// of its words adds words 0 at the end.
+// If all d_i are the same d, these are the words of d w + x + y, lowest first. Append words that
+// are 0 to get all of its words.
 //
-// Factors are cut into pieces of Tile bits, an array of (Digit / Tile) (Width / Tile) multipliers.
-// Products of the same weight, with the pieces of x and y, are one column, summed by a tree. The
-// sum is kept in columns; a column is added to from Digit / Width + 1 cycles at most and then
-// given: it is below 2^ColumnBits. Of a word's columns three pieces of Tile bits each are laid side
-// by side, two of them added in a cycle, the third and what the word below left over (below 2^(2
-// Tile), where the third pieces begin) in the next.
+// Factors are cut into pieces of Tile bits for an array of (Digit / Tile) (Width / Tile)
+// multipliers. Products of the same weight, with the pieces of x and y, form one column, summed by
+// a tree. The sum is kept in columns. A column accumulates over at most Digit / Width + 1 cycles
+// and is then output: it is below 2^ColumnBits. Each of a word's columns has three pieces of Tile
+// bits (the third is the rest), and the pieces of all columns are concatenated. One cycle adds the
+// first two numbers, the next one adds the third and the carry from the word below (below 2^(2
+// Tile), where the third pieces begin).
 //
-// word_i, digit_i and first_i in a cycle c, x_i and y_i in c + 2, word_o in c + Latency, Latency =
-// 6 + Levels, Levels of adder_tree. Longest paths: an addition of three pieces of ColumnBits
-// (adder_tree), one of Width + ColumnBits - Tile + 1 bits.
+// Timing: word_i, digit_i and first_i in cycle c, x_i and y_i in c + 2, word_o in c + Latency, with
+// Latency = 6 + Levels, Levels of adder_tree. Longest paths: an addition of three pieces of
+// ColumnBits bits (adder_tree), one of Width + ColumnBits - Tile + 1 bits.
 module digit_mac #(
     parameter int unsigned Digit = 256,  // bits of a digit, a multiple of Width
     parameter int unsigned Width = 128,  // bits of a word, a multiple of Tile
@@ -34,7 +35,7 @@ module digit_mac #(
 );
     localparam int unsigned PerDigit = Digit / Tile;
     localparam int unsigned PerWord = Width / Tile;
-    // products of a column, and an addend; words are no longer than digits
+    // products of a column, and an addend; words are never longer than digits
     localparam int unsigned Most = PerWord + 1;
     localparam int unsigned Levels = Most <= 3 ? 1 : Most <= 9 ? 2 : Most <= 27 ? 3 : 4;
     localparam int unsigned Columns = PerDigit + PerWord - 1;
@@ -48,7 +49,7 @@ module digit_mac #(
         $error("digit_mac: Tile is too small for so many columns");
     end
 
-    // ---- Products; the pieces of x + y beside them. ----
+    // ---- Products, and the pieces of x + y alongside. ----
 
     logic [PerDigit-1:0][PerWord-1:0][2*Tile-1:0] products;
     for (genvar i = 0; i < PerDigit; i++) begin : gen_row
@@ -73,7 +74,7 @@ module digit_mac #(
         end
     end
 
-    // first_i on its way: to the columns' sums, and two cycles later to that of the words.
+    // first_i, delayed for the columns' sums, and two more cycles for the sum of the words.
     localparam int unsigned ToSum = 3 + Levels;
     logic [ToSum+1:0] first_q;
     always_ff @(posedge clk_i) begin
@@ -81,7 +82,7 @@ module digit_mac #(
         else first_q <= {first_q[ToSum:0], first_i};
     end
 
-    // ---- Columns: what stays of the sum so far comes down by a word. ----
+    // ---- Columns: the rest of the sum so far moves down by a word. ----
 
     logic [Columns*Most-1:0][2*Tile-1:0] terms;
     logic [Columns-1:0][ColumnBits-1:0] sum_q;

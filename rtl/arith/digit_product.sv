@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The passes of a Montgomery product by large digits (mont_mul_digit): r = a b / R mod M, operands
-// read and the result given word by word.
+// The passes of a large-digit Montgomery product (mont_mul_digit): r = a b / R mod M, with operands
+// read and the result output word by word.
 //
-// One array (digit_mac) multiplies a digit of Digit bits by a word of Width bits a cycle; its
-// passes make up, one block after the other, the partial products, the factors M' of the reduction,
-// and the reduction. With the digits b_i of b, N' = -M^-1 mod 2^Digit, Terms = ceil((N + 3) /
-// Digit), R = 2^(Digit Terms) > 8 M:
+// One array (digit_mac) multiplies a digit of Digit bits by a word of Width bits per cycle. Its
+// passes compute, in blocks that follow each other, the partial products, the factors of M in the
+// reduction, and the reduction. With the digits b_i of b, N' = -M^-1 mod 2^Digit, Terms =
+// ceil((N + 3) / Digit), R = 2^(Digit Terms) > 8 M:
 //
 //   S_0 = b_0 a,   Q_i = S_i N' mod 2^Digit,   S_(i+1) = (S_i + Q_i M) / 2^Digit + b_(i+1) a,   b_Terms = 0,   r = S_Terms.
 //
-// Bounds: M < 2^N. If a b < R M then r = (a b + Q M) / R < 2 M, since Q < R; so r can be an operand
-// again, as can be its sum with a number below M (a < 4 M, b < 2 M, R > 8 M). b = 1 gives r <= M,
-// and M itself only for a multiple of M. S_i <= 2^Digit a + 2 M: by induction S_(i+1) <= a + 3 M /
-// 2 + (2^Digit - 1) a; with a < 2^(N+2), S_i fits the Words + PerDigit words of Width bits of its
-// memory, Words = ceil((N + 3) / Width), PerDigit = Digit / Width.
+// Bounds: M < 2^N. If a b < R M then r = (a b + Q M) / R < 2 M, since Q < R. So r can be an operand
+// again, as can its sum with a number below M (a < 4 M, b < 2 M, R > 8 M). b = 1 gives r <= M, and
+// M itself only for a multiple of M. S_i <= 2^Digit a + 2 M: by induction S_(i+1) <= a + 3 M / 2 +
+// (2^Digit - 1) a. With a < 2^(N+2), S_i fits its memory of Words + PerDigit words of Width bits,
+// Words = ceil((N + 3) / Width), PerDigit = Digit / Width.
 //
-// A term takes Period cycles: the block of the reduction (Words + 2 PerDigit passes, with S_i and
-// b_(i+1) a added, whose words go to memory and are S_(i+1)), that of Q_(i+1) (PerDigit passes, cut
-// off at 2^Digit), that of b_(i+2) a (Words + PerDigit passes). In the first term S_0 takes the
-// reduction's place. Blocks begin when their operands are there:
+// A term takes Period cycles. It has three blocks:
+//
+// - the reduction: Words + 2 PerDigit passes, which add S_i and b_(i+1) a and write S_(i+1) to
+//   memory
+// - Q_(i+1): PerDigit passes, truncated at 2^Digit
+// - b_(i+2) a: Words + PerDigit passes
+//
+// In the first term, S_0 replaces the reduction. A block begins when its operands are available:
 //
 //   FactorAt = max(Words + 2 PerDigit, PerDigit + Latency + 1),   ProductAt = FactorAt + PerDigit,   Latency that of digit_mac,
 //   Period = max(ProductAt + max(Words + PerDigit, Latency - PerDigit - 1), FactorAt + PerDigit + Latency).
 //
-// Operands are read a word, or a digit, at a time: what an index names is there in the same cycle.
-// All of them are stable from start_i on until they have been read for the last time: word k of a
-// and digit k of b may change from the cycle on in which word k of the result, or its words that
-// make up that digit, are given. r_valid_o, r_index_o, r_o: the result's Words words, one a cycle,
-// lowest first. ready_o: start_i is heeded, and a product that begins then may have this one's
-// result as operands, if its words are stored when they are given. One product every Step = Terms
-// Period + max(Words + PerDigit, 2 PerDigit + Latency) cycles; from start_i to its last word Terms
-// Period + Words + PerDigit + Latency cycles. After a reset the memories are cleared, which takes
-// Words + PerDigit cycles. Neither time nor order of passes depends on any value.
+// Operands are read one word or digit at a time, in the same cycle as their index. They must be
+// stable from start_i until they have been read for the last time: word k of a and digit k of b may
+// change from the cycle in which word k of the result, or the words that form that digit, are
+// output. r_valid_o, r_index_o and r_o output the result's Words words, one per cycle, lowest
+// first. start_i counts only with ready_o. A product that begins then may use this one's result as
+// operands, if its words are stored as they are output. Rate: one product every Step = Terms
+// Period + max(Words + PerDigit, 2 PerDigit + Latency) cycles. Latency: Terms Period + Words +
+// PerDigit + Latency cycles from start_i to the last word. A reset clears the memories, which takes
+// Words + PerDigit cycles. Neither the time nor the order of passes depends on any value.
 //
-// Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, behind the product
-// and at its output. Source: the blocks and their one array [RZ25], their order there Algorithm 2,
-// a row of products before each reduction; [Montgomery85].
+// Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, after the product
+// and at its output. Source: the blocks and their single array are from [RZ25], the order of blocks
+// is its Algorithm 2, with a row of products before each reduction; [Montgomery85].
 module digit_product #(
     parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned Digit = 256,   // bits of a digit, a multiple of Width
@@ -49,13 +53,13 @@ module digit_product #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // N', stable while a product is inside, as is what m_index_o reads
+    // N', stable during a product, as is the modulus that m_index_o reads
     input  logic [Digit-1:0]     inverse_i,
     input  logic                 start_i,
     output logic                 ready_o,
-    // a product begins: the cycle after start_i was heeded
+    // a product begins: the cycle after start_i was accepted
     output logic                 first_o,
-    output logic                 give_o,       // its last term begins
+    output logic                 give_o,       // the product's last term begins
     output logic [WordIndex-1:0] a_index_o,    // below Words
     input  logic [Width-1:0]     a_i,
     output logic [TermIndex-1:0] b_index_o,    // below Terms
@@ -136,8 +140,8 @@ module digit_product #(
         end
     end
 
-    // ---- The pass of a slot, and what becomes of its word: known a cycle ahead, so that no
-    // comparison is on the way to the multipliers. ----
+    // ---- The pass of a slot and the destination of its word, one cycle ahead, to keep comparisons
+    // off the paths to the multipliers. ----
 
     typedef enum logic [1:0] {
         Drop,
@@ -146,10 +150,10 @@ module digit_product #(
         Product   // of the next b_i a
     } kind_e;
     kind_e kind_d, kind_q;
-    logic reduce_d, reduce_q;  // a pass of a reduction: what it gives comes down by a digit
+    logic reduce_d, reduce_q;  // a pass of a reduction: its result moves down by a digit
     logic [PlaceBits-1:0] place_d, place_q;  // in its block
     logic [WordIndex-1:0] word_index_q;
-    logic multiply_d, multiply_q;  // a word of a or M, and none above
+    logic multiply_d, multiply_q;  // a word of a or M; 0 above the last one
     logic first_q;  // of a block
     logic [TermIndex-1:0] b_index_q;
 
@@ -186,7 +190,7 @@ module digit_product #(
             multiply_q   <= multiply_d;
             word_index_q <= multiply_d ? WordIndex'(place_d) : '0;
             first_q      <= place_d == '0;
-            // The block of products is a term ahead.
+            // The block of products is one term ahead.
             b_index_q    <= kind_d == Product ? term_d + 1'b1 : '0;
         end
     end
@@ -194,7 +198,7 @@ module digit_product #(
     assign m_index_o = word_index_q;
     assign b_index_o = b_index_q;
 
-    // ---- What it multiplies. ----
+    // ---- The factors of a pass. ----
 
     logic [Width-1:0] sums[Kept];
     logic [Width-1:0] products[Kept];
@@ -213,7 +217,7 @@ module digit_product #(
         end
     end
 
-    // ---- The pass on its way through the array. ----
+    // ---- The pass, delayed along with the array. ----
 
     localparam int unsigned PassBits = 4 + PlaceBits;
     logic [Latency-1:0][PassBits-1:0] pass_q;
@@ -222,7 +226,7 @@ module digit_product #(
         else pass_q <= {pass_q[Latency-2:0], kind_q, reduce_q, last_term, place_q};
     end
 
-    // What is added, two cycles later.
+    // The addends, two cycles later.
     logic add_reduce, add_last;
     logic [PlaceBits-1:0] add_place;
     logic [Width-1:0] x, y;
@@ -245,7 +249,7 @@ module digit_product #(
         .word_o (r_o)
     );
 
-    // ---- Its word. ----
+    // ---- The word of the pass. ----
 
     logic [1:0] given_kind;
     logic given_reduce, given_last, cleared;

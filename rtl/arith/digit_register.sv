@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A register for a digit on its way to many multipliers. Several with the same input are to stay
-// several, so that each can lie near those it feeds.
+// A register for a digit that drives many multipliers. Copies with the same input must not be
+// merged, so that each can be placed near the multipliers that it drives.
 module digit_register #(
     parameter int unsigned W = 16  // bits of a digit
 ) (

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One of the digits of a number, 0 beyond the last: wires and a multiplexer for each bit.
+// Selects one of the digits of a number, 0 beyond the last: wires and a multiplexer per bit.
 //
-// Each bit is selected from a vector of its own whose length is a power of two, which synthesis
-// takes for what it is; an index times W it takes for a product and a shift. No latency.
+// Each bit is selected from its own vector, whose length is a power of two. Synthesis maps that to
+// a multiplexer, whereas it turns an index times W into a product and a shift. No latency.
 module digit_select #(
     parameter int unsigned W         = 18,  // bits of a digit
     parameter int unsigned Digits    = 32,  // digits of the number, at most 2^IndexBits

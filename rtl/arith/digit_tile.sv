@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One multiplier of an array (digit_mac), with all the registers that a DSP block has: at both
-// inputs, behind the product, at the output. Latency 3 cycles.
+// One multiplier of an array (digit_mac), with all the registers of a DSP block: at both inputs,
+// after the product, at the output. Latency 3 cycles.
 //
-// The hierarchy is kept: input registers of several multipliers would otherwise be merged, and each
-// is to be in its block.
+// The hierarchy is kept. Otherwise synthesis would merge input registers of several multipliers,
+// and each must be in its own block.
 (* keep_hierarchy *)
 module digit_tile #(
     parameter int unsigned Bits = 16  // bits of each factor

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exact division from the low end, a bit of the quotient a cycle: q = (x - Minus) / d mod 2^QBits,
-// d odd.
+// Exact division from the low end, one bit of the quotient per cycle: q = (x - Minus) / d mod
+// 2^QBits, d odd.
 //
-// With z = x - Minus, bits z_i found by a borrow that runs along, and S = 0 at first:
+// With z = x - Minus, whose bits z_i follow from a running borrow, and initially S = 0:
 //
 //   g = (S + z_i) mod 2,    S <- (S + z_i + g d) / 2.
 //
 // After QBits steps 2^QBits S = z + g d for the number g of all g_i, so g = -z / d modulo 2^QBits,
-// and q = -g: negated bit by bit as it appears. S <= d throughout. If d divides z and z / d <
-// 2^QBits, q is the quotient; bits of x from QBits on do not matter.
+// and q = -g, negated bit by bit as it is produced. S <= d throughout. If d divides z and z / d <
+// 2^QBits, q is the quotient. Bits of x from QBits on do not matter.
 //
-// S is kept in words of Word + 2 bits, Word apart, each below 3 * 2^Word + 2; only its lowest bit
-// need be exact, so no carry is ever resolved. Latency QBits + 1 cycles from taking x to giving q;
-// one division in latency + 1 cycles. Source: [Jebelean93].
+// S is kept in words of Word + 2 bits, Word apart, each below 3 * 2^Word + 2. Only its lowest bit
+// must be exact, so no carry is ever resolved. Latency QBits + 1 cycles from accepting x to
+// offering q; one division per latency + 1 cycles. Source: [Jebelean93].
 module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2
@@ -48,7 +48,7 @@ module div_exact #(
 
     logic start, z, g, borrow_q, negated_q;
     logic [CountBits-1:0] count_q;
-    logic [QBits-1:0] x_q;  // bits of x leave below, bits of q enter on top
+    logic [QBits-1:0] x_q;  // bits of x leave at the bottom, bits of q enter at the top
     logic [Words*Word-1:0] half;
 
     assign in_ready_o  = state_q == Idle;
@@ -109,8 +109,8 @@ module div_exact #(
         assign shifted[B-1:Word-1] = 3'(s_q[B-1:Word]) + 3'(low[j+1]);
         assign low[j]  = s_q[0];
         assign g_half  = g ? half[j*Word+:Word] : '0;
-        // (S + z + g d) / 2: in the lowest place the two or none of S, z and g that are 1 make a 1
-        // or a 0.
+        // (S + z + g d) / 2: of S, z and g either none or two are 1 in the lowest bit, which add 0
+        // or 1 here.
         always_ff @(posedge clk_i) begin
             if (!rst_ni) s_q <= '0;
             else if (start) s_q <= '0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Restoring division, three cycles a bit of the quotient (the paper's div): q = floor(x / d), r = x
-// mod d, for x < d 2^QBits.
+// Restoring division, three cycles per bit of the quotient (the paper's div): q = floor(x / d), r =
+// x mod d, for x < d 2^QBits.
 //
-// A remainder R < d begins as the top of x; for each bit: R <- 2 R + bit; if R >= d, R <- R - d and
-// the quotient's bit is 1. The subtraction is cut into limbs: a cycle for their differences, one
-// for the borrows between them, one to select. The borrow out of limb k, made there (made_k) or
-// passed on (passed_k, difference 0), runs through a short adder: the carries of (made | passed) +
-// made. Latency 3 QBits + 1 cycles from taking x to giving q and r; one division in latency + 1
-// cycles.
+// A remainder R < d starts as the top of x. For each bit: R <- 2 R + bit; if R >= d, R <- R - d and
+// the quotient's bit is 1. The subtraction is cut into limbs: one cycle computes their differences,
+// one the borrows between them, one selects. A limb generates a borrow (made_k) or propagates it
+// (passed_k, difference 0). A short adder resolves them: the borrows are the carries of (made |
+// passed) + made. Latency 3 QBits + 1 cycles from accepting x to offering q and r; one division per
+// latency + 1 cycles.
 module div_restoring #(
     parameter int unsigned XBits = 1073,  // bits of x, QBits to DBits + QBits
     parameter int unsigned DBits = 512,   // bits of d
@@ -43,7 +43,7 @@ module div_restoring #(
 
     logic start;
     logic [CountBits-1:0] count_q;
-    logic [QBits-1:0] x_q;  // bits of x leave on top, bits of q enter below
+    logic [QBits-1:0] x_q;  // bits of x leave at the top, bits of q enter at the bottom
     logic [Limbs*Limb-1:0] rest_q, d, selected;  // rest_q holds 2 R + bit
     logic [Limbs-1:0] made_q, passed_q, borrow_q;
     logic less_q;  // rest_q < d
@@ -70,7 +70,7 @@ module div_restoring #(
         end
     end
 
-    // Bit k of a + b ^ a ^ b is the carry into place k.
+    // Bit k of (a + b) ^ a ^ b is the carry into bit k.
     assign either  = {1'b0, made_q | passed_q};
     assign made    = {1'b0, made_q};
     assign carries = (either + made) ^ either ^ made;
@@ -104,7 +104,7 @@ module div_restoring #(
             x_q     <= x_i[QBits-1:0] << 1;
             count_q <= '0;
         end else if (state_q == Selection) begin
-            // After the last bit the remainder stays where it is, a place too high.
+            // After the last bit the remainder stays one position too high.
             rest_q  <= {selected[Limbs*Limb-2:0], x_q[QBits-1]};
             x_q     <= {x_q[QBits-2:0], !less_q};
             count_q <= count_q + 1'b1;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The result of a row (dual_row) as digits in two's complement, one a cycle, lowest first.
+// Converts the result of a row (dual_row) to digits in two's complement, one per cycle, lowest
+// first.
 //
-// Its lowest Lead = D + 2 digits come as they are, one by one; the words above come all at once
-// with hold_i, redundant: what a word has above its own bits (-1, 0 or 1) is added where the next
-// word begins, and carries, from -1 to 1, are resolved on the way. At most one word ends inside a
-// digit, as words are no shorter.
+// Its lowest Lead = D + 2 digits arrive one by one and pass unchanged. The words above arrive
+// together with hold_i, in redundant form. The excess of a word above its own bits (-1, 0 or 1) is
+// added where the next word begins, and carries, from -1 to 1, are resolved on the way. Words are
+// no shorter than digits, so at most one word ends inside a digit.
 //
-// Timing, in cycles of the row, Job = Digits + D + 2: q_i digit k in cycle Digits + 1 + k, k <
+// Timing, in cycles of the row, Job = Digits + D + 2: q_i is digit k in cycle Digits + 1 + k, k <
 // Lead; hold_i and y_i in cycle Job; index_i = j in cycle Job + 1 + j; upper_i from cycle Job + 2
 // on and not in the Lead cycles before. digit_o is digit k in cycle Digits + 3 + k.
 module dual_digits #(
@@ -37,13 +38,14 @@ module dual_digits #(
     localparam int unsigned UpperDigits = Digits - Lead;
     localparam int unsigned UpperBits = Upper * Span / Period;
 
-    // A constant where every cycle is a step: tools that keep the hierarchy spend nothing on it.
+    // A constant where every cycle is a step: then tools that keep the hierarchy spend no logic on
+    // it.
     logic step;
     assign step = Fold == 1 || step_i;
 
     logic [Upper*B-1:0] y_q;
 
-    // Digits without carries, and what a word that ends in a digit adds to it.
+    // Digits without carries, and the excess that a word ending in a digit adds to it.
     logic [UpperBits-1:0] plain;
     logic [UpperDigits-1:0][W:0] bumps;
     logic [W-1:0] digit;
@@ -54,7 +56,7 @@ module dual_digits #(
         assign plain[At+:Bits] = y_q[j*B+:Bits];
     end
     for (genvar k = 0; k < UpperDigits; k++) begin : gen_bump
-        // The first word that begins in this digit or above, and where.
+        // The first word that begins in this digit or above, and its bit.
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
         localparam int unsigned At = Next * Span / Period;
         if (Next >= 1 && Next <= Upper && At < (k + 1) * W) begin : gen_end
@@ -73,7 +75,7 @@ module dual_digits #(
         .index_i,
         .digit_o (digit)
     );
-    // Here rather than in a module of its own: most places are 0, and many bits copies of a sign.
+    // Not a digit_select: most entries are 0, and many bits are copies of a sign.
     for (genvar w = 0; w <= W; w++) begin : gen_bump_bit
         logic [2**IndexBits-1:0] column;
         for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
@@ -82,7 +84,7 @@ module dual_digits #(
         assign bump[w] = column[index_i];
     end
 
-    // Beyond the last digit nothing counts.
+    // Bits beyond the last digit are ignored.
     logic unused;
     assign unused = ^{plain, y_q};
 

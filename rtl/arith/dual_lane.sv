@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of half
-// the width and no division.
+// One half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of
+// half the width and no division.
 //
-// With M' = u p, the scaled modulus of dual_row for p, a number modulo M'^2 is kept as a + b M'.
+// A number modulo M'^2 is kept as a + b M', where M' = u p is the scaled modulus of dual_row for p.
 // Let REDC(T) = (T + Q M') / R with the quotient Q, which has either sign. Then, modulo M'^2,
 //
 //   (a + b M') (c + d M') / R = a' + b' M',   a' = REDC(a c) with the quotient Q,   b' = REDC(a d) + REDC(b c - Q):
 //
-// a c = R a' - Q M', and that - Q is taken from the last sum digit by digit. A product of dual
-// numbers is three jobs of the one row, a square two, b' = REDC(2 a b - Q). Bounds: with R > 8
-// M', |a| < 0.65 M', |b| < 1.4 M', constants and |c| up to M', |d| up to 1.4 M', and |Q| <= 8/15 R
-// (dual_row):
+// This holds because a c = R a' - Q M'; the term -Q is added to the last sum digit by digit. A
+// product of dual numbers is three jobs of the one row, a square two, b' = REDC(2 a b - Q). Bounds:
+// with R > 8 M', |a| < 0.65 M', |b| < 1.4 M', constants and |c| up to M', |d| up to 1.4 M', and |Q|
+// <= 8/15 R (dual_row):
 // |a'| < (0.65 / 8 + 8/15) M' + 1 < 0.65 M',   |b'| < (0.65 * 1.4 + 1.4) M' / 8 + 16/15 M' + 2 < 1.4 M',   and 2 b is below 7/15 R, which balanced digits reach.
 //
-// The lane holds X = (a, b). An operation computes X <- (X Y + Z) / R, where Y is X itself (a
-// square), a constant or an entry of the table, and Z enters as a digit a step in the lowest place:
+// The lane holds X = (a, b). An operation computes X <- (X Y + Z) / R. Y is X itself (a square), a
+// constant or an entry of the table. Z is added one digit per step, in the lowest position:
 //
 //   one      Y = 0, Z = R^2                                             X = R, the number 1 in Montgomery form; it becomes entry 0
 //   chunks   Y = 0, then 3 times Y = 2^H R; Z = a quarter of c           X = c / R (Horner, highest first)
@@ -24,37 +24,38 @@
 //   window   4 squares (but in the first), Y = entry [next 4 bits of e], windows times   X = c^e R
 //   exit     Y = (u, 0), which is not in Montgomery form
 //
-// The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M';
-// and as |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3, a' is u itself and L = b' modulo
-// p, with |b'| < M'. Of every other c, a' = u c^e modulo M' is another number: foreign_o says so.
+// The last one gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p
+// M'. As |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3, a' is u itself and L = b' modulo
+// p, with |b'| < M'. For any other c, a' = u c^e modulo M' is a different number, which foreign_o
+// reports.
 //
-// windows = windows_i + 1 is what e takes, in windows of 4 bits, at most ceil(H / 4).
+// The exponent e has windows = windows_i + 1 windows of 4 bits, at most ceil(H / 4).
 //
-// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_sequencer, and
-// what one gives is read by the next but one:
+// Jobs follow each other without a gap, each in the Job = Digits + D + 2 cycles of dual_sequencer.
+// The next job but one reads a job's result:
 //
 //   square    a a         2 b a - Q               multiplicand a, digits of a, then of b
 //   product   c a     d a           c b - Q       multiplicand a, then b, digits of Y
 //   Y = 0     Z - 0   Z - Q
 //
-// A result becomes digits while the next job runs, in memories of digits (a, b, the table); from
-// there it comes back, as digits, which are balanced on the way to the row, or as the multiplicand,
-// which is put together from digits a job ahead.
+// While the next job runs, a result is converted to digits and stored in memories of digits (a, b,
+// the table). From there it is read as multiplier digits, which are balanced before the row, or as
+// the multiplicand, which is assembled from digits one job ahead.
 //
-// A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from
-// its lowest digit on and filled up with zeros. The digits of an item are there whenever they are
-// asked for, from its first, which starts the work, to its last. b' leaves as Digits digits in
-// two's complement, lowest first.
+// A ciphertext arrives as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each
+// from its lowest digit on and padded with zeros. The first digit of an item starts the work. From
+// then on every digit must be available when it is requested. b' leaves as Digits digits in two's
+// complement, lowest first.
 //
-// All entries are read for every product (dual_source). Neither time nor the order of jobs depends
-// on any value but windows_i. Jobs of an item: 54 + 11 windows; its work begins with the next phase
-// 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is offered, from its
-// lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an
-// item takes Jobs + 2 times Job cycles. After a reset the memories are cleared, which takes
+// Every product reads all entries of the table (dual_source). Neither the time nor the order of
+// jobs depends on any value but windows_i. An item has Jobs = 54 + 11 windows jobs. Its work begins
+// with the sequencer's next phase 0, its first digit is accepted 2 Job + 2 cycles later, and b' is
+// offered, from its lowest digit on, (Jobs + 1) Job cycles after the beginning. If its digits are
+// accepted at once, an item takes (Jobs + 2) Job cycles. A reset clears the memories, which takes
 // 2^(IndexBits + 1) cycles. Multipliers: those of dual_row, all with input, product and output
 // registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a carry
-// chain in a lane, 4 LUTs and two chains on the way of the sum (dual_word). Source of the dual
-// form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts
+// chain in a lane, 4 LUTs and two chains on the path of the sum (dual_word). Source of the dual
+// form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts is
 // its quotient.
 module dual_lane #(
     // bits of n, even, at least 16; H = N / 2 those of p, p at least 3
@@ -72,12 +73,12 @@ module dual_lane #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Of dual_sequencer: its constants are those of the modulus, dual numbers that are right modulo
-    // p^2, their parts not negative and at most M'.
+    // From dual_sequencer. Its constants are those of the modulus: dual numbers, correct modulo
+    // p^2, with parts that are not negative and at most M'.
     input  logic [PhaseBits-1:0] phase_i,
     input  logic [6:0][W-1:0]    constants_i,  // 2^H R (low, high), R^3, R^2, u
-    input  logic [W-1:0]         unit_i,       // of u, a cycle later
-    // Stable while an item is inside.
+    input  logic [W-1:0]         unit_i,       // of u, one cycle later
+    // Stable during an item.
     input  logic [MtBits-1:0]    mt_i,
     input  logic [H-1:0]         exponent_i,
     input  logic [WindowBits-1:0] windows_i,   // windows of the exponent after the first
@@ -105,12 +106,12 @@ module dual_lane #(
     localparam int unsigned IndexBits = $clog2(Digits);
     localparam int unsigned CountBits = $clog2(Digits + 1);
 
-    // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
+    // ---- The phase and its control signals; the row's cycle is 5 less (dual_row). ----
 
-    // of the digits that are read, and one and two cycles later
+    // of the digits read, and one and two cycles later
     logic [IndexBits-1:0] index_0_q, index_1_q, index_2_q;
-    logic valid_0_q, valid_1_q, valid_2_q;  // that is below Digits
-    logic advance_q, last_q;  // the last phase but one, the last
+    logic valid_0_q, valid_1_q, valid_2_q;  // the index is below Digits
+    logic advance_q, last_q;  // the last phase but one; the last
     logic load_q, clear_q, take_q, upper_q;  // of the row and dual_digits
     logic [IndexBits-1:0] row_index_q;                    // 0 in phase 6, the row's cycle 1
     // 0 a cycle before the result's first digit
@@ -142,7 +143,7 @@ module dual_lane #(
         end
     end
 
-    // ---- Which job. ----
+    // ---- The job. ----
 
     typedef enum logic [2:0] {
         One,
@@ -233,14 +234,14 @@ module dual_lane #(
     end
 
     typedef struct packed {
-        logic low;                // it is a, and the quotient is kept
-        logic store;              // it is b
-        logic add;                // it is added to b
-        logic write;              // it becomes an entry of the table
+        logic low;                // the result is a; keep the quotient
+        logic store;              // the result is b
+        logic add;                // add the result to b
+        logic write;              // write the result to the table
         logic [3:0] write_entry;
     } result_t;
     typedef struct packed {
-        // The digits.
+        // The multiplier's digits.
         logic own_a;
         logic own_b;              // twice b
         logic from_table;
@@ -248,13 +249,13 @@ module dual_lane #(
         logic high;               // the high part of Y or Z
         logic [3:0] entry;
         logic [1:0] which;        // constant
-        // What is added.
+        // The addend.
         logic text;               // digits of the ciphertext
         logic one;                // those of the constant
         logic minus_q;
         // The multiplicand.
         logic load;
-        logic put_a;              // the next one is a
+        logic put_a;              // the next multiplicand is a
         logic put_b;              // b
         logic put_result;         // the last job's result
         // The result.
@@ -262,8 +263,8 @@ module dual_lane #(
     } job_t;
 
     job_t job, now_q;  // now_q from phase 0 on
-    result_t past_q;              // of the job before
-    logic row_low_q;              // now_q.low, when the row has come to it
+    result_t past_q;              // of the previous job
+    logic row_low_q;              // now_q.low, delayed to the row
     always_comb begin
         job               = '0;
         job.own_a         = kind == Square && job_q == 2'd0;
@@ -378,7 +379,7 @@ module dual_lane #(
         endcase
     end
 
-    // ---- Digits on their way to the row, balanced; what is added; the next multiplicand. ----
+    // ---- Balanced digits for the row; the addend; the next multiplicand. ----
 
     logic [W-1:0] plain, digit_q, z_1_q, z_2_q, put_digit_q, result;
     logic [W:0] raised;
@@ -414,7 +415,7 @@ module dual_lane #(
         end
     end
 
-    // ---- The row, and its results to the memories. ----
+    // ---- The row, and the storing of its results. ----
 
     logic [Upper*B-1:0] y;
     logic [W:0] sum;
@@ -476,7 +477,7 @@ module dual_lane #(
         end
     end
 
-    // ---- b', as often as it is asked for a digit. ----
+    // ---- Output of b', a digit at a time. ----
 
     assign out_index = IndexBits'(out_count_q);
     assign out_step  = !out_valid_o || out_ready_i;
@@ -492,14 +493,14 @@ module dual_lane #(
         end
     end
 
-    // ---- Whether a' is u: the job after the last one reads a' as every job does. ----
+    // ---- Whether a' is u: the job after the last one reads a' like every job. ----
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni || state_q == Running) foreign_o <= 1'b0;
         else if (state_q == Drain && valid_1_q && a_q != unit_i) foreign_o <= 1'b1;
     end
 
-    // The other phases: the last row cycle that counts is T + D.
+    // The other phases: the last cycle of the row that matters is T + D.
     if (T + D + 1 != Job) begin : gen_inconsistent
         $error("dual_lane: a job takes T + D + 1 cycles");
     end

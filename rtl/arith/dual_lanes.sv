@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Dual lanes side by side, at one pace and with the same constants: L(c^e mod p^2) modulo p, an
-// item for each lane at a time.
+// Dual lanes in parallel, in step and with the same constants: L(c^e mod p^2) modulo p, one item
+// per lane at a time.
 //
-// Ciphertexts come one after the other, digit by digit as dual_lane takes them, and are dealt to
-// the lanes in turns; results come back in the same order, since all lanes take the same time. What
-// a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l <
-// 2 M'. foreign_o says of an item that c^e is not 1 modulo p: its l means nothing.
+// Ciphertexts arrive one after the other, digit by digit as in dual_lane, and are distributed to
+// the lanes round-robin. All lanes take the same time, so results return in the same order. M' is
+// added to a lane's result, |b'| < 0.65 M' and correct modulo p: l is correct modulo p, and 0 < l <
+// 2 M'. foreign_o says that an item's c^e is not 1 modulo p and its l meaningless.
 //
-// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11
-// (windows_i + 1) and Job = Digits + D + 2 as in dual_lane, if digits are there when they are asked
-// for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3
-// Job + Digits - 1 cycles from the taking of the first digit to l's being there.
+// Throughput, once filled: Lanes items per Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11
+// (windows_i + 1) and Job = Digits + D + 2 as in dual_lane. This holds if digits are available when
+// requested, results are accepted within Job cycles, and Lanes < Jobs / 16. Latency Interval - 3
+// Job + Digits - 1 cycles from accepting the first digit to offering l.
 module dual_lanes #(
     parameter int unsigned N     = 1024,  // as in dual_lane
     parameter int unsigned Lanes = 1,     // at least 1
@@ -25,8 +25,8 @@ module dual_lanes #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are
-    // right modulo p^2, parts not negative and at most M'.
+    // Constants, stable while any item is inside: those of the modulus, e, and dual numbers,
+    // correct modulo p^2, with parts that are not negative and at most M'.
     input  logic [MtBits-1:0]    mt_i,
     input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,
@@ -75,7 +75,7 @@ module dual_lanes #(
         .digits_o   (constants)
     );
 
-    // Dealing and collecting.
+    // Distribution and collection.
     assign in_ready_o  = |(lane_ready & deal);
     assign digit_valid = |(lane_valid & collect);
 
@@ -123,7 +123,7 @@ module dual_lanes #(
         );
     end
 
-    // The digit of u that lanes compare.
+    // The digit of u that the lanes compare.
     always_ff @(posedge clk_i) begin
         if (!rst_ni) unit_q <= '0;
         else unit_q <= constants[6];
@@ -134,7 +134,7 @@ module dual_lanes #(
         for (int i = 0; i < int'(Lanes); i++) digit |= collect[i] ? lane_digits[i] : '0;
     end
 
-    // M' = mt 2^(W (D+1)) - 1 is added, a cycle later: its digits, beginning with a carry of -1.
+    // Adds M' = mt 2^(W (D+1)) - 1, one cycle later: its digits, with an initial carry of -1.
     logic [OpBits-1:0] mt;
     logic [W-1:0] mt_digit, mt_digit_q, digit_q;
     logic [CountBits-1:0] count_q;
@@ -181,7 +181,7 @@ module dual_lanes #(
                 carry_q <= last_q ? -2'sd1 : sum[W+1:W];
                 l_o     <= OpBits'({sum[W-1:0], l_o} >> W);
             end
-            // Full from the last digit's coming until l is taken.
+            // Full from the arrival of the last digit until l is accepted.
             if (take && digit_last) full_q <= 1'b1;
             else if (out_valid_o && out_ready_i) full_q <= 1'b0;
             if (taken_q && last_q) out_valid_o <= 1'b1;

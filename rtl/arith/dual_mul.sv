@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of dual numbers: a Paillier modulus n^2 with a row of multipliers for n, any number by
-// any other, squares at two thirds of the time.
+// Multiplies dual numbers modulo a Paillier modulus n^2, with a row of multipliers for n: any two
+// numbers, and squares in two thirds of the time.
 //
 // Numbers modulo n^2 are kept as a + b M', M' the scaled modulus of dual_row for n, and a product
-// is divided by R, all as dual_lane has it: of a product three jobs of the row, of a square
-// (square_i, b_i the same as a_i) two. Parts are in two's complement, {high, low}; bounds as there:
+// is divided by R, all as in dual_lane. A product is three jobs of the row, a square (square_i,
+// with b_i equal to a_i) two. Parts are in two's complement, {high, low}, with dual_lane's bounds:
 // low parts within 0.65 M', high ones within 1.4 M', constants not negative and at most M'.
 //
-// A plain number x < 2^(2 H) comes in with enter_i, as a_i, beside Y = 2^H as a dual number: with
-// x = x_1 2^H + x_0 the result is (x_1 Y + x_0) / R, x_0 being added to the lowest places in the
-// first job. |x_1 Y + x_0| / R < M' / 2^(W (D+1)), so that its parts are within 8/15 M' + 1 and
-// 16/15 M' + 2. A product with R^3 then gives x R. On the way out, a product with (u, 0), u = -n^-1
-// mod 2^(W (D+1)), of x R gives low = u v and high with x = v + n high modulo n^2, |v| < n, as u
-// divides M' and what is divided by R; with (u, m) it gives x (1 + m n), since u + m M' = u (1 + m
-// n).
+// An integer x < 2^(2 H) enters with enter_i, as a_i, together with Y = 2^H as a dual number as
+// b_i. With x = x_1 2^H + x_0 the result is (x_1 Y + x_0) / R, where x_0 is added to the lowest
+// positions in the first job. |x_1 Y + x_0| / R < M' / 2^(W (D+1)), so its parts are within 8/15
+// M' + 1 and 16/15 M' + 2. A product with R^3 then gives x R. To leave, multiply x R by (u, 0), u =
+// -n^-1 mod 2^(W (D+1)): that gives low = u v and high with x = v + n high modulo n^2, |v| < n, as
+// u divides M' and the number that is divided by R. Multiplying by (u, m) gives x (1 + m n), since
+// u + m M' = u (1 + m n).
 //
-// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of the row. Operands are
-// taken a job ahead: their multiplicand is put together while the last job of the product before
-// runs. The digits are those of a_i. Operands and results are in registers that move by a digit.
-// Throughput: a product every 3 Job cycles, a square every 2 Job, if operands are there when they
-// are asked for, once a job, and results are taken within Job cycles: no product begins while a
-// result waits. Latency from taking operands to giving the result: 5 Job + 6 - 2 D cycles, of a
-// square 4 Job + 6 - 2 D. While nothing is inside operands are taken at once. Time and order of
-// jobs depend on enter_i and square_i, on no number.
+// Jobs follow each other without a gap, each in the Job = Digits + D + 2 cycles of the row.
+// Operands are accepted one job ahead: their multiplicand is assembled while the last job of the
+// previous product runs. The digits are those of a_i. Operands and results are in registers that
+// shift by a digit. Throughput: a product every 3 Job cycles, a square every 2 Job. This holds if
+// operands are available when requested, once per job, and results are accepted within Job cycles:
+// no product begins while a result waits. Latency from accepting operands to offering the result: 5
+// Job + 6 - 2 D cycles, of a square 4 Job + 6 - 2 D. While the unit is idle, operands are accepted
+// at once. The time and the order of jobs depend on enter_i and square_i, on no number.
 //
 // With Fold = 2 every cycle above is two, and there are half as many multipliers. Multipliers:
 // those of dual_row.
@@ -38,7 +38,7 @@ module dual_mul #(
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic [MtBits-1:0]   mt_i,         // of n (dual_row), stable while anything is inside
+    input  logic [MtBits-1:0]   mt_i,         // of n (dual_row), stable while any product is inside
     input  logic                in_valid_i,
     output logic                in_ready_o,
     input  logic                enter_i,
@@ -59,7 +59,7 @@ module dual_mul #(
     localparam int unsigned IndexBits = $clog2(Digits);
     localparam int unsigned PhaseBits = $clog2(Job);
 
-    // Steps of Fold cycles: everything moves with the last one.
+    // Steps of Fold cycles: all registers change at the end of the last one.
     logic step;
     if (Fold == 1) begin : gen_always
         assign step = 1'b1;
@@ -72,12 +72,11 @@ module dual_mul #(
         end
     end
 
-    // ---- The phase of a job, and what is done in which; the row's cycle is 6 less
-    // (dual_row). ----
+    // ---- The phase of a job and its control signals; the row's cycle is 6 less (dual_row). ----
 
     logic [PhaseBits-1:0] phase_q, result_q;
     logic [IndexBits-1:0] index_1_q, index_0_q, row_index_q;
-    logic valid_0_q, valid_1_q, valid_2_q;  // digits leave the registers, are balanced, are added
+    logic valid_0_q, valid_1_q, valid_2_q;  // digits leave the registers; are balanced; are added
     logic boundary, quiet, waiting, clear_q, take_q, upper_q, load_q, result_valid_q, result_last_q;
     assign boundary = phase_q == '0;
     assign waiting  = boundary && quiet && !in_valid_i;
@@ -104,17 +103,17 @@ module dual_mul #(
         end
     end
 
-    // ---- Which job. ----
+    // ---- The job. ----
 
     typedef struct packed {
-        logic low;     // its result is the low part, and the quotient is kept
-        logic high;    // it is the high part
-        logic add;     // it is added to that
-        logic finish;  // with it the product is complete
+        logic low;     // the result is the low part; keep the quotient
+        logic high;    // the result is the high part
+        logic add;     // add the result to the high part
+        logic finish;  // this job completes the product
     } result_t;
-    // the next product: its operands are here; its multiplicand is being put together
+    // the next product: its operands are here; its multiplicand is being assembled
     logic held_q, held_square_q, held_enter_q, put_low_q;
-    logic active_q, square_q, enter_q;  // the one under way
+    logic active_q, square_q, enter_q;  // the product in progress
     logic [1:0] job_q;
     logic last_job, entering_last, start, take, full_q;
     logic [1:0] drain_q;
@@ -161,18 +160,18 @@ module dual_mul #(
         else product_o <= start && step;
     end
 
-    // ---- Operands: of the next product, then of this one. A register's lowest digit is the one
-    // that leaves. ----
+    // ---- Operands: of the next product, then of this one. A register's lowest digit leaves first.
+    // ----
 
     logic [OpBits-1:0] held_low_q, held_high_q;  // a_i
-    logic [OpBits-1:0] digits_low_q, digits_high_q;  // the same of the product under way
+    logic [OpBits-1:0] digits_low_q, digits_high_q;  // the same for the product in progress
     logic [OpBits-1:0] factor_low_q, factor_high_q;  // b_i
     logic put, put_high, move_low, move_high, own_high;
     assign put_high  = active_q && job_q == 2'd1 && !square_q;
     assign put       = put_low_q || put_high;
     assign own_high  = active_q && job_q == 2'd1;
     assign move_low  = active_q && !own_high && valid_1_q;
-    // On the way in x_0 leaves in the first job, and zeros in the second.
+    // With enter_i, x_0 leaves in the first job and zeros in the second.
     assign move_high = own_high ? valid_1_q : active_q && enter_q && job_q == 2'd0 && valid_2_q;
 
     always_ff @(posedge clk_i) begin
@@ -199,8 +198,8 @@ module dual_mul #(
         end
     end
 
-    // ---- Digits on their way to the row, balanced; the quotient of the low part, and what is
-    // added; the next multiplicand. ----
+    // ---- Balanced digits for the row; the quotient of the low part and the addend; the next
+    // multiplicand. ----
 
     logic [W-1:0] plain, digit_q, z_q, quotient_q, put_digit_q, q;
     logic [W:0] raised;
@@ -281,7 +280,7 @@ module dual_mul #(
         .digit_o(result)
     );
 
-    // ---- The result: the low part, and the high part, which is the sum of two in a product. ----
+    // ---- The result: the low part, and the high part, the sum of two jobs in a product. ----
 
     logic [OpBits-1:0] low_q, high_q;
     logic [W:0] sum;

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The row of multipliers of a dual lane: one digit-serial Montgomery product after the other, all
-// words of an iteration in parallel, an iteration a cycle, no multiplication in the quotient, and
-// no cycle between one product's last iteration and the next one's first.
+// The row of multipliers of a dual lane. It computes digit-serial Montgomery products back to back:
+// all words of an iteration in parallel, one iteration per cycle, no multiplication in the
+// quotient, and no cycle between a product's last iteration and the next one's first.
 //
 // The modulus M (odd, at most H bits) is scaled: u = -M^-1 mod 2^(W (D+1)), M' = u M, so that M' =
 // -1 modulo 2^(W (D+1)), and mt = (M' + 1) / 2^(W (D+1)) <= M. With balanced digits b_0 to
-// b_(Digits-1) of b, an addend z_i a step, S_0 = 0 and the balanced digit q_i = S_i modulo 2^W:
+// b_(Digits-1) of b, an addend z_i per step, S_0 = 0 and the balanced digit q_i = S_i modulo 2^W:
 //
 //   S_(i+1) = (S_i - q_i) / 2^W + q_(i-D) mt + b_i a + z_i
 //
-// Dropping q_i from S_i is adding q_i M' and taking q_i mt back D + 1 digits higher: exact, and the
-// digit has D cycles to get to the sum. From iteration T = Digits + 1 on no q_i is taken, and what
-// is shifted out are digits of the result, not balanced, Lead = D + 2 of them; words of the rest
-// remain:
+// Dropping q_i from S_i is the same as adding q_i M' and subtracting q_i mt D + 1 digits higher. It
+// is exact, and leaves the digit D cycles to reach the sum. From iteration T = Digits + 1 on no q_i
+// is used. The digits shifted out are then Lead = D + 2 digits of the result, not balanced; the
+// words of the rest remain:
 //
 //   r = (a b + sum of z_i 2^(W i) + Q M') / R,   R = 2^(W Digits),   Q = sum of q_(i+1) 2^(W i),   |Q| <= 8/15 R.
 //
-// Words are rectangular as DSP blocks are (18 x 25 bits, signed): word j begins at bit floor(j W
-// Lead / Period), with Period = ceil(W Lead / V) words to Lead digits, so that the words that
-// remain, from bit W Lead on, are cut where an operand is. Sums are redundant (dual_word). a is
-// exact in two's complement.
+// Words are rectangular like DSP blocks (18 x 25 bits, signed). Word j begins at bit floor(j W Lead
+// / Period), with Period = ceil(W Lead / V) words per Lead digits, so the words that remain, from
+// bit W Lead on, are cut like those of an operand. Sums are redundant (dual_word). a is exact, in
+// two's complement.
 //
-// The operand a is put together from digits (put_i), in any cycles, and becomes the multiplicand
-// with load_i; meanwhile the next one can be put together.
+// The operand a is assembled from digits (put_i), in any cycles, and becomes the multiplicand with
+// load_i. The next one can be assembled in the meantime.
 //
-// Timing: S_i is there in cycle i, for i from 1 to Job = Digits + D + 2, and cycle Job is cycle 0
-// of the next product. load_i in cycle -3, b_i as digit_i in cycle i - 3, z_i as addend_i in cycle
-// i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the
+// Timing: S_i is available in cycle i, for i from 1 to Job = Digits + D + 2, and cycle Job is cycle
+// 0 of the next product. load_i in cycle -3, b_i as digit_i in cycle i - 3, z_i as addend_i in
+// cycle i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the
 // quotient (balanced) in cycles 1 to T - 1, of the result (not balanced) in cycles T to Job. y_o in
 // cycle Job.
 //
-// With Fold = 2 all cycles above are steps of two cycles, step_i being high in the second one, at
-// the end of which everything moves; y_o and q_o stay for both.
+// With Fold = 2 all cycles above are steps of two cycles. step_i is high in the second one, at
+// whose end all registers change. y_o and q_o stay for both.
 //
-// Cost: Words + ceil(H Period / Span) multipliers, with Fold = 2 Words. D is 2 without any register
-// but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
+// Cost: Words + ceil(H Period / Span) multipliers, with Fold = 2 Words. With D = 2, q passes only
+// the registers of the multipliers; larger D adds D - 2. Source: [Orup95].
 module dual_row #(
     parameter int unsigned H = 512,  // bits of the modulus, at least W
     parameter int unsigned W = 18,   // bits of a digit, 4 to 32
     parameter int unsigned V = 24,   // bits of a word, at least W
-    parameter int unsigned D = 2,    // cycles a quotient digit has to reach the sum, 2 to 4
-    parameter int unsigned Fold = 1, // cycles of a step, 1 or 2
+    parameter int unsigned D = 2,    // cycles for a quotient digit to reach the sum, 2 to 4
+    parameter int unsigned Fold = 1, // cycles per step, 1 or 2
     localparam int unsigned MtBits    = (H + W - 1) / W * W,
     localparam int unsigned Digits    = (H + W + 2) / W + D + 1,
     localparam int unsigned Span      = W * (D + 2),
@@ -71,11 +71,12 @@ module dual_row #(
 
     if (Fold < 1 || Fold > 2) $error("dual_row: Fold is 1 or 2");
 
-    // A constant where every cycle is a step: tools that keep the hierarchy spend nothing on it.
+    // A constant where every cycle is a step: then tools that keep the hierarchy spend no logic on
+    // it.
     logic step;
     assign step = Fold == 1 || step_i;
 
-    // Words that mt has, and mt with room above.
+    // Words of mt, and mt padded with zeros.
     localparam int unsigned MtWords = (H * Period + Span - 1) / Span;
     localparam int unsigned MtRoom = (Words + 1) * V + MtBits;
     logic [MtRoom-1:0] mt;
@@ -94,7 +95,7 @@ module dual_row #(
     end
     assign next = WordBits'($signed(OpBits'(next_q)));
 
-    // The quotient digit on its way: D - 2 registers.
+    // The delay of the quotient digit: D - 2 registers.
     logic [W-1:0] q [D-1];
     logic take [D-1];
     assign q[0]    = q_o;
@@ -151,7 +152,7 @@ module dual_row #(
             assign unused = y[Bits+2];
             assign y_o[j*B+:B] = B'($signed(y[Bits+1:0]));
         end else begin : gen_no_y
-            // Beyond the digits of the result.
+            // Words beyond the digits of the result.
             logic unused;
             assign unused = ^y;
         end

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pace of dual lanes (dual_lane): a counter of the Job cycles that a product takes, which all
-// lanes beside each other share, and with it the digits of the constants, one of each a cycle.
+// The sequencer of dual lanes (dual_lane): a counter of the Job cycles of a job, shared by all
+// parallel lanes, and the digits of the constants, one of each per cycle.
 //
-// phase_o counts from 0 to Job - 1 without end, but waits in Job - 3 while wait_i, which is to say
-// that no lane has anything to do: the next item begins as soon as it is there. Constant digit k is
-// there a cycle after phase_o = k; 0 from the last digit on.
+// phase_o counts from 0 to Job - 1 and repeats. It stops at Job - 3 while wait_i is high, which
+// says that no lane has work: the next item then begins as soon as it arrives. Digit k of the
+// constants appears one cycle after phase_o = k; they are 0 after the last digit.
 module dual_sequencer #(
     parameter int unsigned H = 512,  // bits of the modulus, and the others as in dual_row
     parameter int unsigned W = 18,

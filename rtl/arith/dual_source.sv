@@ -2,10 +2,10 @@
 // The table of a dual lane (dual_lane): 16 dual numbers in digits, read and written at public
 // addresses.
 //
-// Every read reads the same digit of all 16 entries; the entry only decides which of them is let
-// through, by masks. So no address depends on it. digit_o is the digit a cycle later, 0 without
-// valid_i. After a reset the table is cleared, digit by digit: cleared_o says when that is done,
-// after 2^(IndexBits + 1) cycles; clear_index_o counts, for memories beside this one.
+// Every read reads the same digit of all 16 entries, and masks select the entry, so no address
+// depends on it. digit_o is the digit one cycle later, 0 without valid_i. A reset clears the table
+// digit by digit. cleared_o is high when that is done, after 2^(IndexBits + 1) cycles;
+// clear_index_o is the count, for other memories too.
 module dual_source #(
     parameter int unsigned W         = 18,  // bits of a digit
     parameter int unsigned IndexBits = 5    // bits of a digit's number
@@ -16,7 +16,7 @@ module dual_source #(
     output logic [IndexBits-1:0] clear_index_o,
     input  logic                 valid_i,
     input  logic [3:0]           entry_i,
-    input  logic                 high_i,         // of the part that belongs to M'
+    input  logic                 high_i,         // of the high part, the multiple of M'
     input  logic [IndexBits-1:0] index_i,
     output logic [W-1:0]         digit_o,
     input  logic                 write_i,

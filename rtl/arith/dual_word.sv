@@ -4,43 +4,45 @@
 //
 //   x <- floor(x / 2^W) + 2^(V-W) (x of the next word mod 2^W) + q mt + b a     (+ an addend and a carry in the lowest word)
 //
-// so that a shift of the whole sum by a digit is wiring and one addition. The digits q and b are
-// balanced, -2^(W-1) to 2^(W-1) - 1. x is the output register of the multiplier of q; the product b
-// a waits in that of its own multiplier for a cycle, and joins x on the way of y.
+// so that shifting the whole sum by a digit costs only wires and one addition. The digits q and b
+// are balanced, -2^(W-1) to 2^(W-1) - 1. x is the output register of the multiplier of q. The
+// product b a waits for a cycle in the output register of its own multiplier, and is added to x in
+// y.
 //
 // Bounds, with beta = 2^W, gamma = 2^V >= beta >= 16, mt from 0 to gamma - 1, a from -gamma / 2 to
 // gamma - 1, the addend within 3 beta / 2:
-//   |x| < 2 beta gamma:  beta gamma + 2 gamma + 1 + gamma + 3 beta / 2 + 1 is less, and that is what follows from |x| < 2 beta gamma;
+//   |x| < 2 beta gamma, by induction: the next |x| is at most beta gamma + 2 gamma + 1 + gamma + 3 beta / 2 + 1, which is less;
 //   so |y_o| <= 3 gamma.
-// When b and the addend have been 0 for D + 2 cycles and q for one: x was within beta gamma / 2 + 3
-// gamma a cycle ago, is from -gamma / 2 - 4 gamma / beta to 3 gamma / 2 + 4 gamma / beta now, and
-// y_o from -gamma to 2 gamma - 1: as dual_digits wants it.
+// When b and the addend have been 0 for D + 2 cycles and q for one, x was within beta gamma / 2 + 3
+// gamma one cycle ago, is now from -gamma / 2 - 4 gamma / beta to 3 gamma / 2 + 4 gamma / beta, and
+// y_o is from -gamma to 2 gamma - 1, as dual_digits requires.
 //
 // Registers: a, mt (A), b, q (B), the products (M), the product b a and x (P); by Yosys on xc7 two
 // DSP48E1 with AREG, BREG, MREG and PREG. With Fold = 2 a step takes two cycles, and one multiplier
-// makes both products: b a in a step's first cycle, q mt in its second one, in which step_i is high
-// and everything else moves. b_i to x 4 steps, q_i to x 3. The longest path: x, y's addition, that
-// of the product, the addition in the multiplier's block. All registers are reset.
+// computes both products: b a in a step's first cycle, q mt in its second one, in which step_i is
+// high and all other registers change. Latency: 4 steps from b_i to x, 3 from q_i to x. The longest
+// path: x, the addition of y, that of the product, the addition in the multiplier's block. All
+// registers are reset.
 module dual_word #(
     parameter int unsigned W     = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V     = 16,    // bits of the word, at least W
     parameter bit          HasM  = 1'b1,  // whether mt has a word here
-    parameter bit          First = 1'b0,  // whether the addend and the carry come in here
-    parameter int unsigned Fold  = 1      // cycles of a step: 1, or 2 for half the multipliers
+    parameter bit          First = 1'b0,  // whether the addend and the carry are added here
+    parameter int unsigned Fold  = 1      // cycles per step: 1, or 2 for half the multipliers
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
     // the last cycle of a step: always, or every second cycle
     input  logic                step_i,
-    input  logic                load_i,    // a_i is taken
+    input  logic                load_i,    // load a_i
     input  logic signed [V:0]   a_i,
     input  logic [W-1:0]        b_i,
-    input  logic                take_i,    // q_i is taken, otherwise 0
+    input  logic                take_i,    // use q_i, otherwise 0
     input  logic [W-1:0]        q_i,
     input  logic [V-1:0]        mt_i,
-    input  logic signed [W+1:0] addend_i,  // a cycle before b_i's product with it
+    input  logic signed [W+1:0] addend_i,  // one cycle before the product with b_i
     input  logic                carry_i,
-    input  logic                clear_i,   // the next x has nothing of this one
+    input  logic                clear_i,   // the next x includes nothing of this one
     input  logic [W-1:0]        low_i,     // x mod 2^W of the next word
     output logic [W-1:0]        low_o,
     output logic signed [V+2:0] y_o
@@ -48,7 +50,8 @@ module dual_word #(
     localparam int unsigned PBits = W + V + 1;
     localparam int unsigned XBits = W + V + 2;
 
-    // A constant where every cycle is a step: tools that keep the hierarchy spend nothing on it.
+    // A constant where every cycle is a step: then tools that keep the hierarchy spend no logic on
+    // it.
     logic step;
     assign step = Fold == 1 || step_i;
 
@@ -84,7 +87,7 @@ module dual_word #(
     assign low_o = x_q[W-1:0];
     assign y_o   = y;
     if (First) begin : gen_carry
-        // One addition: the carry comes from a place below.
+        // A single addition: the carry enters one position lower.
         logic signed [V+3:0] twice;
         assign twice = $signed({(V + 3)'($signed(x_q[XBits-1:W])), 1'b1}) + $signed({(V + 3)'(low_i) << (V - W), carry_i});
         assign y     = twice[V+3:1];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Control of an operation that takes Steps cycles between a stream of operands and a stream of
-// results, one at a time.
+// Controls an operation of Steps cycles between a stream of operands and a stream of results, one
+// at a time.
 //
-// start_o: operands are being taken; work_o: in each of the Steps cycles that follow; then
-// out_valid_o until the result is taken.
+// start_o is high when operands are accepted, work_o in each of the Steps cycles that follow, then
+// out_valid_o until the result is accepted.
 module limb_sequencer #(
     parameter int unsigned Steps = 16  // at least 1
 ) (

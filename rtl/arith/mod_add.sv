@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A modular sum, a limb a cycle: r = (a + b) mod m for a, b < m.
+// A modular sum, a limb per cycle: r = (a + b) mod m for a, b < m.
 //
-// A limb of a + b one cycle, the same limb of (a + b) - m in the next; the last borrow chooses, and
-// nothing else depends on it. Latency ceil((N+1) / Limb) + 2 cycles from taking operands to giving
-// r; one in latency + 1 cycles.
+// One cycle computes a limb of a + b, the next one the same limb of (a + b) - m. The last borrow
+// selects the result; nothing else depends on it. Latency ceil((N+1) / Limb) + 2 cycles from
+// accepting operands to offering r; one per latency + 1 cycles.
 module mod_add #(
     parameter int unsigned N    = 1024,  // bits of the modulus, at least 1
-    parameter int unsigned Limb = 64     // bits added a cycle
+    parameter int unsigned Limb = 64     // bits added per cycle
 ) (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -25,9 +25,9 @@ module mod_add #(
     localparam int unsigned Total = Limbs * Limb;
 
     logic start, working, second_q, carry_q, borrow_q;
-    // The operands leave a limb a cycle; the sum enters, and a cycle later the difference.
+    // The operands leave one limb per cycle. The sum enters, and one cycle later the difference.
     logic [Total-1:0] a_q, b_q, m_q, difference_q;
-    logic [Total+Limb-1:0] sum_q;  // a limb longer, as a limb too many is pushed in
+    logic [Total+Limb-1:0] sum_q;  // a limb longer, as one more limb is shifted in
     logic [Limb:0] sum, difference;
 
     limb_sequencer #(

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A segment of a modular exponentiation by the Montgomery ladder (the paper's ME): two products
-// side by side for every bit of the exponent.
+// A segment of a modular exponentiation by the Montgomery ladder (the paper's ME): two products in
+// parallel for every bit of the exponent.
 //
 // From the pair (S, Z), for each bit of the segment, most significant first: bit 1: S <- S Z, Z <-
-// Z^2; bit 0: Z <- S Z, S <- S^2 (products divided by R modulo M, mont_row). A pair travels ordered
-// as (x, y): x is the one that is squared next, S before a bit 0 and Z before a bit 1. So both
-// products share the multiplicand x: x x and x y, each row of multipliers does one product of each
-// step, and the bit only steers which result becomes x. next_i is the bit that follows the segment,
-// 0 after the last. With Exit, one more step gives S * 1 / R, out of Montgomery form, at most M',
-// in x_o.
+// Z^2; bit 0: Z <- S Z, S <- S^2 (products divided by R modulo M, mont_row). A pair is passed on in
+// the order (x, y), where x is squared next: S before a bit 0 and Z before a bit 1. So both
+// products share the multiplicand x: x x and x y. Each row of multipliers computes one product of
+// each step, and the bit only selects which result becomes x. next_i is the bit that follows the
+// segment, 0 after the last. With Exit, one more step computes S * 1 / R in x_o, out of Montgomery
+// form, at most M'.
 //
-// A segment may have fewer bits than Bits: they are the highest of exponent_i, the bit below them
-// is the one after the segment, as next_i is otherwise, and steps_i is smaller.
+// A segment may have fewer bits than Bits. They are then the highest of exponent_i, the bit below
+// them is the one after the segment and replaces next_i, and steps_i is smaller.
 //
-// Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2
+// Starting with S = R mod M, Z = c R, segments that form e give S = c^e R. All values are below 2
 // M' (mont_row), in redundant words of V + 1 bits, cut as mont_row says (Chained): the first Period
-// below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
+// below 2^v, the others at most 2^v + 2^(v-W) + 1. This holds for inputs and outputs.
 //
-// Latency (steps_i + 1) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 + 2 Near,
-// T as in mont_sequencer (71 at N = 1024, W = 17, D = 2); one pair in latency + 1 cycles. Cycles
-// and multiplications are the same for every exponent of a length and every pair.
+// Latency (steps_i + 1) Step + 1 cycles from accepting a pair to offering it, Step = T + D + 4 + 2
+// Near, T as in mont_sequencer (71 at N = 1024, W = 17, D = 2); one pair per latency + 1 cycles.
+// The numbers of cycles and multiplications are the same for every exponent of a length and every
+// pair.
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with
-// registers at its inputs, behind the product and at its output (mont_word). A DSP48E1 takes W =
-// 17, V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17. Longest paths as
-// Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two
-// multipliers. Source: [JY02]; the segments: [HDSST25], fig. 2.
+// registers at its inputs, after the product and at its output (mont_word). A DSP48E1 fits W = 17,
+// V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17. Longest paths, by Yosys
+// for xc7: 5 LUTs besides carry chains, outside of DSP blocks; none through two multipliers.
+// Source: [JY02]; the segments: [HDSST25], fig. 2.
 module mod_exp_ladder #(
     parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
     parameter int unsigned W    = 17,
@@ -44,12 +45,12 @@ module mod_exp_ladder #(
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    // (M' + 1) / 2^(W (D+1)), stable while a pair is inside
+    // (M' + 1) / 2^(W (D+1)), stable during a pair
     input  logic [MtBits-1:0]   mt_i,
-    input  logic [Bits-1:0]     exponent_i,  // stable likewise
-    // Stable likewise: bits of the segment + Exit - 1, from Exit to Bits + Exit - 1.
+    input  logic [Bits-1:0]     exponent_i,  // also stable
+    // Also stable: bits of the segment + Exit - 1, from Exit to Bits + Exit - 1.
     input  logic [CountBits-1:0] steps_i,
-    input  logic                next_i,      // stable likewise
+    input  logic                next_i,      // also stable
     input  logic                in_valid_i,
     output logic                in_ready_o,
     input  logic [PairBits-1:0] x_i,
@@ -66,9 +67,9 @@ module mod_exp_ladder #(
 
     localparam int unsigned UpperBits = (Words - Period) * (V + 1);
 
-    // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while
-    // idle, so that no input selects what hundreds of flip-flops take: start is what makes the last
-    // of these loads count.
+    // The states idle, busy (u_steps) and done are exclusive. While idle, the operands are loaded
+    // every cycle, so that no input drives the enables of hundreds of flip-flops. start makes the
+    // last load count.
     logic idle_q, idle_d, done_q, start, busy, first, clear, take_q, feed, ahead, last;
     logic exit_q, exit_d, square_to_x_q;
     logic [1:0] source_x_q, source_y_q;  // of mont_digits; registers, for the same reason
@@ -137,7 +138,7 @@ module mod_exp_ladder #(
         end
     end
 
-    // The next x is the square if the next bit is this one again; after the exit step it is the
+    // The next x is the square if the next bit equals this one. After the exit step it is the
     // product S * 1.
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin

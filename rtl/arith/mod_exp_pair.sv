@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Modular exponentiation with two multipliers side by side (the paper's exponentiator): base^e mod
-// M from right to left, the square of each step beside its product.
+// Modular exponentiation with two multipliers in parallel (the paper's exponentiator): base^e mod M
+// from right to left, with the square and the product of each step computed together.
 //
 // With products divided by R modulo M (digit_product), A = base R and X = R, for each bit of e,
-// least significant first: A <- A A, and X <- X A if the bit is 1. Both products are done in every
-// step, whatever the bit, which only decides whether X takes its own. A step before them makes A
-// from the base, enter_i base / R; one after them leaves Montgomery form, X 1 / R <= M, and M
-// itself only for 0 mod M. In all steps A is the multiplicand of both.
+// least significant first: A <- A A, and X <- X A if the bit is 1. Every step computes both
+// products; the bit only decides whether X is updated. A step before them converts the base,
+// enter_i base / R gives A. One after them leaves Montgomery form: X 1 / R <= M, and M itself only
+// for 0 mod M. In all steps A is the multiplicand of both.
 //
-// The exponent is a stream of bits of any length from 1 on, of which the last one says that it is.
-// Its length shows, its bits decide neither time nor order of products. Bits + 2 steps of Step
-// cycles each (digit_product), if bits are there when they are asked for: latency (Bits + 1) Step +
-// Terms Period + Words + PerDigit + Latency + 2 cycles from taking the base to giving the result;
-// the next base is taken when the result has been.
+// The exponent is a stream of at least one bit, with the last one marked. Its length determines the
+// timing; its bits affect neither the time nor the order of products. It takes Bits + 2 steps of
+// Step cycles each (digit_product), if bits are available when requested. Latency (Bits + 1) Step +
+// Terms Period + Words + PerDigit + Latency + 2 cycles from accepting the base to offering the
+// result. The next base is accepted once the result has been.
 //
-// Multipliers: 2 (Digit / Tile) (Width / Tile). Source: [RZ25], Algorithm 3 (which goes from right
-// to left).
+// Multipliers: 2 (Digit / Tile) (Width / Tile). Source: [RZ25], Algorithm 3 (from right to left).
 module mod_exp_pair #(
     // bits of the modulus, and the others as in mont_mul_digit
     parameter int unsigned N     = 1024,
@@ -25,7 +24,7 @@ module mod_exp_pair #(
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
-    // Stable while a power is inside.
+    // Stable during an exponentiation.
     input  logic [N-1:0]     modulus_i,    // M, odd
     input  logic [Digit-1:0] inverse_i,    // -M^-1 mod 2^Digit
     input  logic [N-1:0]     enter_i,      // R^2 mod M
@@ -51,10 +50,10 @@ module mod_exp_pair #(
 
     typedef enum logic [2:0] {
         Idle,
-        Enter,    // the step that is to begin
+        Enter,    // the next step to begin
         Bits,
         Exit,
-        Finish    // none: the last one is under way
+        Finish    // no step: the last one is in progress
     } state_e;
     state_e state_q;
     logic ready, start, first_bit_q, give;
@@ -63,7 +62,7 @@ module mod_exp_pair #(
     assign bit_ready_o = state_q == Bits && ready;
     assign start       = ready && (state_q == Enter || state_q == Exit || (state_q == Bits && bit_valid_i));
 
-    // What the results of a step become: known at its beginning, needed when its last term begins.
+    // The destinations of a step's results: known when it begins, used when its last term begins.
     typedef struct packed {
         logic product_to_a;
         logic product_to_x;
@@ -199,7 +198,7 @@ module mod_exp_pair #(
         .r_o      (square)
     );
 
-    // In step with the first.
+    // This one runs in step with the first.
     logic ready_too, first_too, give_too, r_valid_too;
     logic [WordIndex-1:0] a_index_too, m_index_too, r_index_too;
     logic [TermIndex-1:0] b_index_too;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The multiplier operand of a Montgomery product (mont_row, Chained) as digits, one a cycle, lowest
-// first.
+// Converts the multiplier operand of a Montgomery product (mont_row, Chained) to digits, one per
+// cycle, lowest first.
 //
-// Takes Words words of V + 1 bits, cut as mont_row says; those below bit W (D+2) are exact, the
-// others redundant: at most 2^v + 2^(v-W) + 1 where the word has v bits, so that what is above its
-// own bits is 0 or 1. These carries are resolved while the digits leave. Below the register of the
-// upper words lies a line of D + 2 stages whose input is either their next digit, resolved, or a
-// digit from outside (q_i, the low digits of the product that is being finished, in time for the
-// next one).
+// The input is Words words of V + 1 bits, cut as mont_row says. Those below bit W (D+2) are exact.
+// The others are redundant: at most 2^v + 2^(v-W) + 1 where the word has v bits, so the excess
+// above its own bits is 0 or 1. These carries are resolved while the digits leave. The register of
+// the upper words feeds a delay line of D + 2 stages. The line's input is either their next digit,
+// resolved, or an external digit (q_i, the low digits of the product being finished, in time for
+// the next one).
 //
-// At most one word ends inside a digit, as words are no shorter than digits, and D + 2 digits on, a
-// word ends at the same place again.
+// Words are no shorter than digits, so at most one word ends inside a digit, and D + 2 digits later
+// a word ends at the same position again.
 //
-// The words above the line are hundreds of flip-flops, each behind a multiplexer of four inputs:
-// its selection is an input for its own sake, to be driven by registers. They may be loaded before
-// it is known whether load_i will come.
+// The words above the line are hundreds of flip-flops, each with a multiplexer of four inputs. The
+// select is a separate input, to be driven by registers. The words may be loaded before it is known
+// whether load_i will come.
 //
-// Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, digit_o digit k
-// in cycle k - 1, if shift_i is high from cycle 0 on; zero after the last digit. While other_i,
-// digit_o is other_digit_i instead.
+// Timing, where cycle 0 follows a load: words_o holds all words in cycle 0. digit_o is digit k in
+// cycle k - 1, if shift_i is high from cycle 0 on, and zero after the last digit. While other_i is
+// high, digit_o is other_digit_i instead.
 module mont_digits #(
     parameter int unsigned N = 1024,  // bits of the modulus, and the others, as in mont_row
     parameter int unsigned W = 16,
@@ -34,11 +34,11 @@ module mont_digits #(
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic               shift_i,
-    input  logic               load_i,   // the line from words_i
-    // of the upper words: 1 words_i, always while load_i; 2 upper_a_i; 3 upper_b_i; 0 for a shift
-    // or none
+    input  logic               load_i,   // load the line from words_i
+    // input of the upper words: 1 words_i, always with load_i; 2 upper_a_i; 3 upper_b_i; 0 to shift
+    // or hold
     input  logic [1:0]         source_i,
-    input  logic               feed_i,   // q_i goes into the line, not the next digit
+    input  logic               feed_i,   // q_i enters the line instead of the next digit
     input  logic [W-1:0]       q_i,
     input  logic [Words*B-1:0] words_i,
     input  logic [Upper*B-1:0] upper_a_i,
@@ -48,8 +48,8 @@ module mont_digits #(
     output logic [Words*B-1:0] words_o,
     output logic [W-1:0]       digit_o
 );
-    // The upper words: their own bits side by side, and what is above a word, at the digit in which
-    // the word ends.
+    // The upper words: their own bits, concatenated, and the excess of each word, at the digit in
+    // which the word ends.
     localparam int unsigned PlainBits = Upper * Span / Period;
     localparam int unsigned Tops = (PlainBits + W - 1) / W;
     logic [PlainBits-1:0] plain_q, plain_words;
@@ -71,14 +71,14 @@ module mont_digits #(
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         assign plain_words[At+:Bits] = upper_d[j*B+:Bits];
         if (Bits < V) begin : gen_narrow
-            // Zero in a word that is narrower than others.
+            // 0 in a word that is narrower than others.
             logic unused;
             assign unused = ^upper_d[j*B+Bits+1+:V-Bits];
         end
         if (j + 1 < Upper) begin : gen_next
             assign words_o[(Period+j)*B+:B] = B'({tops_q[(At+Bits)/W], plain_q[At+:Bits]});
         end else begin : gen_last
-            // Nothing is above the last word: the number fits the words.
+            // The last word has no excess: the number fits the words.
             assign words_o[(Period+j)*B+:B] = B'(plain_q[At+:Bits]);
             logic unused;
             assign unused = upper_d[j*B+Bits];
@@ -105,8 +105,8 @@ module mont_digits #(
         end
     end
 
-    // Where in the lowest digit a word ends: with the digit's number modulo Lead, one bit of
-    // phase_q is set.
+    // The position in the lowest digit where a word ends. The bit set in phase_q is the digit's
+    // number modulo Lead.
     logic [Lead-1:0] phase_q;
     logic [Lead-1:0][W-1:0] bumps;
     logic [W-1:0] bump;
@@ -140,14 +140,14 @@ module mont_digits #(
         end
     end
 
-    // The lowest words, plain.
+    // The lowest words, without excess bits.
     logic [Span-1:0] below, low;
     for (genvar j = 0; j < Period; j++) begin : gen_low
         localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         assign below[At+:Bits] = words_i[j*B+:Bits];
         assign words_o[j*B+:B] = B'(low[At+:Bits]);
-        // Exact words: nothing above.
+        // Exact words have no excess.
         logic unused;
         assign unused = ^words_i[j*B+Bits+:B-Bits];
     end

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product, a digit a cycle (the paper's MM_H): r = a b / R mod M, without final
+// Montgomery product, a digit per cycle (the paper's MM_H): r = a b / R mod M, without a final
 // subtraction.
 //
 // R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant
 // of the scaled modulus M' (mont_row). a, b < 2 M' give r < 2 M', congruent to a b / R modulo M;
 // b = 1 gives r <= M'. Proof in mont_row.
 //
-// One product every Step = T + D + 4 + 2 Near cycles (71 at N = 1024, W = 17, D = 2), whose upper
-// words' carries are resolved PerCycle words a cycle while the next runs: latency from taking
-// operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) /
-// V). A result that is not taken holds the next one in its last cycle.
+// One product every Step = T + D + 4 + 2 Near cycles (71 at N = 1024, W = 17, D = 2). The carries
+// of its upper words are resolved, PerCycle words per cycle, while the next product runs: latency
+// Step + ceil(Upper / PerCycle) + 2 cycles from accepting operands to offering the result, Upper =
+// ceil((N+1-W) / V). A result that is not accepted holds the next product in its last cycle.
 //
 // Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers
-// at its inputs, behind the product and at its output (mont_word). A DSP48E1 takes W = 17, V = 24
-// (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle
-// more of D leaves a digit of the quotient a register more on its way to all of them, and costs two
-// cycles a product. Where multipliers are few and far from everything else, a register more on each
-// side (Near) may lie beside them. Longest paths as Yosys makes them for xc7: 5 LUTs beside carry
-// chains, outside of DSP blocks; none through two multipliers. Source: the CIOS order of [KAK96]
-// with Orup's quotient digits (mont_row).
+// at its inputs, after the product and at its output (mont_word). A DSP48E1 fits W = 17, V = 24 (88
+// at N = 1024, 6248 DSP cycles per product), a multiplier of 18 x 18 bits W = V = 18. Each
+// additional D adds a register on the path of a quotient digit to the multipliers, and costs two
+// cycles per product. Where multipliers are few and far from other logic, Near adds a register on
+// each of their sides, to be placed next to them. Longest paths, by Yosys for xc7: 5 LUTs besides
+// carry chains, outside of DSP blocks; none through two multipliers. Source: the CIOS order of
+// [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
     parameter int unsigned W        = 17,    // bits of a digit, 4 to 32
     parameter int unsigned V        = 24,    // bits of a word, W to 2 W - 1
-    // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
+    // cycles for a quotient digit to reach the multipliers' sum, 2 + 2 Near to 6
     parameter int unsigned D        = 2,
-    parameter int unsigned Near     = 0,     // 1: a register more on each side of every multiplier
-    // words resolved a cycle, so many that the latency of resolution stays below Step
+    parameter int unsigned Near     = 0,     // 1: extra registers on each side of every multiplier
+    // words resolved per cycle, enough for a latency of resolution below Step
     parameter int unsigned PerCycle = 3,
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned OpBits = ((N + W) / W + D + 1) * W
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    // (M' + 1) / 2^(W (D+1)), stable while anything is inside
+    // (M' + 1) / 2^(W (D+1)), stable while any product is inside
     input  logic [MtBits-1:0]  mt_i,
     input  logic               in_valid_i,
     output logic               in_ready_o,
@@ -42,7 +42,7 @@ module mont_mul_cios #(
     output logic               out_valid_o,
     input  logic               out_ready_i,
     output logic [OpBits-1:0]  r_o,        // below 2 M'
-    output logic               busy_o      // rows at work
+    output logic               busy_o      // rows in use
 );
     localparam int unsigned Low = W * (D + 2);
     localparam int unsigned Words = (N + W * (D + 1) + V) / V;
@@ -80,8 +80,8 @@ module mont_mul_cios #(
         .last_o  (last)
     );
 
-    // While no product is under way and in the last cycle of one, operands are loaded, taken or
-    // not: what every flip-flop here depends on is a register.
+    // Between products and in the last cycle of one, operands are loaded whether accepted or not:
+    // the enable of all these flip-flops is a register.
     logic open_q, open_d;
     assign open_d = !start && (open_q || ahead);
     always_ff @(posedge clk_i) begin
@@ -89,7 +89,7 @@ module mont_mul_cios #(
         else open_q <= open_d;
     end
 
-    // The next digit of b lowest.
+    // b, with its next digit lowest.
     logic [OpBits-1:0] b_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) b_q <= OpBits'(0);
@@ -118,9 +118,9 @@ module mont_mul_cios #(
         .y_o     (y)
     );
 
-    // The low digits of the result one by one, then with its words, which are in registers a cycle
-    // after a product's last: there they stay while carry_resolve is not ready, and once it is, it
-    // is so in the next cycle, too.
+    // The low digits of the result arrive one by one, then its words, which are in registers one
+    // cycle after a product's last. They stay there until carry_resolve is ready. Once ready, it is
+    // still ready in the next cycle.
     logic [Low-1:0] digits_q, low_q;
     assign wait_d = last && !resolve_ready;
     always_ff @(posedge clk_i) begin
@@ -141,7 +141,7 @@ module mont_mul_cios #(
         .Words(Upper),
         .W(V),
         .B(V + 1),
-        // Of 0 the message above says what is wrong.
+        // For 0 the error above has been reported.
         .PerCycle(PerCycle < 1 ? 1 : PerCycle)
     ) u_resolve (
         .clk_i,
@@ -156,7 +156,7 @@ module mont_mul_cios #(
 
     assign r_o = OpBits'({upper, low_q});
 
-    // Operands and results are below 2 M' and fit their words, whose bits above are 0.
+    // Operands and results are below 2 M' and fit their words, whose upper bits are 0.
     logic unused;
     assign unused = ^{first, a_i, b_q[W-1:0], upper};
 endmodule

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product by large digits (the paper's core): r = a b / R mod M, without a comparison at
-// the end, operands and results whole numbers.
+// Montgomery product by large digits (the paper's core): r = a b / R mod M, without a final
+// comparison; operands and results are whole numbers.
 //
-// digit_product has R, Step, the bounds and their proof: M < 2^N is odd; a below 2^(N+2) and b with
-// a b < R M give r < 2 M; b = 1 gives r <= M. One product every Step cycles, latency from taking
-// operands to giving the result Terms Period + Words + PerDigit + Latency + 2 cycles, if results
-// are taken within Step cycles; as long as one is not, no product begins but the next.
+// digit_product defines R and Step, and proves the bounds: M < 2^N is odd; a below 2^(N+2) and b
+// with a b < R M give r < 2 M; b = 1 gives r <= M. One product every Step cycles, latency Terms
+// Period + Words + PerDigit + Latency + 2 cycles from accepting operands to offering the result, if
+// results are accepted within Step cycles. While a result waits, only the product in progress
+// continues.
 //
 // Multipliers: (Digit / Tile) (Width / Tile). Source: [RZ25].
 module mont_mul_digit #(
@@ -18,8 +19,8 @@ module mont_mul_digit #(
 ) (
     input  logic              clk_i,
     input  logic              rst_ni,
-    input  logic [N-1:0]      modulus_i,    // M, stable while anything is inside
-    input  logic [Digit-1:0]  inverse_i,    // -M^-1 mod 2^Digit, likewise
+    input  logic [N-1:0]      modulus_i,    // M, stable while any product is inside
+    input  logic [Digit-1:0]  inverse_i,    // -M^-1 mod 2^Digit, also stable
     input  logic              in_valid_i,
     output logic              in_ready_o,
     input  logic [OpBits-1:0] a_i,
@@ -41,7 +42,7 @@ module mont_mul_digit #(
     logic [Digit-1:0] b;
     logic [OpBits-1:0] a_q, b_q, r_q;
 
-    // One result can wait in r_o and the next one in r_q: while one is in r_o, nothing begins.
+    // One result can wait in r_o and the next one in r_q. While one is in r_o, no product begins.
     assign in_ready_o = ready && !out_valid_o && !full_q;
     assign start      = in_valid_i && in_ready_o;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product, a bit a cycle (the paper's MM_B): r = x y / 2^XBits mod m, with a multiplier
-// operand x of any length, without final subtraction and without multipliers.
+// Montgomery product, a bit per cycle (the paper's MM_B): r = x y / 2^XBits mod m, with a
+// multiplier operand x of any length, without a final subtraction and without multipliers.
 //
 //   S <- (S + q m) / 2 + x_i y = floor(S / 2) + q (floor(m / 2) + 1) + x_i y,    q = S mod 2,
 //
@@ -10,9 +10,10 @@
 //
 // S is kept in words of Word + 3 bits, Word apart: x' = floor(x / 2) + 2^(Word-1) (lowest bit of
 // the next word) + two terms below 2^Word + 1 stays below 5 * 2^Word. Their carries are resolved at
-// the end (carry_resolve, two words a cycle). Latency XBits + ceil((Words + 1) / 2) + 3 cycles from
-// taking operands to giving the result, Words = ceil(N / Word); one product in XBits + 2 cycles,
-// while results are taken. Source: [Montgomery85], radix 2; the addition order of [Walter99].
+// the end (carry_resolve, two words per cycle). Latency XBits + ceil((Words + 1) / 2) + 3 cycles
+// from accepting operands to offering the result, Words = ceil(N / Word). One product per XBits + 2
+// cycles, while results are accepted. Source: [Montgomery85], radix 2; the addition order of
+// [Walter99].
 module mont_mul_radix2 #(
     parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned XBits = 2050,  // bits of x, at least 1
@@ -21,7 +22,7 @@ module mont_mul_radix2 #(
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
-    input  logic [N-1:0]     m_i,          // odd, stable from the operands to their result
+    input  logic [N-1:0]     m_i,          // odd, stable from accepting the operands to the result
     input  logic             in_valid_i,
     output logic             in_ready_o,
     input  logic [XBits-1:0] x_i,
@@ -46,7 +47,7 @@ module mont_mul_radix2 #(
     logic [(Words+1)*B-1:0] sum;
     logic [(Words+1)*Word-1:0] result;
 
-    // The sum waits in its last cycle until it can be passed on, then the next product may begin.
+    // The sum waits in its last cycle until it is passed on; then the next product may begin.
     assign in_ready_o = !busy_q || (last_q && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
@@ -91,11 +92,11 @@ module mont_mul_radix2 #(
     for (genvar j = 0; j < Words; j++) begin : gen_word
         logic [B-1:0] x_word_q, shifted;
         logic [Word-1:0] q_half, x_y;
-        // floor(x / 2) with the lowest bit of the next word put in: only the top bits need an
+        // floor(x / 2) with the lowest bit of the next word inserted: only the top bits need an
         // addition.
         assign shifted[Word-2:0]   = x_word_q[Word-1:1];
         assign shifted[B-1:Word-1] = 4'(x_word_q[B-1:Word]) + 4'(low[j+1]);
-        // Word 0 also takes the 1 of floor(m / 2) + 1.
+        // Word 0 also adds the 1 of floor(m / 2) + 1.
         assign q_half = low[0] ? half[j*Word+:Word] : '0;
         assign x_y    = x_q[0] ? y[j*Word+:Word] : '0;
         assign low[j] = x_word_q[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of a digit-serial Montgomery product: all words of an iteration in parallel, one
-// iteration a cycle, and no multiplication in the quotient.
+// iteration per cycle, and no multiplication in the quotient.
 //
 // The modulus M (odd, at most N bits) is scaled: u = -M^-1 mod 2^(W (D+1)), M' = u M, so that M' =
 // -1 modulo 2^(W (D+1)), and mt = (M' + 1) / 2^(W (D+1)) <= M. With b_0, b_1, ... the digits of b
@@ -8,38 +8,38 @@
 //
 //   S_(i+1) = floor(S_i / 2^W) + q_(i-D) mt + b_i a
 //
-// Dropping q_i from S_i is adding q_i M' and taking q_i mt back D + 1 digits higher: exact, and the
-// digit has D cycles to get to the multipliers. After T iterations and D more without new quotient
-// digits,
+// Dropping q_i from S_i is the same as adding q_i M' and subtracting q_i mt D + 1 digits higher. It
+// is exact, and leaves the digit D cycles to reach the multipliers. After T iterations and D more
+// without new quotient digits,
 //
 //   r = sum_(k <= D) q_(T+k) 2^(W k) + 2^(W (D+1)) floor(S_(T+D) / 2^W) = (a b + Q M') / 2^(W (T-1)),    0 <= Q < 2^(W (T-1)).
 //
 // Bound: a, b < 2 M' and 4 M' <= R = 2^(W (T-1)) give r < 4 M'^2 / R + M' <= 2 M'. T - 1 =
 // ceil((N+2)/W) + D + 1 makes R large enough, since M' < 2^(N + W (D+1)). With b = 1, r <= M'.
 //
-// Multipliers are rectangular: a digit of W bits times a word of up to V bits, as DSP blocks are
-// (an unsigned DSP48E1: 17 times 24 bits, an ECP5's: 18 times 18). S, a and mt are cut at the same
-// places: word j begins at bit floor(j Span / Period). The sum is kept in words (mont_word), and
-// only its lowest W bits need be exact, which they are. The result appears as digits q_o (exact,
-// lowest first) and, in the last cycle, as words y_o of the rest, which count from bit W (D+2);
-// each at most 2^v + 2^(v-W) + 1, if it has v bits.
-//   Chained: the result is to be an operand as it is. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
-//   Otherwise words have V bits (Span = V, Period = 1), those of a are a plain number's, and y_o comes a cycle later, from registers.
+// Multipliers are rectangular like DSP blocks: a digit of W bits times a word of up to V bits (an
+// unsigned DSP48E1: 17 times 24 bits, an ECP5's: 18 times 18). S, a and mt are cut at the same
+// positions: word j begins at bit floor(j Span / Period). The sum is kept in words (mont_word), and
+// only its lowest W bits must be exact, which they are. The result appears as digits q_o (exact,
+// lowest first) and, in the last cycle, as words y_o of the rest, which start at bit W (D+2). Each
+// is at most 2^v + 2^(v-W) + 1, if it has v bits.
+//   Chained: the result can be an operand unchanged. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
+//   Otherwise words have V bits (Span = V, Period = 1), a is not redundant, and y_o comes one cycle later, from registers.
 //
-// The way of a digit of q: from the sum through D - 2 - 2 Near registers, the last of which is
-// there once for a group of words, so that it can lie near them, into the register of each
-// multiplier, its product and the sum. What else all words need has such a register for each group,
-// too: it comes a cycle ahead.
+// The path of a digit of q: from the sum through D - 2 - 2 Near registers into the register of each
+// multiplier, its product and the sum. Each group of words has its own copy of the last of those
+// registers, to be placed near them. The other signals that all words need come one cycle ahead
+// through such a register per group.
 //
-// Where multipliers lie far from everything else, they can have a register more on each side (Near,
-// mont_word). Then all that is said below of cycles from 0 on is two cycles later; not so b_i, a_i
-// and load_i.
+// Where multipliers are far from other logic, Near adds a register on each of their sides
+// (mont_word). Then all cycles given below from 0 on are two later, except those of b_i, a_i and
+// load_i.
 //
-// Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was
-// there a cycle before, the last of which counts, and none between it and the last digit of b; mt_i
-// stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to
+// Timing, in cycles from 0: b_i = digit b_k in cycle k - 1. a_i up to cycle 0, loaded by load_i one
+// cycle earlier; the last load counts, and none may come between it and the last digit of b. mt_i
+// is stable. clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to
 // q_(T+D+1) in cycles T + 2 to T + D + 3; y_o in cycle T + D + 3, or T + D + 4 if not Chained.
-// While hold_i the row is a cycle later as it was.
+// hold_i makes the row keep its state one cycle later.
 //
 // Cost: MtWords + Words multipliers of W x V (W x (V+1) for Words of them if Chained). Source:
 // [Orup95].
@@ -47,10 +47,10 @@ module mont_row #(
     parameter int unsigned N       = 1024,  // bits of the modulus, at least W
     parameter int unsigned W       = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V       = W,     // bits of a word, W to 2 W - 1
-    // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
+    // cycles for a quotient digit to reach the multipliers' sum, 2 + 2 Near to 6
     parameter int unsigned D       = 2,
     parameter bit          Chained = 1'b1,
-    parameter int unsigned Near    = 0,     // 1: a register more on each side of every multiplier
+    parameter int unsigned Near    = 0,     // 1: extra registers on each side of every multiplier
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned Span   = Chained ? W * (D + 2) : V,
     localparam int unsigned Period = (Span + V - 1) / V,
@@ -86,21 +86,21 @@ module mont_row #(
         $error("mont_row: N must be at least W");
     end
 
-    // Words that mt has, and mt with room above.
+    // Words of mt, and mt padded with zeros.
     localparam int unsigned MtWords = (N * Period + Span - 1) / Span;
     localparam int unsigned MtRoom = MtWords * V + MtBits;
     logic [MtRoom-1:0] mt;
     assign mt = MtRoom'(mt_i);
 
-    // Registers that a digit of q goes through before those at the multipliers.
+    // Registers of a digit of q before those at the multipliers.
     localparam int unsigned OnWay = D > 2 + 2 * Near ? D - 2 - 2 * Near : 0;
 
-    // Decided here once for all words.
+    // Decided once here for all words.
     logic drop_q;
     assign drop_q = OnWay > 0 ? !rst_ni : !rst_ni || !take_q_i;
 
-    // What a group of words multiplies by. The last register of a digit of q on its way is the
-    // group's own.
+    // The multiplier operands per group of words. The last register on the path of a digit of q
+    // belongs to the group.
     localparam int unsigned Group = 12;
     localparam int unsigned Groups = (Words + Group - 1) / Group;
     logic [W-1:0] group_q [Groups];
@@ -158,7 +158,7 @@ module mont_row #(
     for (genvar j = 0; j < Words; j++) begin : gen_word
         localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
-        // A plain number has nothing above its bits.
+        // A non-redundant number has nothing above its bits.
         localparam int unsigned OwnBits = Chained ? Bits + 1 : Bits;
         logic [Bits+1:0] y;
         mont_word #(
@@ -185,17 +185,17 @@ module mont_row #(
             .y_o     (y)
         );
         if (j < Upper) begin : gen_y
-            // In the cycle that counts, the top bit is 0.
+            // The top bit is 0 in the cycle in which y_o is used.
             logic unused;
             assign unused = y[Bits+1];
             assign y_o[j*(V+1)+:V+1] = (V + 1)'(y[Bits:0]);
         end else begin : gen_no_y
-            // Zero in the cycle that counts, since r fits the words of an operand.
+            // 0 in the cycle in which y_o is used, since r fits the words of an operand.
             logic unused;
             assign unused = ^y;
         end
         if (OwnBits < ABits) begin : gen_narrow
-            // Zero in a word that is narrower than others.
+            // 0 in a word that is narrower than others.
             logic unused_a;
             assign unused_a = ^a_i[j*ABits+OwnBits+:ABits-OwnBits];
         end

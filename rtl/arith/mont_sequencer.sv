@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each
-// cycle is for.
+// The sequencer of a digit-serial Montgomery product (mont_row, mont_digits): a counter and the
+// control signals of each cycle.
 //
-// start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one
-// begins again without a gap. While stay_i, the last cycle lasts. Step = T + D + 4 + Wait, T =
-// ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
+// start_i makes the next cycle number 0; cycles 0 to Step - 1 follow. start_i in the last one
+// restarts without a gap. While stay_i is high, the last cycle is repeated. Step = T + D + 4 +
+// Wait, T = ceil((N+2)/W) + D + 2. Only start_i and stay_i have any influence.
 module mont_sequencer #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
     parameter int unsigned D = 2,
-    // cycles more, by which all that is said of others than cycle 0 is later
+    // additional cycles, by which all outputs but first_o, ahead_o and last_o are later
     parameter int unsigned Wait = 0
 ) (
     input  logic clk_i,
@@ -18,10 +18,10 @@ module mont_sequencer #(
     input  logic stay_i,
     output logic busy_o,
     output logic first_o,   // cycle 0
-    output logic clear_o,   // cycle 0, or Wait: a cycle before the sum begins at 0
-    output logic take_q_o,  // cycles 2 to T + 1: quotient digits count
-    output logic feed_o,    // cycles T + 2 to Step - 1: digits of the result
-    output logic ahead_o,   // cycle Step - 2, for what is to be ready in the last
+    output logic clear_o,   // cycle Wait, one cycle before the sum starts at 0
+    output logic take_q_o,  // cycles 2 to T + 1, Wait later: quotient digits count
+    output logic feed_o,    // cycles T + 2 + Wait to Step - 1: digits of the result
+    output logic ahead_o,   // cycle Step - 2, to prepare for the last one
     output logic last_o     // cycle Step - 1
 );
     localparam int unsigned T = (N + W + 1) / W + D + 2;

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One word of a digit-serial Montgomery product in redundant form (see mont_row): two multipliers,
-// each with registers at its inputs (a_q, b_q; mt_q, q_q), behind the product (m2_q; m1_q) and at
-// its output, which are sums:
+// each with registers at its inputs (a_q, b_q; mt_q, q_q), after the product (m2_q; m1_q) and at
+// its output. The output registers are sums:
 //
 //   p <- floor(p / 2^W) + b a
 //   x <- floor(x / 2^W) + 2^(V-W) (low digits of the next word) + q mt,    low digits of a word: (x mod 2^W) + (p mod 2^W)
 //
-// The sum of a row is that of its x and p. What p leaves it gives to the word below, a digit a
-// cycle: no more than a wire brings it back to its own multiplier, and it is 0 three cycles after
-// the last b. What the lowest word's low digits carry beyond 2^W comes back into its x (First).
+// The sum of a row is that of its x and p. The digit that leaves p each cycle goes to the word
+// below, so only a wire leads from p back to its own multiplier, and p is 0 three cycles after the
+// last b. The carry of the lowest word's low digits beyond 2^W returns to its x (First).
 //
-// Two DSP blocks with all their registers and both post-adders; outside of them two additions of
-// about W bits lie between one register and the next.
+// This maps to two DSP blocks with all their registers and both post-adders. Outside of them, two
+// additions of about W bits lie between one register and the next.
 //
-// Near: a multiplier may lie far from everything else. Then it has another register at each input
-// and another behind the product, and only these need be near it.
+// Near: if the multiplier lies far from other logic, it gets another register at each input and
+// another after the product, and only these must be near it.
 //
-// The hierarchy is kept: registers of the same digit in several words would otherwise be merged,
-// and each is to be in or near its multiplier.
+// The hierarchy is kept. Otherwise synthesis would merge the registers of the same digit in several
+// words, and each must be in or near its multiplier.
 //
 // Bounds, with beta = 2^W, gamma = 2^V, beta <= gamma <= beta^2 / 2, beta >= 16, digits below beta,
 // mt below gamma, a at most gamma + gamma / beta + 1:
 //   p <= beta (gamma + gamma / beta + 1), since (beta - 1) (gamma + gamma / beta + 1) and a beta-th of that bound give no more;
-//   x <= beta gamma + 3 gamma and y <= 3 gamma + gamma / beta + 1, what x takes but for q mt. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
+//   x <= beta gamma + 3 gamma and y <= 3 gamma + gamma / beta + 1, the next x without q mt. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
 //   2 (gamma - gamma / beta) + 1, which gives y; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
 // p and x fit W + V + 1 bits, y fits V + 2. Once p and q are 0, y <= 2 gamma + 2 gamma / beta, and
-// a cycle later y <= gamma + gamma / beta + 1, as an operand has to be: its bit V + 1 is 0.
+// a cycle later y <= gamma + gamma / beta + 1, as an operand must be: its bit V + 1 is 0.
 (* keep_hierarchy *)
 module mont_word #(
     parameter int unsigned W      = 16,     // bits of a digit, 4 to 32
     parameter int unsigned V      = W,      // bits of the word, W to 2 W - 1
-    // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
+    // bits of a: V for a non-redundant number's word, V + 1 for a redundant one's
     parameter int unsigned ABits  = V + 1,
     parameter bit          HasM   = 1'b1,   // whether mt has a word here
     parameter bit          First  = 1'b0,   // whether there is no word below
-    parameter bit          Late   = 1'b0,   // whether y_o comes from x, a cycle later
-    // 1: a register more on each side of both multipliers, near them
+    parameter bit          Late   = 1'b0,   // whether y_o comes from x, one cycle later
+    // 1: one more register on each side of both multipliers, near them
     parameter int unsigned Near   = 0
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
     input  logic             clear_i,   // x, p <- 0
-    input  logic             step_i,    // x, p take what is next, otherwise they stay
+    input  logic             step_i,    // update x, p; otherwise they stay
     input  logic             load_i,    // a_q <- a
     input  logic             drop_q_i,  // q_q <- 0; also while rst_ni is low
     input  logic [W-1:0]     q_i,
@@ -50,7 +50,7 @@ module mont_word #(
     input  logic [ABits-1:0] a_i,
     input  logic [W:0]       low_i,     // low_o of the next word
     output logic [W:0]       low_o,
-    output logic [V+1:0]     y_o        // what x takes but for q mt; if Late, x itself
+    output logic [V+1:0]     y_o        // the next x without q mt; if Late, x itself
 );
     localparam int unsigned XBits = W + V + 1;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A wide sum or difference, a limb a cycle: r = a + b or a - b modulo 2^N, and the carry or borrow
-// out.
+// A wide sum or difference, a limb per cycle: r = a + b or a - b modulo 2^N, and the carry or
+// borrow out.
 //
-// Latency ceil(N / Limb) + 1 cycles from taking operands to giving the result; one in latency + 1
-// cycles.
+// Latency ceil(N / Limb) + 1 cycles from accepting operands to offering the result; one per
+// latency + 1 cycles.
 module wide_add #(
     parameter int unsigned N    = 1024,  // bits of the operands, at least 1
-    parameter int unsigned Limb = 64,    // bits added a cycle
+    parameter int unsigned Limb = 64,    // bits added per cycle
     parameter int unsigned Sub  = 0      // 1: a - b, 0: a + b
 ) (
     input  logic         clk_i,
@@ -74,8 +74,7 @@ module wide_add #(
 
     assign r_o = r_q[N-1:0];
     if (Total > N) begin : gen_short
-        // The carry is found in the padding: a sum has it in bit N, a difference below 0 has ones
-        // there.
+        // The padding holds the carry: a sum has it in bit N, a negative difference has ones there.
         assign carry_o = r_q[N];
         logic unused;
         assign unused = ^{carry_q, r_q[Total-1:N]};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A running sum of numbers: each is added to those before it, and the sum leaves, block by block,
-// while the number that is marked is being added.
+// A running sum of numbers. Each number is added to the previous ones. While a marked number is
+// being added, the sum is output block by block.
 //
-// The sum is right modulo 2^(Bits Blocks); out_over_o says beside its last block whether anything
-// did not fit, of sums or of numbers that were longer. After it the next sum begins. A number takes
-// Blocks cycles, or as many as it has blocks if those are more, and one more in the marked one.
-// Latency 2 cycles; the sum stays in block RAM, which reset wipes: for Blocks + 1 cycles nothing is
-// taken.
+// The sum is correct modulo 2^(Bits Blocks). With its last block, out_over_o says whether anything
+// overflowed, in a sum or in a number that was longer. Then the next sum begins. A number takes
+// Blocks cycles, or its number of blocks if larger, and one more if it is marked. Latency 2 cycles.
+// The sum is kept in block RAM, which reset wipes: nothing is accepted for Blocks + 1 cycles.
 module block_accumulate #(
     parameter int unsigned Bits   = 32,  // of a block
     parameter int unsigned Blocks = 128  // of the sum, at least 2
@@ -17,7 +16,7 @@ module block_accumulate #(
     output logic            in_ready_o,
     input  logic [Bits-1:0] in_block_i,
     input  logic            in_last_i,
-    input  logic            in_give_i,    // stable for a number: its sum is to leave
+    input  logic            in_give_i,    // stable during a number: output its sum
     output logic            out_valid_o,
     input  logic            out_ready_i,
     output logic [Bits-1:0] out_block_o,
@@ -29,14 +28,14 @@ module block_accumulate #(
     localparam int unsigned AddressBits = Blocks > 1 ? $clog2(Blocks) : 1;
     localparam logic [AddressBits-1:0] Top = AddressBits'(Blocks - 1);
 
-    // A place of the sum is read while the number's block of it is taken, or zeros after its last
-    // one, and written a cycle later. Blocks above the sum are only looked at.
+    // A block of the sum is read when the number's block is accepted, or zeros after its last one,
+    // and is written one cycle later. Blocks beyond the sum are only checked for overflow.
     logic wiped, move, step, above_q, ended_q, give_q, give, end_number, unused_error;
     logic [AddressBits-1:0] place_q;
     assign give       = ended_q ? give_q : in_give_i;
     assign step       = wiped && move && (in_valid_i || ended_q);
     assign in_ready_o = wiped && move && !ended_q;
-    // The number's last step: the sum's top place has been read, and no block of the number is
+    // The number's last step: the sum's top block has been read, and no block of the number is
     // left.
     assign end_number = step && (above_q || place_q == Top) && (ended_q || in_last_i);
 
@@ -57,8 +56,8 @@ module block_accumulate #(
         end
     end
 
-    // The second stage: the sum of a place. The top block of a number that is given waits for the
-    // number's end, as what is lost above it counts.
+    // The second stage: the sum of a block. The top block of a marked number waits for the number's
+    // end, since overflow above it counts.
     assign sum  = (Bits + 1)'(block_q) + (fresh_q ? '0 : (Bits + 1)'(old)) + (Bits + 1)'(carry_q && !first_q);
     assign lost = write_q ? sum[Bits] && write_place_q == Top : block_q != '0;
 
@@ -87,8 +86,7 @@ module block_accumulate #(
                 fresh_q <= last_q ? out_q : fresh_q;
                 if (write_q && write_place_q == Top) top_q <= sum[Bits-1:0];
             end
-            // What leaves: places below the top one as they come, that one with the number's last
-            // step.
+            // Output: blocks below the top one at once, the top one with the number's last step.
             out_valid_o <= one_q && out_q && ((write_q && write_place_q != Top) || last_q);
             out_last_o  <= last_q;
             out_block_o <= write_q ? sum[Bits-1:0] : top_q;

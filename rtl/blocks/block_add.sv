@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A sum or a difference of two numbers, block by block: a + b, or a - b, with what carry_i adds to
-// it or borrows from it.
+// The sum or difference of two numbers, block by block: a + b or a - b, with the carry or borrow
+// carry_i.
 //
-// The result has as many blocks as the longer number, and is right modulo 2^(Bits blocks);
-// out_carry_o says beside the last block what did not fit: a carry, or with Sub that a was less
-// than b. carry_i counts beside the first block of both numbers, and nowhere else. Latency 1 cycle,
-// a block every cycle: a number of 4096 bits in 128 cycles.
+// The result has as many blocks as the longer number, and is correct modulo 2^(Bits blocks). With
+// the last block, out_carry_o is the carry, or with Sub says that a was less than b. carry_i counts
+// only with the first block of both numbers. Latency 1 cycle, a block every cycle: a number of 4096
+// bits in 128 cycles.
 module block_add #(
     parameter int unsigned Bits = 32,  // of a block
     parameter int unsigned Sub  = 0    // 1: a - b
@@ -53,7 +53,7 @@ module block_add #(
         .out_last_o (last)
     );
 
-    // The top bit is a carry, or a borrow.
+    // The top bit is the carry or borrow.
     assign carry = first_q ? carry_i : carry_q;
     assign sum   = Sub == 1 ? {1'b0, a} - {1'b0, b} - (Bits + 1)'(carry) : {1'b0, a} + {1'b0, b} + (Bits + 1)'(carry);
 

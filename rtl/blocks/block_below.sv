@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A number below twice the modulus, brought below it: t, or t - N if t >= N.
+// Reduces a number below twice the modulus: t, or t - N if t >= N.
 //
-// t comes as Blocks blocks and a carry above them (in_carry_i beside the last one), N beside it in
-// as many or fewer. Both t and t - N are kept until the last borrow says which one leaves, so that
-// nothing but the blocks themselves tells them apart. Latency: the first block leaves Blocks + 3
-// cycles after t's first one is taken, then a block every cycle; the next t can come meanwhile.
-// Reset wipes the memory: for 2 Blocks + 2 cycles nothing is taken.
+// t arrives as Blocks blocks and a carry above them (in_carry_i with the last one), together with N
+// in as many or fewer blocks. Both t and t - N are kept until the last borrow selects the one to
+// output, so that only the blocks themselves depend on the choice. Latency: the first block leaves
+// Blocks + 3 cycles after t's first one is accepted, then a block every cycle. The next t can
+// arrive in the meantime. Reset wipes the memory: nothing is accepted for 2 Blocks + 2 cycles.
 module block_below #(
     parameter int unsigned Bits   = 32,  // of a block
     parameter int unsigned Blocks = 128  // of a number, at least 2

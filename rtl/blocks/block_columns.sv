@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products by columns: c = a b, block by block, by Lanes multipliers; the engine of block_mul and
-// block_square.
+// Multiplies by columns: c = a b, block by block, with Lanes multipliers; the engine of block_mul
+// and block_square.
 //
-// Column k, the sum of all a_i b_(k-i), is added up in one register and leaves as a block before
-// the next one begins, so that no product is kept and a column needs only the blocks up to its own:
-// the first ones leave while operands still come. Lanes products with neighbouring i are added a
-// cycle; the blocks of b are in as many memories, by their place modulo Lanes, and turned to where
-// they belong.
+// Column k, the sum of all a_i b_(k-i), is accumulated in one register and leaves as a block before
+// the next one begins. So no product is stored and a column needs only the blocks up to its own:
+// the first ones leave while operands still arrive. Lanes products with neighbouring i are added
+// per cycle. The blocks of b are in Lanes memories, by their index modulo Lanes, and are rotated to
+// the lanes that need them.
 //
-// Column k begins when b_k is there, and ends when a_k is. Operands have at most Blocks blocks,
-// what is above is left out; a shorter one counts as if zeros followed. c has 2 Blocks blocks; with
-// Low those below 2^(Bits Blocks) alone, c modulo it. With Square b must be the same number as a:
-// products with i < k - i count twice, those with i > k - i are not made.
+// Column k begins once b_k is here, and ends once a_k is. Operands have at most Blocks blocks,
+// further ones are ignored; a shorter operand counts as if padded with zeros. c has 2 Blocks
+// blocks; with Low only those below 2^(Bits Blocks), c modulo it. With Square b must be the same
+// number as a: products with i < k - i count twice, those with i > k - i are not computed.
 //
 // Cycles: with n = Blocks, L = Lanes, and steps(k) = floor(hi / L) - floor(lo / L) + 1 for column
 // k, where lo = max(0, k - n + 1) and hi = min(k, n - 1), or with Square floor(k / 2): C = 1 + the
 // sum of steps(k) for k < 2 n - 1; with Low the sum for k < n. For L = 1 that is n^2 + 1 and with
 // Square n (n + 1) / 2 + 1. The first block leaves 6 cycles after the first blocks of both operands
-// are taken, the last one C + 5 cycles after, if no block is waited for, one a cycle suffices; the
-// next operands are taken from cycle C + 1 on. Where products begin and end follows from no number,
-// only from lengths. Reset wipes the memories: for Blocks / Lanes + 1 cycles nothing is taken.
-// Multipliers: Lanes, of Bits x Bits, with registers before and behind (of 32 bits 4 DSP48E1 each).
+// are accepted, the last one C + 5 cycles after. This holds if no block is late; one per cycle
+// suffices. The next operands are accepted from cycle C + 1 on. The timing depends on lengths
+// alone, not on values. Reset wipes the memories: nothing is accepted for Blocks / Lanes + 1
+// cycles. Multipliers: Lanes, of Bits x Bits, with input and output registers (of 32 bits 4 DSP48E1
+// each).
 module block_columns #(
     parameter int unsigned Bits   = 32,   // of a block
     parameter int unsigned Blocks = 128,  // of an operand, a multiple of Lanes, at least 2 Lanes
     parameter int unsigned Lanes  = 1,    // a power of two
-    parameter int unsigned Low    = 0,    // 1: the lower half alone
+    parameter int unsigned Low    = 0,    // 1: the lower half only
     parameter int unsigned Square = 0     // 1: both operands are the same
 ) (
     input  logic            clk_i,
@@ -56,7 +57,7 @@ module block_columns #(
     localparam int unsigned SumBits = 2 * Bits + $clog2(Lanes) + 1;
     localparam int unsigned AccBits = 2 * Bits + $clog2(Blocks) + 2;
 
-    // ---- Operands: how many blocks are here, and whether those are all. ----
+    // ---- Operands: the number of blocks here, and whether they are complete. ----
 
     logic [CountBits-1:0] a_count_q, b_count_q;
     logic a_done_q, b_done_q, a_take, b_take, release_it, wiped;
@@ -77,13 +78,13 @@ module block_columns #(
         end
     end
 
-    // ---- Steps: a column and a row of a. ----
+    // ---- Steps: a column, and a row of a. ----
 
     logic [CountBits-1:0] column_q, row_q, row_last, next_row, a_need;
     logic a_here, b_here, here, step, column_end, last_column, move;
     assign last_column = column_q == CountBits'(Columns - 1);
-    // A column's steps go up in a and down in b: its own block of a is needed last, so that a may
-    // be a product that comes no faster.
+    // A column's steps ascend in a and descend in b. Its own block of a is needed last, so a may be
+    // a product that arrives no faster.
     assign a_need      = 32'(row_q) * Lanes + Lanes - 1 < 32'(column_q) ? CountBits'(32'(row_q) * Lanes + Lanes - 1) : column_q;
     assign a_here      = a_done_q || (a_count_q > a_need && 32'(a_need) + 1 < Blocks);
     assign b_here      = b_done_q || (b_count_q > column_q && 32'(column_q) + 1 < Blocks);
@@ -95,7 +96,7 @@ module block_columns #(
     always_comb begin
         if (Square == 1) row_last = CountBits'(32'(column_q) / 2 / Lanes);
         else row_last = CountBits'(32'(column_q) < Blocks ? 32'(column_q) / Lanes : Rows - 1);
-        // Of the next column.
+        // The first row of the next column.
         next_row = 32'(column_q) + 1 < Blocks ? '0 : CountBits'((32'(column_q) + 2 - Blocks) / Lanes);
     end
 
@@ -108,19 +109,19 @@ module block_columns #(
         end
     end
 
-    // ---- Memories, and which products of a step count. ----
+    // ---- Memories, and the products of a step that count. ----
 
     logic [Lanes-1:0] wiped_a, wiped_b;
     logic [Lanes-1:0][Bits-1:0] a_read, b_read, a_q, b_q;
     logic [Lanes-1:0] used, used_q, twice, twice_1_q, twice_2_q, twice_3_q;
-    logic [$clog2(Lanes+1)-1:0] turn_q;  // of the column, modulo Lanes
+    logic [$clog2(Lanes+1)-1:0] turn_q;  // of the column: its number modulo Lanes
     assign wiped = &{wiped_a, wiped_b};
 
     for (genvar r = 0; r < int'(Lanes); r++) begin : gen_bank
         logic [RowBits-1:0] b_row;
         logic a_error, b_error, unused;
-        // Lane l reads b in place column - row Lanes - l: this bank has that of the lane for which
-        // it is r modulo Lanes.
+        // Lane l reads b at column - row Lanes - l. This bank serves the lane for which that is r
+        // modulo Lanes.
         assign b_row  = RowBits'((32'(column_q) + Lanes - r) / Lanes - 1 - 32'(row_q));
         assign unused = a_error ^ b_error;
         ram_1r1w #(
@@ -163,7 +164,7 @@ module block_columns #(
         assign twice[r] = Square == 1 && i < j;
     end
 
-    // ---- The pipeline: read, turn, multiply, add up the lanes, add to the column. ----
+    // ---- The pipeline: read, rotate, multiply, add the lanes, add to the column. ----
 
     logic [4:1] valid_q, end_q, last_q;
     logic [Lanes-1:0][2*Bits-1:0] product_q;

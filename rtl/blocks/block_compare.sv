@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which of two numbers is less: the running comparator, in which the highest pair of blocks that
-// differ decides.
+// Compares two numbers with a running comparator: the highest pair of blocks that differ decides.
 //
-// Takes two numbers to their ends, whatever they are, and gives one answer. Latency 1 cycle from
-// the last pair of blocks, a pair every cycle.
+// It accepts both numbers to their ends, whatever they are, and outputs one answer. Latency 1 cycle
+// from the last pair of blocks, a pair every cycle.
 module block_compare #(
     parameter int unsigned Bits = 32  // of a block
 ) (

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers dealt in the order in which they come: the first one to taker 0, the next one to taker 1,
-// and after the last taker's none is taken until a reset.
+// Distributes numbers in the order in which they arrive: the first one to receiver 0, the next one
+// to receiver 1, and so on. After the last receiver's, none is accepted until a reset.
 //
-// Latency 0. Data and last are the source's: whoever takes reads them there.
+// Latency 0. Receivers read data and last from the source.
 module block_distribute #(
     parameter int unsigned Takers = 2  // at least 2
 ) (
@@ -16,7 +16,7 @@ module block_distribute #(
 );
     if (Takers < 2) $error("block_distribute: Takers must be at least 2");
 
-    // Whose turn it is; nobody's when all are dealt.
+    // The receiver whose turn it is; none when all have their number.
     logic [Takers-1:0] turn_q;
     assign out_valid_o = turn_q & {Takers{in_valid_i}};
     assign in_ready_o  = |(turn_q & out_ready_i);

@@ -3,23 +3,24 @@
 // the magic-number divider [GM94].
 //
 // For x < 2^w choose shift, and M = ceil(2^shift / d) with down = 0 if (M d - 2^shift) 2^w <=
-// 2^shift, or M = floor(2^shift / d) with down = 1 if (2^shift - M d) 2^w <= 2^shift; for shift =
-// w + log2(d) - 1, d not a power of two, one of the two always holds, as their remainders add up to
-// d, and M has no more bits than x where d has more than half of w less one. So numbers below n^2
-// are divided by n with x and M of as many blocks as n^2.
+// 2^shift, or M = floor(2^shift / d) with down = 1 if (2^shift - M d) 2^w <= 2^shift. For shift =
+// w + log2(d) - 1, d not a power of two, one of the two always holds, as their remainders sum to d.
+// M has no more bits than x where d has more than half of w less one. So numbers below n^2 are
+// divided by n with x and M of as many blocks as n^2.
 //
-// After a reset M comes, of at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits)
+// After a reset M arrives, in at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits)
 // blocks. With C as in block_columns the last block leaves C + 8 cycles after x's first block is
-// taken, if blocks come one a cycle: of 4096 bits by 2048 after 16 394 cycles. Multipliers: Lanes.
+// accepted, if a block arrives every cycle: 4096 bits by 2048 take 16 394 cycles. Multipliers:
+// Lanes.
 module block_divide #(
     parameter int unsigned Bits      = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks    = 128,
     parameter int unsigned Lanes     = 1,
-    parameter int unsigned ShiftBits = $clog2(2 * Blocks * Bits + 1)  // not to be set
+    parameter int unsigned ShiftBits = $clog2(2 * Blocks * Bits + 1)  // derived; do not set
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // these two belong to M: stable from its first block on offer to the next reset
+    // these two belong to M: stable from the offer of its first block to the next reset
     input  logic [ShiftBits-1:0] shift_i,
     input  logic                 down_i,
     input  logic                 set_valid_i,  // M
@@ -38,7 +39,7 @@ module block_divide #(
 );
     if (ShiftBits != $clog2(2 * Blocks * Bits + 1)) $error("block_divide: ShiftBits follows from Blocks and Bits");
 
-    // M twice: for the product, and to be added.
+    // M twice: for the product, and for the addition.
     logic [1:0] set_valid, set_ready, m_valid, m_ready, m_last;
     logic [1:0][Bits-1:0] m;
     stream_fork #(
@@ -92,7 +93,7 @@ module block_divide #(
         .out_last_o (product_last),
         .mul_o
     );
-    // x M + M < 2^(2 Bits Blocks): nothing is carried out.
+    // x M + M < 2^(2 Bits Blocks): there is no carry out.
     block_add #(
         .Bits(Bits)
     ) u_add (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Paillier's encryption as block streams: c = (1 + m n) r^n mod n^2.
+// Paillier encryption as block streams: c = (1 + m n) r^n mod n^2.
 //
-// After a reset the key comes, one number after the other: n^2, N' = -n^-2 mod R, R^2 mod n^2, R
-// mod n^2 and n, for R = 2^(Bits Blocks). Then numbers r and m, a ciphertext of Blocks blocks for
-// each pair; r comes from a random source outside. m has at most Blocks / 2 blocks and counts
-// modulo n: who validates votes is before this.
+// After a reset the key arrives, one number after the other: n^2, N' = -n^-2 mod R, R^2 mod n^2, R
+// mod n^2 and n, for R = 2^(Bits Blocks). Then pairs of numbers r and m arrive, and each pair is
+// answered by a ciphertext of Blocks blocks. r comes from an external random source. m has at most
+// Blocks / 2 blocks and counts modulo n: votes are validated before this module.
 //
-// 1 + m n is made while the power begins and waits for it to end; it enters with the power's last
-// product (block_power), whose cycles are those of an encryption: neither r nor m decides when
-// anything happens. Multipliers: six times Lanes, and one.
+// 1 + m n is computed while the power begins and waits for it to end. It enters with the power's
+// last product (block_power), so the cycles of a power are those of an encryption. The timing
+// depends on neither r nor m. Multipliers: six times Lanes, and one.
 module block_encryptor #(
     parameter int unsigned Bits   = 32,   // of a block
     parameter int unsigned Blocks = 128,  // of n^2, even, a multiple of Lanes, at least 2 Lanes
@@ -32,7 +32,7 @@ module block_encryptor #(
     input  logic            out_ready_i,
     output logic [Bits-1:0] out_block_o,
     output logic            out_last_o,
-    // multipliers' operands are read: of m n, and as in block_power
+    // multipliers' operands are read: for m n, and as in block_power
     output logic [2:0]      mul_o
 );
     if (Blocks % 2 != 0) $error("block_encryptor: Blocks must be even");
@@ -40,7 +40,7 @@ module block_encryptor #(
     // Blocks of n; products have at least two.
     localparam int unsigned Half = Blocks < 4 ? 2 : Blocks / 2;
 
-    // The last number, n, is the power's exponent and what m is multiplied by.
+    // The last number, n, is the power's exponent and the factor of m.
     logic [4:0] deal_valid, deal_ready;
     logic [1:0] n_fork_valid, n_fork_ready;
     logic n_fork_in_ready, power_ready, n_valid, n_ready, n_last;
@@ -84,7 +84,7 @@ module block_encryptor #(
         .out_last_o (n_last)
     );
 
-    // 1 + m n: a carry into m n + 0.
+    // 1 + m n: m n + 0 with a carry in.
     logic mn_valid, mn_ready, mn_last, one_valid, one_ready, one_last, factor_valid, factor_ready, factor_last, zero_ready, no_carry;
     logic [Bits-1:0] mn, one, factor;
     block_mul #(

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two numbers by the generalised Karatsuba method [WP06]: Blocks (Blocks + 1) / 2
-// products of blocks, half of the grade-school ones, by one multiplier.
+// Multiplies two numbers by the generalised Karatsuba method [WP06]: Blocks (Blocks + 1) / 2
+// products of blocks, about half of the grade-school ones, with one multiplier.
 //
 // With the diagonal products D_i = a_i b_i, column k is
 //
 //   sum of (a_i + a_j) (b_i + b_j) over i < j, i + j = k   -   sum of D_i over all i of the column   +   2 D_(k/2) if k is even,
 //
-// as a pair's product has both of its diagonal ones beside what is asked for. D_k is the first
-// product of column k < n, kept in memory, and the sum of those of a column is a running one: D_k
-// comes in, from column n on D_(k-n) goes out.
+// since a pair's product contains both of its diagonal products as well. D_k is the first product
+// of column k < n, and is stored in memory. The sum of a column's D_i is a running one: D_k is
+// added, from column n on D_(k-n) is subtracted.
 //
-// Operands as block_columns has them. Cycles: a column k < n = Blocks takes 1 + floor((k + 1) / 2),
+// Operands are as in block_columns. Cycles: a column k < n = Blocks takes 1 + floor((k + 1) / 2),
 // another below 2 n - 1 max(1, ceil(k / 2) - (k - n + 1)), and one cycle follows: C = n (n + 1) /
-// 2 + 2 together. The first block leaves 5 cycles after the first blocks of both operands are
-// taken, the last one C + 4 cycles after (8262 for 4096 bits); the next operands are taken from
-// cycle C + 1 on. Reset wipes the memories: for Blocks + 1 cycles nothing is taken. Multipliers:
-// one of (Bits + 1) x (Bits + 1) (of 33 bits 4 DSP48E1).
+// 2 + 2 in total. The first block leaves 5 cycles after the first blocks of both operands are
+// accepted, the last one C + 4 cycles after (8262 for 4096 bits). The next operands are accepted
+// from cycle C + 1 on. Reset wipes the memories: nothing is accepted for Blocks + 1 cycles.
+// Multipliers: one of (Bits + 1) x (Bits + 1) (of 33 bits 4 DSP48E1).
 module block_karatsuba #(
     parameter int unsigned Bits   = 32,  // of a block, at least 2
     parameter int unsigned Blocks = 128  // of an operand, at least 2
@@ -42,7 +42,7 @@ module block_karatsuba #(
     localparam int unsigned CountBits = $clog2(2 * Blocks + 1);
     localparam int unsigned AccBits = 2 * Bits + $clog2(Blocks) + 4;
 
-    // ---- Operands: how many blocks are here, and whether those are all. ----
+    // ---- Operands: the number of blocks here, and whether they are complete. ----
 
     logic [1:0] take, done_q, valid, last, ready;
     logic [1:0][Bits-1:0] block;
@@ -67,15 +67,15 @@ module block_karatsuba #(
         end
     end
 
-    // ---- Steps: a column, and in it the diagonal product or a pair. ----
+    // ---- Steps: a column, and within it the diagonal product or a pair. ----
 
     logic [CountBits-1:0] column_q, low_q, high;
-    logic diagonal_q;  // D_k is to be made
+    logic diagonal_q;  // the next product is D_k
     logic here, step, column_end, last_column, move, pair;
     assign last_column = column_q == CountBits'(2 * Blocks - 1);
     assign high        = diagonal_q ? column_q : column_q - low_q;
-    // Pairs there are while the lower place is below the higher one; a column without any has one
-    // step for nothing.
+    // There are pairs while the lower index is below the higher one. A column without pairs has one
+    // idle step.
     assign pair        = !diagonal_q && !last_column && low_q < high;
     always_comb begin
         if (diagonal_q) column_end = column_q == '0;
@@ -120,7 +120,7 @@ module block_karatsuba #(
     for (genvar k = 0; k < 2; k++) begin : gen_operand
         for (genvar h = 0; h < 2; h++) begin : gen_copy
             logic unused_error;
-            // The diagonal product is of the higher block alone.
+            // The diagonal product uses the higher block alone.
             assign used[k][h] = (h == 1 ? diagonal_q || pair : pair) && place[h] < count_q[k];
             ram_1r1w #(
                 .Width(Bits),
@@ -141,8 +141,8 @@ module block_karatsuba #(
         end
     end
 
-    // ---- The pipeline: read, add, multiply, add to the column; diagonal products are read again
-    // when a column ends. ----
+    // ---- The pipeline: read, add, multiply, add to the column. When a column ends, diagonal
+    // products are read again. ----
 
     typedef struct packed {
         logic valid;
@@ -152,7 +152,7 @@ module block_karatsuba #(
         logic upper;                      // column n or above
         logic even;
         logic zero;                       // column 0
-        // of the diagonal product: of this column, or the one that goes out
+        // of the diagonal product: this column's, or the one that is subtracted
         logic [PlaceBits-1:0] place;
     } tag_t;
     tag_t tag, tag_1_q, tag_2_q, tag_3_q;
@@ -201,7 +201,7 @@ module block_karatsuba #(
         end
     end
 
-    // The column so far; its diagonal products are taken off when it ends.
+    // The column so far; its diagonal products are subtracted when it ends.
     assign acc = acc_q + (tag_3_q.diagonal ? '0 : AccBits'(product_q));
     always_comb begin
         window = window_q;

@@ -2,8 +2,8 @@
 // A Montgomery product: a b R^-1 mod N, by block_mul and, as its blocks leave, block_reduce.
 //
 // Constants and bounds: block_reduce; a b < R N. The product's columns and those of the reduction
-// are made at once: block_power, in which a result's blocks are the next product's, has a product
-// every C + Blocks / Lanes + 20 cycles. Multipliers: three times Lanes.
+// are computed concurrently. block_power, where a result's blocks are the next product's operands,
+// starts a product every C + Blocks / Lanes + 20 cycles. Multipliers: three times Lanes.
 module block_modmul #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,

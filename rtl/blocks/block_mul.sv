@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two numbers, grade-school: Blocks^2 products of blocks, Lanes of them a cycle.
+// Multiplies two numbers by the grade-school method: Blocks^2 products of blocks, Lanes per cycle.
 //
-// Bounds, cycles and multipliers: block_columns. Of 4096 bits, from the first blocks' taking to the
-// last one's leaving, 16 390 cycles with one multiplier of 32 bits and 4198 with four; with Low,
-// for the lower half, 8 261 and 2117.
+// Bounds, cycles and multipliers: block_columns. For 4096 bits, from accepting the first blocks to
+// the last one's leaving: 16 390 cycles with one multiplier of 32 bits and 4198 with four; with
+// Low, for the lower half, 8 261 and 2117.
 module block_mul #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,

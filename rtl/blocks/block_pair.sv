@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Two numbers block by block: the shorter one goes on with zeros until the longer one ends.
+// Pairs two numbers block by block: the shorter one is padded with zeros until the longer one ends.
 //
-// Latency 0: all ports follow each other within the cycle, only whether a number has ended is kept.
+// Latency 0: all ports follow each other within the cycle. The only state is whether a number has
+// ended.
 module block_pair #(
     parameter int unsigned Bits = 32  // of a block
 ) (

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exponentiation as the election machine has it: x^e f mod N, by a streamer of squares and an
-// accumulator side by side.
+// Exponentiation as in the election machine: x^e f mod N, by a streamer of squares and an
+// accumulator in parallel.
 //
-// The streamer makes x R of x and R^2, then squares without end: s_i = x^(2^i) R. The accumulator
-// begins with R, the number 1 in Montgomery form, and multiplies, from the lowest bit of e on, by
-// s_i where the bit is 1 and by R where it is not: as many products, in the same cycles, whatever
-// the bits. Its last product is by the plain number f, which takes R off again: with f = 1 + m n
-// and e = n that is Paillier's encryption without a product of its own.
+// The streamer computes x R from x and R^2, then squares repeatedly: s_i = x^(2^i) R. The
+// accumulator begins with R, the number 1 in Montgomery form. From the lowest bit of e on, it
+// multiplies by s_i where the bit is 1 and by R where it is 0: as many products, in the same
+// cycles, whatever the bits. Its last product is by the factor f, not in Montgomery form, which
+// removes R: with f = 1 + m n and e = n that is Paillier encryption without an additional product.
 //
-// After a reset the constants come, one number after the other: N, N', R^2 mod N, R mod N and e. Of
-// e all Bits bits of each of its blocks are looked at, zeros above included. x and f are below R; x
-// is asked for when the power begins, f when its last product does.
+// After a reset the constants arrive, one number after the other: N, N', R^2 mod N, R mod N and e.
+// All Bits bits of each block of e are used, including leading zeros. x and f are below R. x is
+// requested when the power begins, f when its last product does.
 //
-// Cycles from x's first block's being taken to the last one's leaving, both included, if f is
-// there: (E + 2) P + Blocks, for E bits of e and P = C + Blocks / Lanes + 20 cycles from square to
-// square, C as in block_columns: 8 702 378 for 4096 over 2048 bits with Lanes = 4. No number
-// decides when anything happens. Multipliers: six times Lanes.
+// Cycles from accepting x's first block to the last one's leaving, both included, if f is
+// available: (E + 2) P + Blocks, for E bits of e and P = C + Blocks / Lanes + 20 cycles from square
+// to square, C as in block_columns: 8 702 378 for 4096 over 2048 bits with Lanes = 4. The timing
+// depends on no number. Multipliers: six times Lanes.
 module block_power #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,
@@ -39,11 +39,11 @@ module block_power #(
     input  logic            out_ready_i,
     output logic [Bits-1:0] out_block_o,
     output logic            out_last_o,
-    // multipliers' operands are read: of the accumulator, of the streamer
+    // multipliers' operands are read: by the accumulator, by the streamer
     output logic [1:0]      mul_o
 );
-    // ---- Constants: N and N' to both products; R once to begin with and once for bits that
-    // are 0. ----
+    // ---- Constants: N and N' for both products; R once as the start value and once for zero
+    // bits. ----
 
     // those that are repeated here
     localparam int unsigned Square = 0, One = 1, Start = 2, Exponent = 3;
@@ -105,7 +105,7 @@ module block_power #(
         );
     end
 
-    // ---- The exponent's bits: one for every square. ----
+    // ---- The exponent's bits: one per square. ----
 
     localparam int unsigned BitBits = $clog2(Bits);
     logic [BitBits-1:0] bit_q;
@@ -120,7 +120,7 @@ module block_power #(
         else if (square_end) bit_q <= last_in_block ? '0 : bit_q + 1'b1;
     end
 
-    // ---- The streamer: x and R^2 first, then its own result as both operands. ----
+    // ---- The streamer: first x and R^2, then its own result as both operands. ----
 
     logic [1:0] stream_first_q, stream_valid, stream_ready, stream_last, stream_end;
     logic [1:0][Bits-1:0] stream_block;
@@ -183,7 +183,7 @@ module block_power #(
     assign square_valid = square_made;
     assign square_taken = square_ready && valid[Exponent];
 
-    // ---- The accumulator: R, then its own result, by a square or R, in the end by f. ----
+    // ---- The accumulator: first R, then its own result, times a square or R, finally f. ----
 
     logic acc_first_q, acc_final_q, sum_valid, sum_ready, sum_last, result_final, final_ready, final_valid;
     logic [1:0] acc_valid, acc_ready, acc_last, acc_end, join_ready;
@@ -192,7 +192,7 @@ module block_power #(
     logic [Bits-1:0] sum;
     assign acc_end = acc_valid & acc_ready & acc_last;
 
-    // A square and R always come together, and one of them counts.
+    // A square and R always arrive together, and one of them is used.
     stream_join #(
         .Sources(2)
     ) u_choice (
@@ -223,7 +223,7 @@ module block_power #(
         end
     end
 
-    // Of each product under way whether it is the last one.
+    // For each product in progress, whether it is the last one.
     stream_fifo #(
         .Width(1),
         .Depth(2)

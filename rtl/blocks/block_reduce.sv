@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery reduction as the election machine has it: T R^-1 mod N for R = 2^(Bits Blocks), N odd
-// and below R, T < R N.
+// Montgomery reduction as in the election machine: T R^-1 mod N for R = 2^(Bits Blocks), N odd and
+// below R, T < R N.
 //
 //   m = (T mod R) N' mod R, N' = -N^-1 mod R;   t = (T + m N) / R;   t - N if t >= N
 //
-// by two multipliers, of which the first makes the lower half alone. Nothing waits for a whole
-// number but the comparison: T's column k gives m's block k, that the column k of m N, and all
-// three are under way at once. T has at most 2 Blocks blocks, what is above is left out; the result
-// has Blocks.
+// by two multipliers, of which the first computes only the lower half. Only the comparison waits
+// for a whole number: T's column k gives m's block k, that gives column k of m N, and all three are
+// in progress at once. T has at most 2 Blocks blocks, further ones are ignored; the result has
+// Blocks.
 //
-// After a reset N and N' come, of at most Blocks blocks each. Then numbers, one every C + 1 cycles,
-// C that of block_columns. If T comes block by block, the result's first block leaves C + 15 cycles
-// after T's first one is taken, the last one Blocks - 1 later: 4096 bits take 16 528 cycles, with
-// Lanes = 4 4336. No number decides when anything happens. Multipliers: two times Lanes.
+// After a reset N and N' arrive, in at most Blocks blocks each. Then numbers arrive, one every C +
+// 1 cycles, C that of block_columns. If T arrives block by block, the result's first block leaves
+// C + 15 cycles after T's first one is accepted, the last one Blocks - 1 later. 4096 bits take
+// 16 528 cycles, with Lanes = 4 4336. The timing depends on no number. Multipliers: two times
+// Lanes.
 module block_reduce #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,
@@ -97,7 +98,7 @@ module block_reduce #(
         .out_last_o (k_last)
     );
 
-    // ---- T, twice: its lower half to the multipliers, all of it to the sum. ----
+    // ---- T twice: its lower half for the multipliers, all of it for the sum. ----
 
     logic t_valid, t_ready, t_last;
     logic [Bits-1:0] t_block;

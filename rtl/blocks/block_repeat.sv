@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A constant as a stream: takes one number after a reset, and then gives it again and again.
+// Repeats a constant as a stream: accepts one number after a reset, and then outputs it again and
+// again.
 //
-// Of a number longer than Blocks blocks the higher ones are left out. Another number needs a reset,
-// which wipes the memory: for Blocks + 1 cycles nothing is taken. Latency 3 cycles from the last
-// block's taking to the first block; then a block every cycle.
+// Blocks of the number beyond Blocks are ignored. Another number needs a reset, which wipes the
+// memory: nothing is accepted for Blocks + 1 cycles. Latency 3 cycles from accepting the last block
+// to the first block; then a block every cycle.
 module block_repeat #(
     parameter int unsigned Bits   = 32,  // of a block
-    parameter int unsigned Blocks = 128  // that there is room for, at least 2
+    parameter int unsigned Blocks = 128  // capacity, at least 2
 ) (
     input  logic            clk_i,
     input  logic            rst_ni,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lowest bits of a number: x modulo 2^count.
+// Selects the lowest bits of a number: x modulo 2^count.
 //
-// Of a number of n blocks min(n, max(1, count / Bits rounded up)) are given; the others are taken
-// and thrown away. Latency 1 cycle, a block every cycle.
+// From a number of n blocks it outputs min(n, max(1, count / Bits rounded up)); the others are
+// accepted and dropped. Latency 1 cycle, a block every cycle.
 module block_select #(
     parameter int unsigned Bits      = 32,  // of a block, at least 2
     parameter int unsigned CountBits = 14
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // stable from a number's first block on offer until its last one has left
+    // stable from the offer of a number's first block until its last one has left
     input  logic [CountBits-1:0] count_i,
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
@@ -22,8 +22,7 @@ module block_select #(
 );
     if (Bits < 2 || CountBits < 1) $error("block_select: Bits must be at least 2, CountBits at least 1");
 
-    // Bits that are still to come, of this block on: all that remains in the last block that is
-    // given.
+    // Remaining bits, from this block on: in the last block that is output, the bits to keep.
     logic first_q, given_q, given, last, keep_ready, transfer;
     logic [CountBits-1:0] left_q, left;
     logic [Bits-1:0] mask;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A number shifted by any count of bits: to the right, x / 2^amount rounded down, or with Left x
+// Shifts a number by any count of bits: to the right, x / 2^amount rounded down, or with Left x
 // 2^amount.
 //
-// Of a number of n blocks, whole blocks of the amount are left out at the low end, and max(n -
-// amount / Bits, 1) blocks given; to the left that many blocks of zeros come first, and one more
-// block than the number has after them. Latency: to the right, a block leaves 1 cycle after the one
-// above it is taken, and the last one a cycle later; to the left a block leaves 1 cycle after it is
-// taken. A block every cycle, to the right but for one of every number.
+// To the right, whole blocks of the amount are dropped at the low end, and a number of n blocks
+// gives max(n - amount / Bits, 1) blocks. To the left, amount / Bits blocks of zeros come first,
+// followed by one block more than the number has. Latency: to the right, a block leaves 1 cycle
+// after the one above it is accepted, and the last one a cycle later; to the left a block leaves 1
+// cycle after it is accepted. A block every cycle; to the right, one cycle more per number.
 module block_shift #(
     parameter int unsigned Bits       = 32,  // of a block, at least 2
     parameter int unsigned Left       = 0,   // 1: to the left
@@ -14,7 +14,7 @@ module block_shift #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // stable from a number's first block on offer until its last one has left
+    // stable from the offer of a number's first block until its last one has left
     input  logic [AmountBits-1:0] amount_i,
     input  logic                  in_valid_i,
     output logic                  in_ready_o,
@@ -28,8 +28,8 @@ module block_shift #(
     if (Bits < 2 || AmountBits < 1) $error("block_shift: Bits must be at least 2, AmountBits at least 1");
     if (Left > 1) $error("block_shift: Left is 0 or 1");
 
-    // How far down the block above and the one that is held are moved, together: to the left by
-    // what is missing to a whole block.
+    // Bits by which the next block and the held one move down, together: for a shift to the left, a
+    // block less the amount's rest.
     localparam int unsigned DownBits = $clog2(Bits + 1);
     logic [AmountBits-1:0] whole;
     logic [DownBits-1:0] part, down;
@@ -38,8 +38,7 @@ module block_shift #(
     assign down  = Left == 1 ? DownBits'(Bits) - part : part;
 
     typedef enum logic [1:0] {
-        // blocks that are left out, or zeros that come first, and then the number's first block
-        // that counts
+        // blocks that are dropped, or leading zeros, and then the number's first block that counts
         Skip,
         Inner,
         Flush
@@ -50,8 +49,8 @@ module block_shift #(
     logic [2*Bits-1:0] both;
     logic step_valid, step_ready, take, move, skipping;
 
-    // Whether a block leaves, and whether one is taken. A number begins with its first block:
-    // before it, amount_i decides nothing.
+    // Whether a block leaves, and whether one is accepted. A number begins with its first block:
+    // before that amount_i has no effect.
     assign skipping = state_q == Skip && count_q != whole;
     always_comb begin
         step_valid = in_valid_i;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The square of a number: Blocks (Blocks + 1) / 2 products of blocks, Lanes of them a cycle at
-// most.
+// Squares a number: Blocks (Blocks + 1) / 2 products of blocks, at most Lanes per cycle.
 //
-// Bounds, cycles and multipliers: block_columns. Of 4096 bits, from the first block's taking to the
-// last one's leaving, 8262 cycles with one multiplier of 32 bits.
+// Bounds, cycles and multipliers: block_columns. For 4096 bits, from accepting the first block to
+// the last one's leaving: 8262 cycles with one multiplier of 32 bits.
 module block_square #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,
@@ -45,7 +44,7 @@ module block_square #(
         .mul_o
     );
 
-    // Both operands are taken at once.
+    // Both operands are accepted together.
     logic unused;
     assign unused = b_ready;
 endmodule

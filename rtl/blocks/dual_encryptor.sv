@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Paillier's encryption in dual numbers, two votes at a time: c = (1 + m n) r^n mod n^2, or with a
+// Paillier encryption in dual numbers, two votes at a time: c = (1 + m n) r^n mod n^2, or with a
 // comb c = (1 + m n) h^a mod n^2.
 //
-// The multiplier (coproc_core_dual) has half as many DSP blocks as its words have products (Fold),
-// and takes the products of two powers in turns, so that it never waits for a result of its own.
-// Two encryptions are what the redundancy check needs; they share nothing but the key.
+// The multiplier (coproc_core_dual) has half as many DSP blocks as its words have products (Fold).
+// It alternates between the products of two powers, so that it never waits for its own result. The
+// redundancy check needs two encryptions anyway; they share only the key.
 //
 //   Teeth = 0   r^n by fixed windows of four bits of n, which is public. Numbers come in pairs r, m. Entries are powers r^0 to r^15 of each vote.
 //   Teeth > 0   h^a for a base whose comb comes with the key, a secret exponent of Exponent bits: Columns = ceil(Exponent / Teeth) times a square and a product by the entry that the column's bits
-//               name. Numbers come in pairs a, m. All entries are read for every product, digit by digit, and one of them is kept.
+//               name. Numbers come in pairs a, m. Every product reads all entries, digit by digit, and keeps one of them.
 //
-// After a reset the key comes, one number after the other, in as many blocks as are said: n (N /
-// 32), n^2 and y = n 2^(N + 16 (D+1) + 3) mod n^2 (2 N / 32 each), mt (N / 32) and u (ceil(16 (D+1)
-// / 32)) of dual_row; then dual numbers of Digits blocks, each a digit of the high part and, in the
-// lower half, one of the low part: R^1 (1 in Montgomery form), R^3 and 2^N for Teeth = 0, or the
-// comb's 2^Teeth entries in Montgomery form. Then pairs of numbers, twice: r of N / 32 blocks or a
-// of ceil(Exponent / 32), m < n of N / 32; two ciphertexts of 2 N / 32 blocks answer. A number of
-// another length is taken for what its blocks make of it.
+// After a reset the key arrives, one number after the other, each in the given number of blocks: n
+// (N / 32), n^2 and y = n 2^(N + 16 (D+1) + 3) mod n^2 (2 N / 32 each), mt (N / 32) and u (ceil(16
+// (D+1) / 32)) of dual_row. Then come dual numbers of Digits blocks, each with a digit of the high
+// part in its upper half and one of the low part in its lower half: R^1 (1 in Montgomery form), R^3
+// and 2^N for Teeth = 0, or the comb's 2^Teeth entries in Montgomery form. Then pairs of numbers,
+// twice: r of N / 32 blocks or a of ceil(Exponent / 32), m < n of N / 32. The answer is two
+// ciphertexts of 2 N / 32 blocks. Lengths are not checked: a number of another length is read as
+// its blocks fall.
 //
 // Cycles: with J = Digits + D + 2, products of the multiplier take 3 Fold J cycles, squares 2 Fold
-// J; for two votes (N / 4 - 1) (4 squares and a product) and some 20 products, twice, or Columns -
-// 1 times a square and a product, twice: rtl/blocks/README.md has the numbers. Neither
-// vote nor randomness decides when anything happens, nor how often. Multipliers: those of dual_row,
-// W = 16.
+// J. Two votes take (N / 4 - 1) (4 squares and a product) and some 20 products, twice, or Columns -
+// 1 times a square and a product, twice: rtl/blocks/README.md has the numbers. Neither timing nor
+// the number of operations depends on votes or randomness. Multipliers: those of dual_row, W = 16.
 module dual_encryptor #(
     parameter int unsigned N        = 2048,  // bits of n, a multiple of 32, at least 64
     parameter int unsigned Teeth    = 0,     // of a comb, 1 to 8; 0: none
@@ -49,7 +49,7 @@ module dual_encryptor #(
     input  logic        out_ready_i,
     output logic [31:0] out_block_o,
     output logic        out_last_o,
-    output logic        mul_o         // a product of dual numbers is taken
+    output logic        mul_o         // a product of dual numbers is accepted
 );
     if (N < 64 || N % 32 != 0) $error("dual_encryptor: N must be a multiple of 32, at least 64");
     if (Teeth > 8 || Exponent < 1) $error("dual_encryptor: Teeth is 0 to 8, Exponent at least 1");
@@ -59,12 +59,12 @@ module dual_encryptor #(
     localparam int unsigned OpBits = Digits * W;
     localparam int unsigned UnitBits = W * (D + 1);
     localparam int unsigned IndexBits = $clog2(Digits);
-    // Entries: of a comb; or sixteen of each vote, R^3 and 2^N.
+    // Entries: of a comb; or sixteen per vote, R^3 and 2^N.
     localparam int unsigned Entries = Teeth > 0 ? 2 ** Teeth : 34;
     localparam int unsigned EntryBits = $clog2(Entries);
     localparam int unsigned Cube = 32;
     localparam int unsigned Shift = 33;
-    localparam int unsigned Given = Teeth > 0 ? Entries : 3;  // that come with the key
+    localparam int unsigned Given = Teeth > 0 ? Entries : 3;  // entries that arrive with the key
     localparam int unsigned SetBits = $clog2(Given + 6);
     // columns, or windows
     localparam int unsigned Rounds = Teeth > 0 ? (Exponent + Teeth - 1) / Teeth : N / 4;
@@ -73,7 +73,7 @@ module dual_encryptor #(
 
     // ---- The key. ----
 
-    logic [SetBits-1:0] number_q;  // of the key's numbers which one comes
+    logic [SetBits-1:0] number_q;  // index of the key's number that arrives
     logic [IndexBits-1:0] set_index_q;
     logic [N-1:0] n_q, mt_q;
     logic [2*N-1:0] square_q, exit_q;
@@ -102,15 +102,14 @@ module dual_encryptor #(
                 if (number_q == SetBits'(3)) mt_q <= {set_block_i, mt_q[N-1:32]};
                 if (number_q == SetBits'(4)) unit_q <= {set_block_i, unit_q[95:32]};
             end
-            // As many times as there are windows, so that n is where it was.
+            // As many times as there are windows, so that n returns to its position.
             if (rotate_n) n_q <= {n_q[N-5:0], n_q[N-1:N-4]};
         end
     end
     logic [95:0] unit;
     assign unit = UnitBits > 64 ? unit_q : UnitBits > 32 ? unit_q >> 32 : unit_q >> 64;
 
-    // ---- What is to be done: one operation after the other, each for vote 0 and then for
-    // vote 1. ----
+    // ---- The operations, one after the other, each for vote 0 and then for vote 1. ----
 
     typedef enum logic [2:0] {
         Enter,   // x = x / R
@@ -124,12 +123,12 @@ module dual_encryptor #(
     localparam kind_e FirstKind = Teeth > 0 ? Load : Enter;
 
     kind_e kind_q;
-    logic vote_q;               // whose operation is next
-    logic [3:0] entry_q;        // the last entry made
-    logic [1:0] squares_q;      // of this window, that are done
+    logic vote_q;               // the vote of the next operation
+    logic [3:0] entry_q;        // the last entry computed
+    logic [1:0] squares_q;      // squares done in this window
     logic [RoundBits-1:0] left_q;  // columns or windows after this one
     logic running_q, issue, load_x, next_kind;
-    logic [1:0] here_q;  // x of a vote is there for its next operation
+    logic [1:0] here_q;  // a vote's x is ready for its next operation
     assign next_kind  = (issue || load_x) && vote_q;
     assign rotate_n   = Teeth == 0 && next_kind && (kind_q == Load || kind_q == Entry);
 
@@ -168,7 +167,7 @@ module dual_encryptor #(
         end
     end
 
-    // ---- Entries: digit by digit, all at once; one of them becomes the second operand. ----
+    // ---- Entries: all read digit by digit at once; one of them becomes the second operand. ----
 
     logic [EntryBits-1:0] wanted, wanted_q;
     logic [Entries-1:0] wiped;
@@ -228,8 +227,8 @@ module dual_encryptor #(
     end
     assign set_ready_o = &wiped && !set_done;
 
-    // An operation's entry is read as soon as it is the next one; as long as entries are still
-    // stored, when its x is there.
+    // An operation's entry is read as soon as the operation is next; while entries are still being
+    // stored, once its x is ready.
     logic start_read;
     assign start_read = running_q && needs_y && !reading_q && !read_1_q && !read_2_q && !y_here_q && (here_q[vote_q] || kind_q == Entry) && !issue && !load_x;
     always_ff @(posedge clk_i) begin
@@ -264,7 +263,7 @@ module dual_encryptor #(
         end
     end
 
-    // ---- Numbers in and out: both votes' r or a and m, then both ciphertexts. ----
+    // ---- Numbers in and out: r or a and m of both votes, then both ciphertexts. ----
 
     logic [1:0][N-1:0] m_q;
     logic r_vote_q, m_vote_q, r_full_q, m_full_q, out_vote_q, giving_q;
@@ -341,11 +340,11 @@ module dual_encryptor #(
         .r_o        (result)
     );
 
-    // ---- x of both votes: from the multiplier or an entry; it turns once round while an entry is
+    // ---- x of both votes: from the multiplier or an entry. It rotates once while an entry is
     // stored, and leaves block by block. ----
 
     localparam logic [IndexBits-1:0] LastIndex = IndexBits'(Digits - 1);
-    // the result under way becomes an entry, is a ciphertext; a result waits to be stored
+    // the result in progress becomes an entry; is a ciphertext; a result waits to be stored
     logic [1:0] keep_q, leave_q, waits_q;
     logic store_end;
     assign store_end = store_q && store_index_q == LastIndex;
@@ -367,7 +366,7 @@ module dual_encryptor #(
                 end
                 if (begin_it) begin
                     here_q[v] <= 1'b1;
-                    // The number's blocks came in at the top.
+                    // The number's blocks were shifted in at the top.
                     if (Teeth > 0) a_q[v] <= a_q[v] >> (ABits - (Exponent + 31) / 32 * 32);
                 end
                 if (mine && load_x) {x_high_q[v], x_low_q[v]} <= {y_high_q, y_low_q};
@@ -397,7 +396,7 @@ module dual_encryptor #(
         end
     end
 
-    // Entries are stored one at a time: of vote 0 before that of vote 1, whose product comes later.
+    // Entries are stored one at a time: vote 0's before vote 1's, whose product is later.
     always_ff @(posedge clk_i) begin
         if (!rst_ni || end_it) begin
             {store_q, store_vote_q} <= '0;
@@ -409,7 +408,7 @@ module dual_encryptor #(
             store_index_q <= '0;
         end else if (store_end) begin
             store_q <= 1'b0;
-            // The next entry, once both votes have this one.
+            // Moves to the next entry once both votes have stored this one.
             if (store_vote_q) store_entry_q <= store_entry_q + 1'b1;
         end else begin
             store_index_q <= store_index_q + 1'b1;

@@ -1,5 +1,5 @@
-"""Tests of the co-processor alone: every command with python-paillier's results, groups, the comb,
-and what is refused.
+"""Tests specific to the co-processor: every command against python-paillier, groups, the comb, and
+invalid commands.
 """
 
 import cocotb
@@ -14,14 +14,14 @@ MODULUS = REGION + 0x800 * 2
 
 
 async def answered(device, items):
-    """Sends commands in one packet, and compares the answers."""
+    """Sends commands in one packet and checks the answers."""
     packet, expected = device.packet(items)
     await device.send(packet)
     assert await device.answer(device.system.quiet(len(items))) == expected
 
 
 def comb(system, base, length):
-    """The entries of a comb for powers of a base with exponents of so many bits."""
+    """Returns the entries of a comb for powers of a base with exponents of `length` bits."""
     stride = -(-length // system.teeth)
     return [
         pow(base, sum(1 << tooth * stride for tooth in range(system.teeth) if entry >> tooth & 1), system.square)
@@ -31,8 +31,8 @@ def comb(system, base, length):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def every_operation_is_python_pailliers(dut):
-    """Encryption, re-randomisation, sums, products by plain numbers and decryption, under
-    pressure.
+    """Encryption, re-randomisation, sums, multiplication by plaintext integers and decryption,
+    under backpressure.
     """
     device = await Device.start(dut, pressure=30)
     system = device.system
@@ -42,8 +42,8 @@ async def every_operation_is_python_pailliers(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def groups_add_up(dut):
-    """Ciphertexts dealt to groups in any order: the totals decrypt to the groups' sums, and a group
-    is empty after its total.
+    """Ciphertexts go to random groups: the totals decrypt to the groups' sums, and a group is empty
+    after its total.
     """
     device = await Device.start(dut, pressure=20)
     system = device.system
@@ -59,7 +59,7 @@ async def groups_add_up(dut):
         commands.append(system.command(system.TOTAL, group=group, result=total))
         commands.append(system.command(system.TOTAL, group=group, refusal=system.MISSING))
     await answered(device, commands)
-    # A flush empties them.
+    # A flush empties the groups.
     ciphertext, _ = system.ciphertext()
     await answered(device, [system.command(system.ACCUMULATE, ciphertext)])
     await device.resynchronise()
@@ -68,7 +68,7 @@ async def groups_add_up(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_comb_raises_its_base(dut):
-    """With all its entries set, and refused before."""
+    """The comb works once all of its entries are set, and is rejected before."""
     device = await Device.start(dut)
     system = device.system
     length, base = system.n_bits // 2, pow(system.unit(), system.n, system.square)
@@ -94,7 +94,7 @@ async def a_comb_raises_its_base(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def an_exponent_comes_in_pieces(dut):
-    """The highest first, each of 4 bits or a multiple: the group becomes the whole power."""
+    """Pieces of 4 bits or a multiple, the highest first: the group becomes the whole power."""
     device = await Device.start(dut)
     system = device.system
     base, _ = system.ciphertext()
@@ -111,8 +111,8 @@ async def an_exponent_comes_in_pieces(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_cannot_be_is_refused_alone(dut):
-    """Each with its code and without a result, between commands that are carried out; nothing is
-    computed of it.
+    """Invalid commands between valid ones get their code and no result, and nothing is computed for
+    them.
     """
     device = await Device.start(dut, pressure=20)
     system = device.system
@@ -136,7 +136,7 @@ async def what_cannot_be_is_refused_alone(dut):
     await answered(device, wrong)
     assert await device.read_wide(PRODUCTS) == before
     await answered(device, [command for one in wrong for command in (one, system.multiply())])
-    # Two products each; of dual numbers six, as both operands have a way in.
+    # Two products each; six with dual numbers, as both operands are converted.
     each = 6 if system.core == system.DUAL else 2
     assert await device.read_wide(PRODUCTS) == before + each * len(wrong)
     assert await device.read(ERROR) == 0
@@ -144,8 +144,8 @@ async def what_cannot_be_is_refused_alone(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_bad_modulus_is_told(dut):
-    """An even one, and one of another length; a key without its secret exponent does not
-    decrypt.
+    """An even modulus and one of the wrong length are rejected. A key without its secret exponent
+    cannot decrypt.
     """
     device = await Device.start(dut, loaded=False)
     system = device.system
@@ -163,8 +163,8 @@ async def a_bad_modulus_is_told(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_waits_outside_is_not_lost(dut):
-    """Nobody takes answers: the device fills up and stops taking beats, and then every answer
-    comes.
+    """While no answers are accepted, the device fills up and stops accepting beats; then every
+    answer arrives.
     """
     device = await Device.start(dut)
     system = device.system
@@ -186,7 +186,7 @@ async def what_waits_outside_is_not_lost(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_command_that_is_cut_off_is_forgotten(dut):
-    """A flush in the middle of powers: no answer of theirs comes, and what follows is right."""
+    """A flush during powers drops their answers, and later answers are correct."""
     device = await Device.start(dut)
     system = device.system
     for cycles in (50, 300, 900):

@@ -1,5 +1,5 @@
-"""A device behind cocotbext-axi: its ports, registers and packets as docs/reference/registers.md
-has them.
+"""A device driven through cocotbext-axi: its ports, registers and packets follow
+docs/reference/registers.md.
 """
 
 import itertools
@@ -33,11 +33,11 @@ UNKNOWN, UNALIGNED, PARTIAL, READ_ONLY, WRITE_ONLY, BEYOND, LOCKED, INCOMPLETE, 
 )
 IRQ_ERROR, IRQ_ANSWER, IRQ_IDLE = 1, 2, 4
 MARK = 0x4548
-# Bytes of the memory of a top that has a port to one.
+# Bytes of the memory of a top with a memory port.
 MEMORY = 1 << 15
 
 
-# What the ports of a top may be called, without the suffixes of this project's own tops.
+# Possible port names of a top, without the suffixes of this project's own tops.
 LITE = (
     "awaddr",
     "awvalid",
@@ -59,7 +59,7 @@ NAMES += [
     f"{prefix}_{name}" for prefix in ("s_axis", "m_axis") for name in ("tdata", "tvalid", "tready", "tlast", "tkeep")
 ]
 NAMES += ["clk", "rst", "irq", "aclk", "aresetn", "interrupt"]
-# Of a port to a memory, too.
+# Also those of a memory port.
 FULL = [
     f"{channel}{name}" for channel in ("ar", "aw") for name in ("id", "addr", "len", "size", "burst", "valid", "ready")
 ]
@@ -70,12 +70,12 @@ NAMES += [f"m_axi_{name}" for name in FULL]
 
 
 class Ports:
-    """A top's ports by the names that buses give them, whatever suffix they have: `axil_awaddr_i`
-    is `axil_awaddr` here.
+    """A top's ports under their bus names, without suffixes: `axil_awaddr_i` is `axil_awaddr`
+    here.
     """
 
     def __init__(self, dut):
-        """Asks for each port by its name: a list of all would give Verilator's copies inside the
+        """Looks each port up by name: a list of all would contain Verilator's copies inside the
         top, which nothing reads.
         """
         self._log, self._name = dut._log, dut._name
@@ -87,12 +87,12 @@ class Ports:
                 setattr(self, name, there[0])
 
     def first(self, *names):
-        """The port that has one of these names."""
+        """Returns the port that has one of these names."""
         return next(getattr(self, name) for name in names if hasattr(self, name))
 
 
 def pauses(seed, share):
-    """Pauses in so many of 100 cycles, in random runs."""
+    """Yields pauses for `share` percent of the cycles, in random runs."""
     generator = random.Random(seed)
     while True:
         paused = generator.random() * 100 < share
@@ -100,10 +100,10 @@ def pauses(seed, share):
 
 
 class Device:
-    """A device out of its reset."""
+    """A device under test, with models on its ports."""
 
     def __init__(self, dut):
-        """Connects the models."""
+        """Connects the models to the ports, in reset."""
         ports = Ports(dut)
         self.clock, self.reset, self.irq = (
             ports.first("clk", "aclk"),
@@ -129,8 +129,9 @@ class Device:
 
     @classmethod
     async def start(cls, dut, *, loaded=True, pressure=0):
-        """A device after its reset, known and, if asked, with a key; then under random pauses on
-        every channel.
+        """Resets and identifies a device, by default with a loaded key.
+
+        With `pressure`, every channel pauses at random after the reset.
         """
         self = cls(dut)
         cocotb.start_soon(Clock(self.clock, 10, units="ns").start())
@@ -153,7 +154,7 @@ class Device:
         return self
 
     def press(self, share):
-        """Random pauses on all channels, each its own."""
+        """Sets independent random pauses on all channels."""
         channels = [self.source, self.sink]
         for bus in (self.bus, self.memory) if self.memory else (self.bus,):
             write, read = bus.write_if, bus.read_if
@@ -162,9 +163,7 @@ class Device:
             channel.set_pause_generator(pauses(1000 * cocotb.RANDOM_SEED + seed, share))
 
     async def watch(self):
-        """Fails the test when the device withdraws or changes a beat that was not taken, in reset
-        too.
-        """
+        """Fails the test when the device withdraws or changes an offered beat outside reset."""
         waiting = None
         while True:
             await RisingEdge(self.clock)
@@ -180,32 +179,32 @@ class Device:
     # Registers.
 
     async def read(self, address):
-        """A register that can be read."""
+        """Reads a readable register."""
         answer = await self.bus.read(address, 4)
         assert answer.resp == AxiResp.OKAY, f"reading {address:#x}: {answer.resp!r}"
         return int.from_bytes(answer.data, "little")
 
     async def read_wide(self, address):
-        """A counter of 64 bits."""
+        """Reads a counter of 64 bits."""
         return await self.read(address) | await self.read(address + 4) << 32
 
     async def write(self, address, value):
-        """Writes a register that can be written."""
+        """Writes a writable register."""
         answer = await self.bus.write(address, value.to_bytes(4, "little"))
         assert answer.resp == AxiResp.OKAY, f"writing {address:#x}: {answer.resp!r}"
 
     async def raw_write(self, address, value, strobes):
-        """The response to a write with any address and strobes."""
+        """Returns the response to a write with any address and strobes."""
         channels = self.bus.write_if
         aw, w = channels.aw_channel._transaction_obj(), channels.w_channel._transaction_obj()
         aw.awaddr, w.wdata, w.wstrb = address, value, strobes
-        # In either order.
+        # Address and data go in random order.
         for channel, item in random.sample([(channels.aw_channel, aw), (channels.w_channel, w)], 2):
             await channel.send(item)
         return AxiResp(int((await channels.b_channel.recv()).bresp))
 
     async def raw_read(self, address):
-        """The response to a read of any address."""
+        """Returns the response to a read of any address."""
         channels = self.bus.read_if
         ar = channels.ar_channel._transaction_obj()
         ar.araddr = address
@@ -213,38 +212,38 @@ class Device:
         return AxiResp(int((await channels.r_channel.recv()).rresp))
 
     async def entry(self, index):
-        """An entry of the device's table."""
+        """Reads an entry of the device's table."""
         await self.write(INDEX, index)
         return await self.read(VALUE)
 
     async def load(self):
-        """Loads the key, each region checked, and says that it is complete."""
+        """Loads the key, checks each region, and sets READY."""
         await self.load_only({number: (value, bits) for number, value, bits in self.system.constants()})
 
     async def load_only(self, constants):
-        """Likewise of a key of these constants, value and bits by their numbers."""
+        """Loads these constants the same way: value and bits by region number."""
         for number, (value, bits) in constants.items():
             words = words_of(value, bits)
             for at, word in enumerate(words):
                 await self.write(REGION + 0x800 * number + 4 * at, word)
             assert await self.read(KEY_CHECK) == crc_of(words), f"region {number}"
         await self.write(CONTROL, READY)
-        # Another one where there was a key.
+        # The epoch changes if there was a key.
         self.epoch = await self.read(EPOCH)
 
     # Packets.
 
     def beats(self, bits):
-        """So many bits in whole beats, in bytes."""
+        """Returns the bytes of `bits` bits in whole beats."""
         return -(-bits // self.system.stream_bits) * self.system.stream_bits // 8
 
     def header(self, count, sequence, *, epoch=None, mark=MARK):
-        """A packet's header in whole beats."""
+        """Returns a packet's header in whole beats."""
         fields = struct.pack("<4H", mark, self.epoch if epoch is None else epoch, sequence, count)
         return fields.ljust(self.beats(64), b"\0")
 
     def packet(self, items, *, count=None, **header):
-        """A packet with these items, the answer that it should have, and its sequence."""
+        """Returns a packet with these items, and its expected answer."""
         sequence = next(self.sequence)
         header = self.header(len(items) if count is None else count, sequence, **header)
         body = b"".join(value.to_bytes(self.beats(self.system.in_bits), "little") for value, _ in items)
@@ -252,7 +251,7 @@ class Device:
         return header + body, header + answer
 
     def items(self, count):
-        """So many items."""
+        """Returns `count` items."""
         return [self.system.item() for _ in range(count)]
 
     async def send(self, packet):
@@ -260,20 +259,20 @@ class Device:
         await self.source.send(AxiStreamFrame(packet))
 
     async def answer(self, cycles):
-        """The next packet out."""
+        """Returns the device's next packet, and fails after `cycles` cycles."""
         received = cocotb.start_soon(self.sink.recv())
         await First(received, ClockCycles(self.clock, cycles))
         assert received.done(), f"no answer within {cycles} cycles"
         return bytes(received.result().tdata)
 
     async def none_comes(self, cycles):
-        """Nothing comes out for so long."""
+        """Checks that the device sends nothing for `cycles` cycles."""
         await ClockCycles(self.clock, cycles)
         assert self.sink.empty()
         assert not int(self.out.tvalid.value)
 
     async def converse(self, counts):
-        """Sends packets of so many items each, and compares the answers."""
+        """Sends packets with these numbers of items, and checks the answers."""
         pairs = [self.packet(self.items(count)) for count in counts]
         for packet, _ in pairs:
             await self.send(packet)
@@ -281,7 +280,7 @@ class Device:
             assert await self.answer(4 * self.system.quiet(count + 4)) == expected
 
     async def resynchronise(self):
-        """Finds a common beginning, as docs/reference/registers.md says."""
+        """Flushes and resynchronises as in docs/reference/registers.md. Returns dropped packets."""
         await self.write(CONTROL, FLUSH)
         self.epoch = await self.read(EPOCH)
         first, second = (self.packet([])[0] for _ in range(2))
@@ -293,7 +292,7 @@ class Device:
         return dropped
 
     async def until(self, condition, cycles=5000):
-        """Waits for a signal's value."""
+        """Waits until a condition holds after a clock edge."""
         for _ in range(cycles):
             await RisingEdge(self.clock)
             if condition():

@@ -1,5 +1,5 @@
-"""Tests of the accelerator of encryption over the integers alone: encryptions by the definition,
-bad numbers, a silent memory.
+"""Tests specific to the accelerator for encryption over the integers: encryptions compared with the
+definition, invalid numbers, a silent memory.
 """
 
 import cocotb
@@ -8,7 +8,7 @@ from cocotb.triggers import ClockCycles
 from device import CONTROL, ERROR, FLUSH, Device
 from integers import encryption
 
-# As in tops.py: encryptions are longer.
+# As in tops.py, but encryptions take longer.
 LONGEST = 4000
 # Cycles within which an encryption is answered.
 ENCRYPTED = 150_000
@@ -16,39 +16,39 @@ SILENT = 1
 
 
 async def answered(device, items, cycles=ENCRYPTED):
-    """Sends commands in one packet, and compares the answers."""
+    """Sends commands in one packet and checks the answers."""
     packet, expected = device.packet(items)
     await device.send(packet)
     assert await device.answer(cycles) == expected
 
 
 def lay(device, case):
-    """Puts the numbers of a case into the memory; what else is there is noise."""
+    """Writes the numbers of a case into the memory, and random bytes around them."""
     device.memory.write(0, device.system.generator.randbytes(8 * case.end))
     for at, number in case.memory.items():
         device.memory.write(8 * at, number)
 
 
 def case(device, **lengths):
-    """A case, in memory."""
+    """Creates a case and writes it into the memory."""
     found = encryption(device.system.generator, device.system.seed, **lengths)
     lay(device, found)
     return found
 
 
 def kind(system, quadratic):
-    """The computation."""
+    """Returns the kind of computation."""
     return system.CMNT if quadratic else system.CNT
 
 
 def left(device, found):
-    """Whether there is anything in the scratch."""
+    """Returns whether the scratch memory has a nonzero byte."""
     at, words = found.scratch
     return any(device.memory.read(8 * at, 8 * words))
 
 
 async def encrypts(device, quadratic, **lengths):
-    """Encrypts: the number and the quotient are what they should be, and the scratch is zero."""
+    """Encrypts, and checks the number, the quotient and that the scratch memory is zero."""
     found = case(device, quadratic=quadratic, **lengths)
     words, size = -(-found.command[7] // 64), -(-found.quotient.bit_length() // 64)
     await answered(device, [device.system.compute(kind(device.system, quadratic), found.command)])
@@ -60,7 +60,7 @@ async def encrypts(device, quadratic, **lengths):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def encryptions_by_cnt_are_those_of_the_definition(dut):
-    """Lengths that end anywhere in a word and a segment, with pauses on every channel."""
+    """Lengths end inside words and segments, with pauses on every channel."""
     device = await Device.start(dut, pressure=20)
     await encrypts(device, quadratic=False)
     await encrypts(device, quadratic=False, bits=1409, elements=3, coefficient=100, correction=200, noise=140)
@@ -68,15 +68,15 @@ async def encryptions_by_cnt_are_those_of_the_definition(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def an_encryption_by_cmnt_is_that_of_the_definition(dut):
-    """All products of elements, the number longer than twice the modulus."""
+    """All products of elements, with a number longer than twice the modulus."""
     device = await Device.start(dut)
     await encrypts(device, quadratic=True)
 
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_is_wrong_with_numbers_is_said(dut):
-    """A modulus without its top bit, coefficients that are too long, a scratch that is too short:
-    the error, and a scratch of zeros.
+    """A modulus without its top bit, coefficients that are too long and a scratch memory that is
+    too short each give an error and a zeroed scratch memory.
     """
     device = await Device.start(dut)
     system = device.system
@@ -107,7 +107,7 @@ async def what_is_wrong_with_numbers_is_said(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_flush_ends_an_encryption(dut):
-    """Its answer does not come, and the next one is right; the scratch is the host's to wipe."""
+    """Its answer is dropped and the next one is correct. The host must wipe the scratch memory."""
     device = await Device.start(dut)
     system = device.system
     for cycles in (500, 3000, 5500):
@@ -126,7 +126,7 @@ async def a_flush_ends_an_encryption(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_silent_memory_is_reported(dut):
-    """In the middle of an encryption, and until somebody flushes; then all goes on."""
+    """During an encryption, and until a flush; then the device works again."""
     device = await Device.start(dut)
     system = device.system
     found = case(device, quadratic=False)

@@ -1,6 +1,6 @@
-"""Encryption over the integers in plain Python: AES, elements, both schemes, a memory.
+"""Encryption over the integers in pure Python: AES, elements, both schemes, a memory.
 
-The formulas are those of docs/explanation/dghv.md, rtl/dghv/README.md and
+The formulas come from docs/explanation/dghv.md, rtl/dghv/README.md and
 crates/dghv/tests/vectors/README.md.
 """
 
@@ -12,12 +12,12 @@ WORD = 64
 
 
 def double(byte):
-    """Times x in the field of AES."""
+    """Multiplies by x in the field of AES."""
     return (byte << 1 ^ (0x11B if byte & 0x80 else 0)) & 0xFF
 
 
 def times(a, b):
-    """A product in the field of AES."""
+    """Multiplies in the field of AES."""
     product = 0
     while b:
         product ^= a if b & 1 else 0
@@ -26,7 +26,7 @@ def times(a, b):
 
 
 def substitution():
-    """The substitution, from its definition: the inverse, and an affine map."""
+    """Returns the S-box from its definition: the inverse, then an affine map."""
     inverses = [next((b for b in range(256) if times(a, b) == 1), 0) for a in range(256)]
 
     def turned(byte, by):
@@ -39,7 +39,7 @@ BOX = substitution()
 
 
 def round_keys(key):
-    """The keys of the rounds of AES-128."""
+    """Returns the round keys of AES-128."""
     words, constant = [key[at : at + 4] for at in range(0, 16, 4)], 1
     while len(words) < 4 * (ROUNDS + 1):
         last = words[-1]
@@ -51,10 +51,10 @@ def round_keys(key):
 
 
 def encrypt_block(keys, block):
-    """AES-128 of a block."""
+    """Encrypts a block with AES-128."""
     state = bytes(a ^ b for a, b in zip(block, keys[0], strict=True))
     for number, key in enumerate(keys[1:], 1):
-        # Byte 4 c + r moves from column c + r.
+        # Byte 4 c + r comes from column c + r.
         state = bytes(BOX[state[(at + 4 * (at % 4)) % 16]] for at in range(16))
         if number < ROUNDS:
             mixed = bytearray()
@@ -68,7 +68,7 @@ def encrypt_block(keys, block):
 
 
 def element(seed, index, bits):
-    """The number that an element of a compressed key is made from: word 8 t + s of its stream is
+    """Returns the pseudorandom number of a compressed key's element: word 8 t + s of its stream is
     word t of segment s.
     """
     words = -(-bits // WORD)
@@ -82,7 +82,7 @@ def element(seed, index, bits):
 
 @dataclasses.dataclass
 class Encryption:
-    """An encryption under a key made up for it, and the memory that it takes, in words."""
+    """An encryption under its own random key, and its memory layout in words."""
 
     command: list
     memory: dict
@@ -94,8 +94,8 @@ class Encryption:
 
 
 def encryption(generator, seed, *, quadratic, bits=700, elements=2, coefficient=40, correction=90, noise=50):
-    """An encryption by CNT, or by CMNT, of a bit that the noise decides; a number is what m + 2 R +
-    2 sum of b A is modulo A_0.
+    """Returns a CNT or CMNT encryption of the noise's low bit: the number is m + 2 R + 2 sum of b A
+    modulo A_0.
     """
     a_0 = generator.getrandbits(bits) | 1 << bits - 1 | 1
     count = 2 * elements if quadratic else elements
@@ -110,7 +110,7 @@ def encryption(generator, seed, *, quadratic, bits=700, elements=2, coefficient=
     shift = 1 << noise + 1
     raised = generator.getrandbits(noise + 2)
     total = 2 * total + raised - shift
-    # Below zero, as it is where all coefficients happen to be zero, the modulus is added first.
+    # If the total is negative, as with all coefficients zero, the modulus is added first.
     quotient, number = divmod(total + (a_0 if total < 0 else 0), a_0)
 
     def length(bits):

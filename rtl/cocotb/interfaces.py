@@ -1,4 +1,4 @@
-"""Both ends of the serial peripheral interface of rtl/links with models that no one here wrote:
+"""Tests both ends of the serial peripheral interface of rtl/links with third-party models:
 cocotbext-spi.
 """
 
@@ -10,17 +10,17 @@ from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge, Timer
 from cocotbext.spi import SpiBus, SpiConfig, SpiMaster
 from cocotbext.spi.devices.generic import SpiSlaveLoopback
 
-# 10 ns a cycle. A peripheral wants each half of a clock to last for four of its own.
+# 10 ns per cycle. A peripheral needs four of its own cycles per half of the clock.
 FASTEST = 12_500_000
 LONGEST = 2000
-# What the peripheral says where nothing waits.
+# The peripheral sends this when no byte waits.
 IDLE = 0x7E
-# Bytes of a frame of the controller.
+# Bytes per frame of the controller.
 FRAME = 4
 
 
 async def start(dut):
-    """The clock, and a reset."""
+    """Starts the clock and resets the design."""
     for port in (dut.in_valid_i, dut.in_data_i, dut.in_last_i, dut.cipo_i, dut.sck_i, dut.copi_i):
         port.value = 0
     dut.cs_ni.value = 1
@@ -32,7 +32,7 @@ async def start(dut):
 
 
 async def note(dut, valid, seen, value):
-    """Keeps a value for every cycle in which a signal shows."""
+    """Records a value in every cycle in which a signal is high."""
     while True:
         await RisingEdge(dut.clk_i)
         await ReadOnly()
@@ -41,16 +41,16 @@ async def note(dut, valid, seen, value):
 
 
 def bus(dut, select, clock, out, back):
-    """The wires of an interface by the names that the model has for them.
+    """Returns an interface's wires under the model's names.
 
-    To look for names in any case would leave this simulator's inputs without effect.
+    A case-insensitive lookup would leave this simulator's inputs without effect.
     """
     return SpiBus(dut, None, sclk_name=clock, mosi_name=out, miso_name=back, cs_name=select, case_insensitive=False)
 
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def the_peripheral_answers(dut):
-    """As fast as it may be asked, and slower, in frames of one byte and of many."""
+    """At the highest rate and slower ones, in frames of one byte and of many."""
     wires = bus(dut, "cs_ni", "sck_i", "copi_i", "cipo_o")
     await start(dut)
     faults = []
@@ -59,13 +59,13 @@ async def the_peripheral_answers(dut):
     for rate in (FASTEST, 4_000_000, 1_000_000):
         for burst in (False, True):
             controller = SpiMaster(wires, SpiConfig(sclk_freq=rate, frame_spacing_ns=100, data_output_idle=0))
-            # The clock that the model drives is at rest.
+            # Waits until the model's clock is idle.
             await Timer(1, units="us")
             data = bytes(random.sample(range(256), 20))
             await controller.write(data, burst=burst)
             heard = bytes(await controller.read(len(data)))
-            # A frame's first answer is chosen before a byte of it was heard, and each byte of a
-            # frame's before the next.
+            # Each answer is chosen before its byte has arrived, so it echoes the previous byte,
+            # also across frames.
             assert heard == bytes([last, *data[:-1]]), (rate, burst)
             last = data[-1]
     assert not faults
@@ -73,7 +73,7 @@ async def the_peripheral_answers(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def the_controller_is_understood(dut):
-    """By a peripheral that gives each frame back in the next one."""
+    """By a peripheral that returns each frame in the next one."""
     wires = bus(dut, "cs_no", "sck_o", "copi_o", "cipo_i")
     await start(dut)
     peripheral = SpiSlaveLoopback(wires, SpiConfig(word_width=8 * FRAME, data_output_idle=0))
@@ -91,7 +91,7 @@ async def the_controller_is_understood(dut):
                 await ReadOnly()
             await RisingEdge(dut.clk_i)
             dut.in_valid_i.value = 0
-            # Now and then the stream has nothing.
+            # Pauses the stream now and then.
             await ClockCycles(dut.clk_i, random.choice((1, 1, 40)))
     await Timer(20, units="us")
     assert bytes(heard) == b"".join([bytes(FRAME), *frames[:-1]])

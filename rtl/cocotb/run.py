@@ -1,10 +1,10 @@
-"""Tests each top, serial lines and peripheral interfaces with cocotb, cocotbext-axi, -uart and
--spi, models that no one here wrote.
+"""Tests each top, serial lines and peripheral interfaces with cocotb and the third-party models
+cocotbext-axi, -uart and -spi.
 
 Usage: run.py [--seed N] [TOP...]
 
-Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a
-test that passes but its name.
+Verilator compiles the tops, at their smallest sizes, into target/cocotb. For a passing run only the
+name and the counts are printed.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRIMES = (59, 47, 37)
-# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters; a
-# hyphen parts forms of one top.
+# The parameters of each top, tested through its wrapper with the port names of vendors' tools
+# (rtl/ip). A suffix after a hyphen names a variant of one top.
 TOPS = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
@@ -46,20 +46,20 @@ TOPS = {
     "dghv": {"Rounds": 2, "MemoryWords": 4096, "Timeout": 500, "StreamBits": 32},
 }
 
-# Tests of one top alone.
+# Additional tests of single tops.
 OWN = {"coproc": ["commands"], "dghv": ["encryptions"]}
 
-# What is no top, with tests of its own alone: the wires of rtl/links.
+# Designs of rtl/links that are not tops, with their own tests only.
 PARTS = {"line_echo": {"BaudDivisor": 20}, "spi_ends": {"SckHalfPeriod": 5}}
 PART_TESTS = {"line_echo": "wires", "spi_ends": "interfaces"}
 
 
-# What the tops are made of; the parts may be of rtl/links too.
+# Source folders of the tops; parts also use rtl/links.
 ROOMS = ("lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv")
 
 
 def missing():
-    """The name and the reason of what is not here, or nothing."""
+    """Returns the name of a missing dependency and the reason, or None."""
     try:
         import cocotbext.axi
         import cocotbext.spi
@@ -75,8 +75,8 @@ def missing():
 
 
 def sources(name):
-    """The wrapper, packages, and the assertions that are bound to the top: other modules are found
-    by their names.
+    """Returns the wrapper, the packages and the monitors bound to the top. Verilator finds other
+    modules by name.
     """
     rtl = ROOT / "rtl"
     if name in PARTS:
@@ -86,13 +86,13 @@ def sources(name):
 
 
 def results(path):
-    """The tests of a run, and whether each passed."""
+    """Returns the tests of a run, and whether each passed."""
     cases = xml.parse(path).getroot().iter("testcase") if path.exists() else ()
     return {case.get("name"): not list(case.iter("failure")) + list(case.iter("error")) for case in cases}
 
 
 def run(name, seed):
-    """Builds and tests one top; the tests that it passed, and those that it did not."""
+    """Builds and tests one top. Returns the passed and the failed tests."""
     with warnings.catch_warnings():
         # "Python runners and associated APIs are an experimental feature": its version is pinned.
         warnings.simplefilter("ignore")
@@ -135,7 +135,7 @@ def run(name, seed):
 
 
 def main():
-    """Runs the tops that are named, or all."""
+    """Tests the tops given on the command line, by default all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("tops", nargs="*", metavar="TOP", help=", ".join(TOPS | PARTS))

@@ -1,5 +1,5 @@
-"""What each device computes, in plain Python from its page in docs and docs/reference/registers.md:
-nothing here is the driver's.
+"""Oracles for each device, in pure Python, from its page in docs and docs/reference/registers.md.
+They share nothing with the driver.
 """
 
 import dataclasses
@@ -11,12 +11,12 @@ import phe
 
 
 def words_of(value, bits):
-    """A constant as the device takes it: 32-bit words, the least significant first."""
+    """Returns a constant as the device reads it: 32-bit words, the least significant first."""
     return [value >> at & 0xFFFFFFFF for at in range(0, bits, 32)]
 
 
 def is_prime(number):
-    """Whether a number below 2^64 is prime (Miller and Rabin, with the bases that decide it
+    """Returns whether a number below 2^64 is prime (Miller-Rabin, with bases that are deterministic
     there).
     """
     bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
@@ -34,9 +34,7 @@ def is_prime(number):
 
 
 def key_primes(generator, bits):
-    """Two primes whose product has so many bits and is no multiple of a factor of (p - 1)(q -
-    1).
-    """
+    """Returns two primes whose product has `bits` bits and is coprime to (p - 1)(q - 1)."""
     while True:
         p, q = (generator.getrandbits(bits // 2) | 3 << bits // 2 - 2 | 1 for _ in range(2))
         if p != q and is_prime(p) and is_prime(q) and (p - 1) % q and (q - 1) % p:
@@ -44,8 +42,8 @@ def key_primes(generator, bits):
 
 
 def subgroup_prime(generator, bits, short_bits):
-    """A prime of so many bits, its two highest set, and a prime of short_bits bits that divides
-    half of it.
+    """Returns a prime p of `bits` bits, the two highest set, and a prime of `short_bits` bits that
+    divides (p - 1) / 2.
     """
     while True:
         order = generator.getrandbits(short_bits) | 1 << short_bits - 1 | 1
@@ -59,27 +57,29 @@ def subgroup_prime(generator, bits, short_bits):
 
 
 def scaled(modulus, bits):
-    """`u` and `(u modulus + 1) / 2^bits` with the u below 2^bits that makes this whole."""
+    """Returns `u` and `(u modulus + 1) / 2^bits`, for the u below 2^bits that makes it an
+    integer.
+    """
     u = pow(-modulus, -1, 2**bits)
     return u, (u * modulus + 1) >> bits
 
 
 @dataclasses.dataclass
 class Key:
-    """A key and what is encrypted under it: by python-paillier."""
+    """A key and its encryptions, by python-paillier."""
 
     p: int
     q: int
 
     def __post_init__(self):
-        """The two halves, as python-paillier has them."""
+        """Creates python-paillier's public and private keys."""
         self.n = self.p * self.q
         self.public = phe.PaillierPublicKey(self.n)
         self.private = phe.PaillierPrivateKey(self.public, self.p, self.q)
 
     def merged(self, prime, other, exponent, bits):
-        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^exponent) to the plaintext
-        modulo this one.
+        """Returns `t 2^bits mod n`: t is 0 modulo the other prime, and maps L(c^exponent) to the
+        plaintext modulo this one.
         """
         # For g = n + 1: L(g^exponent mod prime^2) = exponent other mod prime.
         t = pow(exponent * other, -1, prime) * other * pow(other, -1, prime)
@@ -87,12 +87,12 @@ class Key:
 
 
 class Decryptor:
-    """What `mesa` and `mesa_dual` have in common."""
+    """The common part of `mesa` and `mesa_dual`."""
 
     branches = 2
 
     def __init__(self, parameters, seed):
-        """The parameters as the device reads them, 0 to 7."""
+        """Reads the device's parameters 0 to 7."""
         self.n_bits, self.stages, shape, self.stream_bits, self.r_bits, self.x_bits, self.interval, _ = parameters
         self.w, self.d, _, _ = shape.to_bytes(4, "little")
         self.in_bits, self.out_bits = 2 * self.n_bits, self.n_bits
@@ -105,13 +105,13 @@ class Decryptor:
             if orders[0] != orders[1] and (primes[0] - 1) % primes[1] and (primes[1] - 1) % primes[0]:
                 break
         self.key = Key(*primes)
-        #: The exponents of p and of q, and the length that both have at most: of the whole groups,
-        #: or of subgroups.
+        #: The exponents for p and for q, and their maximum length: of the whole groups, or of
+        #: subgroups.
         self.is_short = seed % 2 == 1
         pairs = list(zip(primes, orders, strict=True))
         self.exponents = [2 * order if self.is_short else prime - 1 for prime, order in pairs]
         self.exponent_bits = self.short_bits + 1 if self.is_short else self.n_bits // 2
-        #: A number whose powers are randomisers with those orders.
+        #: A number whose powers are randomisers of those orders.
         cofactors = [(prime - 1) // 2 // order for prime, order in pairs]
         unit = next(u for u in itertools.count(2) if math.gcd(u, self.key.n) == 1)
         self.base = pow(unit, cofactors[0] * cofactors[1] * self.key.n, self.key.n**2)
@@ -119,9 +119,9 @@ class Decryptor:
         self.turn = itertools.count()
 
     def item(self):
-        """A ciphertext, and its plaintext: the corner cases first.
+        """Returns a ciphertext and its plaintext, the corner cases first.
 
-        Every fourth is of a foreign subgroup, by turns modulo both primes, modulo p and modulo q.
+        Every fourth is of a foreign subgroup: modulo both primes, modulo p and modulo q, in turn.
         """
         n, p, q = self.key.n, self.key.p, self.key.q
         plaintext = next(self.corners, None)
@@ -136,7 +136,7 @@ class Decryptor:
             case 3:
                 pass
             case 7:
-                # The other's modulo p^2, ours modulo q^2.
+                # The foreign one modulo p^2, the own one modulo q^2.
                 ciphertext += p**2 * ((own - ciphertext) * pow(p, -2, q**2) % q**2)
             case 11:
                 ciphertext = own + p**2 * ((ciphertext - own) * pow(p, -2, q**2) % q**2)
@@ -147,7 +147,7 @@ class Decryptor:
         return ciphertext, plaintext if powers == [1, 1] else 2**self.n_bits - 1
 
     def quiet(self, items):
-        """Cycles within which so many items are answered, at twice the pipeline's time."""
+        """Returns cycles within which `items` items are answered, at twice the pipeline's time."""
         return 4000 + 2 * self.interval * (items + 12)
 
 
@@ -157,7 +157,7 @@ class Mesa(Decryptor):
     identity = b"MESA"
 
     def constants(self):
-        """Number, value and bits of each constant."""
+        """Yields number, value and bits of each constant."""
         key, digits = self.key, -(-self.n_bits // self.w) * self.w
         yield 7, key.n, self.n_bits
         steps, places = self.segments()
@@ -172,10 +172,10 @@ class Mesa(Decryptor):
             yield first + 6, key.merged(p, q, exponent, self.x_bits), self.n_bits
 
     def segments(self):
-        """The word STEPS, and for each bit of an exponent its place in the constant.
+        """Returns the word STEPS, and for each bit of an exponent its position in the constant.
 
-        A stage but the last has ceil((N/2 + 1) / Stages) places, the last one the rest, and takes
-        some of them from the top. Below them stands the next stage's first bit once more.
+        Every stage but the last has ceil((N/2 + 1) / Stages) positions, the last one the rest. A
+        stage uses some of them, from the top. Below these the next stage's first bit is repeated.
         """
         half = self.n_bits // 2
         width = -(-(half + 1) // self.stages)
@@ -198,7 +198,7 @@ class MesaDual(Decryptor):
     identity = b"DUAL"
 
     def constants(self):
-        """Number, value and bits of each constant."""
+        """Yields number, value and bits of each constant."""
         key, half = self.key, self.n_bits // 2
         yield 15, key.n, self.n_bits
         yield 14, -(-self.exponent_bits // 4) - 1, 32
@@ -223,7 +223,7 @@ class ResidueBank:
     branches = 1
 
     def __init__(self, parameters, seed):
-        """The parameters as the device reads them, 0 to 7."""
+        """Reads the device's parameters 0 to 7."""
         self.in_bits, self.count, _, self.stream_bits, self.interval, self.latency, _, _ = parameters
         self.out_bits = 32 * self.count
         self.primes = None
@@ -231,39 +231,39 @@ class ResidueBank:
         self.corners = iter((0, 1, 2**self.in_bits - 1))
 
     def constants(self):
-        """None: there is nothing to load."""
+        """Returns no constants: there is nothing to load."""
         return ()
 
     def item(self):
-        """An integer, and its residues, 32 bits each."""
+        """Returns an integer and its residues, 32 bits each."""
         value = next(self.corners, None)
         if value is None:
             value = self.generator.getrandbits(self.in_bits)
         return value, sum(value % prime << 32 * at for at, prime in enumerate(self.primes))
 
     def quiet(self, items):
-        """Cycles within which so many items are answered."""
+        """Returns cycles within which `items` items are answered."""
         return 2000 + 2 * self.interval * items
 
 
 class Coproc:
-    """The co-processor: commands with both operands, and what each answers, from
+    """The co-processor: commands with both operands and their answers, from
     rtl/coproc/README.md.
     """
 
     identity = b"COPR"
     branches = 1
-    #: What is done, by its code.
+    #: The commands' codes.
     MULTIPLY, POWER, ENCRYPT, RERANDOMISE, COMB_ENCRYPT, COMB_RANDOM, ACCUMULATE, CONTINUE, TOTAL, SET_COMB, DECRYPT = (
         range(1, 12)
     )
-    #: What multiplies.
+    #: The multipliers.
     CIOS, DIGIT, DUAL = range(3)
-    #: Why it is not.
+    #: The error codes.
     UNKNOWN, OPERAND_X, OPERAND_Y, LENGTH, EVEN, SHORT, GROUP, MISSING = range(1, 9)
 
     def __init__(self, parameters, seed):
-        """The parameters as the device reads them, 0 to 7."""
+        """Reads the device's parameters 0 to 7."""
         self.n_bits, cores, shape, self.stream_bits, self.r_bits, self.leave_bits, memory, self.interval = parameters
         self.core, self.contexts = cores & 0xFF, cores >> 16 & 0xFF
         self.w, self.d = shape & 0xFFF, shape >> 12 & 0xF
@@ -275,7 +275,7 @@ class Coproc:
         self.turn = itertools.cycle((self.multiply, self.encrypt, self.power, self.rerandomise, self.decrypt))
 
     def constants(self):
-        """Number, value and bits of each constant."""
+        """Yields number, value and bits of each constant."""
         n, square, r = self.n, self.square, 2**self.r_bits
         yield 1, square, 2 * self.n_bits
         yield 2, n, self.n_bits
@@ -299,31 +299,29 @@ class Coproc:
             yield number, value % square, 2 * self.n_bits
 
     def command(self, code, x=0, y=0, *, length=0, group=0, result=0, refusal=0):
-        """A command as an item, and the answer that it should have."""
+        """Returns a command as an item, and its expected answer."""
         word = code | length << 16 | group << 48
         answer = refusal | code << 8 | group << 48
         return word | x << 64 | y << 64 + 2 * self.n_bits, answer | (0 if refusal else result) << 64
 
     def unit(self):
-        """A randomiser."""
+        """Returns a randomiser."""
         return self.generator.randrange(1, min(self.key.p, self.key.q))
 
     def ciphertext(self):
-        """A ciphertext of python-paillier's, and its plaintext."""
+        """Returns a ciphertext by python-paillier and its plaintext."""
         plaintext = self.generator.randrange(self.n)
         return self.key.public.raw_encrypt(plaintext, r_value=self.unit()), plaintext
 
     def multiply(self):
-        """Adds what two ciphertexts hold."""
+        """Adds two encrypted numbers."""
         (x, a), (y, b) = self.ciphertext(), self.ciphertext()
         result = x * y % self.square
         assert self.key.private.raw_decrypt(result) == (a + b) % self.n
         return self.command(self.MULTIPLY, x, y, result=result)
 
     def power(self, length=24):
-        """Multiplies what a ciphertext holds by a plain number, of which only the low bits
-        count.
-        """
+        """Multiplies an encrypted number by the low `length` bits of an integer."""
         (x, a), y = self.ciphertext(), self.generator.getrandbits(2 * self.n_bits)
         result = pow(x, y % 2**length, self.square)
         assert self.key.private.raw_decrypt(result) == a * (y % 2**length) % self.n
@@ -335,36 +333,36 @@ class Coproc:
         return self.command(self.ENCRYPT, r, plaintext, result=self.key.public.raw_encrypt(plaintext, r_value=r))
 
     def rerandomise(self):
-        """Another ciphertext of the same."""
+        """Re-randomises a ciphertext."""
         (y, plaintext), r = self.ciphertext(), self.unit()
         result = pow(r, self.n, self.square) * y % self.square
         assert self.key.private.raw_decrypt(result) == plaintext
         return self.command(self.RERANDOMISE, r, y, result=result)
 
     def decrypt(self):
-        """What a decryption is finished from: 1 + m f n, f the secret exponent."""
+        """Computes the power of a decryption: 1 + m f n, f the secret exponent."""
         x, plaintext = self.ciphertext()
         f = (self.key.p - 1) * (self.key.q - 1)
         return self.command(self.DECRYPT, x, result=(1 + plaintext * f * self.n) % self.square)
 
     def accumulate(self, group, x):
-        """Into a group."""
+        """Adds a ciphertext to a group."""
         return self.command(self.ACCUMULATE, x, group=group)
 
     def item(self):
-        """A command and its answer: each of those that leave nothing behind in turn."""
+        """Returns a command and its answer: the stateless ones in rotation."""
         return next(self.turn)()
 
     def quiet(self, items):
-        """Cycles within which so many items are answered, at twice the time of powers of n, the one
-        after the other.
+        """Returns cycles within which `items` items are answered, at twice the time of sequential
+        powers of n.
         """
         return 4000 + 2 * (items + 2) * (2 * self.n_bits + 40) * (self.interval + 40)
 
 
 class Dghv:
-    """The accelerator of encryption over the integers: commands, from the head of
-    rtl/dghv/dghv_control.sv, and what each answers.
+    """The accelerator for encryption over the integers: its commands, from the header of
+    rtl/dghv/dghv_control.sv, and their answers.
     """
 
     identity = b"DGHV"
@@ -373,11 +371,11 @@ class Dghv:
     READ, WRITE, COMPUTE = range(3)
     MULTIPLY, REDUCE, CNT, CMNT, WIPE = range(5)
     DONE, BAD_SIZES, BAD_MODULUS, BAD_OPERAND, NEGATIVE = range(5)
-    #: Words that items read and multiply, and those that they write.
+    #: The number of words that items read and multiply, and the first word that they write.
     CONTENT, OUT = 64, 64
 
     def __init__(self, parameters, seed):
-        """The parameters as the device reads them, 0 to 7."""
+        """Reads the device's parameters 0 to 7."""
         self.block, self.points, self.memory_words, self.stream_bits, self.rounds, self.timeout, _, _ = parameters
         self.generator = random.Random(seed)
         self.seed = self.generator.randbytes(16)
@@ -385,47 +383,50 @@ class Dghv:
         self.turn = itertools.cycle((self.multiply, self.read, self.write, self.unknown))
 
     def constants(self):
-        """Number, value and bits of each constant: the seed, its first byte at the low end."""
+        """Yields number, value and bits of the seed, its first byte at the low end."""
         yield 0, int.from_bytes(self.seed, "little"), 128
 
     def command(self, operation, *, address=0, data=b"", kind=0, ending=0, status=0, answer=b""):
-        """A command as an item, and the answer that it should have."""
+        """Returns a command as an item, and its expected answer."""
         word = operation | kind << 8 | address << 64
         answer = status | ending << 8 | int.from_bytes(answer, "little") << 64
         return word | int.from_bytes(data, "little") << 128, answer
 
     def compute(self, kind, words, ending=0):
-        """A computation: pairs of 32 bits, the first at the low end."""
+        """Returns a computation whose operands are 32-bit words, the first at the low end."""
         return self.command(
             self.COMPUTE, kind=kind, ending=ending, data=b"".join(word.to_bytes(4, "little") for word in words)
         )
 
     def multiply(self):
-        """A product of some of the words."""
+        """Multiplies some of the words."""
         x, y = self.generator.randrange(1, 9), self.generator.randrange(1, 9)
         return self.compute(self.MULTIPLY, (0, x, 16, y, self.OUT))
 
     def read(self, address=None):
-        """Eight of the words."""
+        """Reads eight of the words."""
         address = self.generator.randrange(self.CONTENT - 7) if address is None else address
         return self.command(self.READ, address=address, answer=self.content[8 * address :][:64])
 
     def write(self):
-        """Eight words somewhere else."""
+        """Writes eight words elsewhere."""
         return self.command(
             self.WRITE, address=self.OUT + self.generator.randrange(100), data=self.generator.randbytes(64)
         )
 
     def unknown(self):
-        """What is no command."""
+        """Returns an unknown command."""
         return self.command(self.generator.randrange(3, 16), data=self.generator.randbytes(64), status=1 << 4)
 
     def item(self):
-        """A command and its answer: each kind in turn, none of which changes what others answer."""
+        """Returns a command and its answer, each kind in turn.
+
+        None changes the answers of others.
+        """
         return next(self.turn)()
 
     def quiet(self, items):
-        """Cycles within which so many items are answered."""
+        """Returns cycles within which `items` items are answered."""
         return 4000 + 4000 * items
 
 
@@ -433,7 +434,7 @@ SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, M
 
 
 def crc_of(words):
-    """The checksum of some words as docs/reference/registers.md defines it, bit by bit."""
+    """Computes the checksum of words, defined in docs/reference/registers.md, bit by bit."""
     state = 0xFFFFFFFF
     for word, bit in itertools.product(words, range(32)):
         state = state >> 1 ^ (0xEDB88320 if (state ^ word >> bit) & 1 else 0)

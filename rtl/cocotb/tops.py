@@ -1,5 +1,5 @@
-"""The tests of every top, with models that no one here wrote (cocotbext-axi) and oracles that are
-none of the driver's (systems.py).
+"""The tests of every top, with third-party models (cocotbext-axi) and oracles that are independent
+of the driver (systems.py).
 """
 
 import random
@@ -50,13 +50,13 @@ from device import (
 from systems import crc_of, words_of
 
 REFUSED = AxiResp.SLVERR
-# Simulated time that no test comes near: 10 ns a cycle.
+# Far more simulated time than any test needs: 10 ns per cycle.
 LONGEST = 2000
 
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def identity_and_registers(dut):
-    """What a driver reads first, under pauses on every channel."""
+    """The registers that a driver reads first, with pauses on every channel."""
     device = await Device.start(dut, loaded=False, pressure=50)
     system = device.system
     regions = len(list(system.constants()))
@@ -80,7 +80,7 @@ async def identity_and_registers(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def accesses_that_cannot_be_are_refused(dut):
-    """Each with SLVERR, its cause in ERROR, and nothing changed."""
+    """Each gets SLVERR, sets its cause in ERROR, and changes nothing."""
     device = await Device.start(dut, loaded=False, pressure=30)
     enabled = 5
     await device.write(INTERRUPT_ENABLE, enabled)
@@ -123,7 +123,7 @@ async def accesses_that_cannot_be_are_refused(dut):
         if number in filled:
             await refused(WRITE_ONLY, await device.raw_read(region))
             await refused(PARTIAL, await device.raw_write(region, 1, 0x7))
-    # Several causes stay side by side, and only what is written as 1 goes.
+    # Several causes stay set together, and only bits written as 1 are cleared.
     await device.raw_write(INTERRUPT_ENABLE, 0, 1)
     await device.raw_write(IDENTITY, 0, 0xF)
     assert await device.read(ERROR) == PARTIAL | READ_ONLY
@@ -133,7 +133,7 @@ async def accesses_that_cannot_be_are_refused(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def items_are_answered_in_order(dut):
-    """Packets of several lengths as fast as they go, and the counters."""
+    """Packets of several lengths at full speed, and the counters."""
     device = await Device.start(dut)
     counts = [1, 3, 0, 2]
     await device.converse(counts)
@@ -146,8 +146,8 @@ async def items_are_answered_in_order(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def every_channel_pauses(dut):
-    """The same with pauses at random on every channel of both streams and the bus, while registers
-    are read and written.
+    """The same with random pauses on every channel of both streams and the bus, while registers are
+    read and written.
     """
     device = await Device.start(dut, pressure=40)
 
@@ -161,8 +161,8 @@ async def every_channel_pauses(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def constants_are_checked(dut):
-    """KEY_CHECK follows each word, tells a wrong one, and is cleared; words are refused while
-    something is in flight.
+    """KEY_CHECK follows each word, detects a wrong one, and is cleared. Words are rejected while an
+    item is in flight.
     """
     device = await Device.start(dut, loaded=False)
     constants = list(device.system.constants())
@@ -179,7 +179,7 @@ async def constants_are_checked(dut):
         for at, word in enumerate(wrong):
             await device.write(region + 4 * at, word)
         assert await device.read(KEY_CHECK) == crc_of(wrong) != crc_of(words)
-        # Refused words do not count.
+        # Rejected words do not count.
         assert await device.raw_write(region + 4 * len(words), 1, 0xF) == REFUSED
         assert await device.read(KEY_CHECK) == crc_of(wrong)
     await device.load()
@@ -201,8 +201,8 @@ async def constants_are_checked(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def interrupts(dut):
-    """Each cause raises its bit, which stays until it is cleared; the pin follows what is
-    enabled.
+    """Each cause sets its bit, which stays until it is cleared; the pin follows the enabled
+    bits.
     """
     device = await Device.start(dut)
     await device.write(INTERRUPT, 7)
@@ -230,14 +230,16 @@ async def interrupts(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def foreign_packets_are_discarded(dut):
-    """Without the mark, or of another epoch: no answer, counted, and the next one is answered."""
+    """Packets without the mark or of another epoch are counted and dropped; the next is
+    answered.
+    """
     device = await Device.start(dut, pressure=20)
     items = device.items(2)
     foreign = [
         device.packet(items, epoch=device.epoch + 1)[0],
         device.packet(items, mark=0x4549)[0],
         device.packet([], epoch=0xFFFF)[0],
-        # It ends within its header, where that has several beats; or it is a mark that goes on.
+        # Ends within a header of several beats; otherwise an empty packet that continues.
         device.packet([])[0][: device.system.stream_bits // 8]
         if device.system.stream_bits < 64
         else device.packet(items, count=0)[0],
@@ -253,8 +255,8 @@ async def foreign_packets_are_discarded(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def broken_packets_are_never_answered_as_whole(dut):
-    """Where the end is not where the header says, the answer has another length, ERROR says so, and
-    the next packet is right.
+    """If a packet's length contradicts its header, the answer has another length, ERROR is set, and
+    the next packet is answered correctly.
     """
     device = await Device.start(dut, pressure=20)
     beat, items = device.system.stream_bits // 8, device.items(2)
@@ -264,7 +266,7 @@ async def broken_packets_are_never_answered_as_whole(dut):
         whole + bytes(beat),
         device.packet(items, count=3)[0],
         device.packet(items, count=1)[0],
-        # Without its last byte, which tkeep tells; and without one and a beat more.
+        # Without its last byte, as tkeep shows; and with an extra beat that lacks one.
         whole[:-1],
         whole + bytes(beat - 1),
     ):
@@ -281,7 +283,7 @@ async def broken_packets_are_never_answered_as_whole(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_flush_in_mid_packet_leaves_nothing_behind(dut):
-    """Whatever was on its way, in or out: after resynchronising only new items are answered."""
+    """Wherever items were, in or out: after resynchronising only new ones are answered."""
     device = await Device.start(dut)
     for beats in (1, 2, 3, 5, 8):
         packet, stale = device.packet(device.items(3))
@@ -293,7 +295,7 @@ async def a_flush_in_mid_packet_leaves_nothing_behind(dut):
         device.epoch += 1
         assert await device.read(EPOCH) == device.epoch
         device.source.pause = False
-        # What came before the second mark's echo is of the old packet, and not its answer.
+        # Packets before the second mark's echo stem from the old packet, but are not its answer.
         assert stale not in await device.resynchronise()
         await device.converse([2])
         assert await device.read(IN_FLIGHT) == 0
@@ -301,8 +303,8 @@ async def a_flush_in_mid_packet_leaves_nothing_behind(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_flush_ends_the_answer_that_has_begun(dut):
-    """A beat on offer stays until it is taken, and a packet that has begun ends with `tlast`, of
-    another length than it says.
+    """An offered beat stays until it is accepted, and a packet that has begun ends with `tlast`,
+    with a length other than its header states.
     """
     device = await Device.start(dut)
     for taken in (0, 1, 2, 3):
@@ -331,7 +333,7 @@ async def a_flush_ends_the_answer_that_has_begun(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_wiped_device_waits_for_its_constants(dut):
-    """A packet that comes then is held, and answered under the new key."""
+    """A packet that arrives before them is held, and answered under the new key."""
     device = await Device.start(dut)
     await device.converse([1])
     await device.write(CONTROL, WIPE)

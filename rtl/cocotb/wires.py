@@ -1,4 +1,4 @@
-"""The serial line of rtl/links with models that no one here wrote: cocotbext-uart."""
+"""Tests the serial line of rtl/links with third-party models: cocotbext-uart."""
 
 import random
 
@@ -7,13 +7,13 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge, Timer
 from cocotbext.uart import UartSink, UartSource
 
-# 10 ns a cycle, 20 cycles a bit.
+# 10 ns per cycle, 20 cycles per bit.
 BAUD = 5_000_000
 LONGEST = 2000
 
 
 async def watch(dut, seen):
-    """Notes every cycle in which a fault shows."""
+    """Records every cycle with a fault."""
     while True:
         await RisingEdge(dut.clk_i)
         await ReadOnly()
@@ -23,7 +23,7 @@ async def watch(dut, seen):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def bytes_come_back(dut):
-    """From senders as fast as this line, and a little too fast and too slow."""
+    """Senders run at this line's rate, and slightly faster and slower."""
     dut.rx_i.value = 1
     dut.rst_ni.value = 0
     cocotb.start_soon(Clock(dut.clk_i, 10, units="ns").start())
@@ -39,7 +39,7 @@ async def bytes_come_back(dut):
         for byte in data:
             await source.write([byte])
             await source.wait()
-            # A line that never rests leaves an echo at another rate no time.
+            # An echo at a different rate needs gaps to keep up.
             await Timer(200, units="ns")
         await Timer(10, units="us")
         assert bytes(sink.read_nowait()) == data

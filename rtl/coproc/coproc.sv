@@ -2,10 +2,10 @@
 // The Paillier co-processor: every operation with a public key, and the power of a decryption, on
 // multipliers modulo n^2 (rtl/coproc/README.md).
 //
-// Commands come in packets, are carried out several at a time from a memory of whole numbers in
-// block RAM (coproc_sequencer), and are answered in their order. A product takes a multiplier
-// Interval cycles, a square of dual numbers two thirds of that; a power of l bits is 17 + 5 ceil(l
-// / 4) + 1 products (of dual numbers one more), of the comb 1 + 2 ceil(l / Teeth) + 1.
+// Commands arrive in packets and are answered in order. Several are executed concurrently, on a
+// memory of whole numbers in block RAM (coproc_sequencer). A product occupies a multiplier for
+// Interval cycles, a square of dual numbers for two thirds of that. A power of l bits is 17 + 5
+// ceil(l / 4) + 1 products (of dual numbers one more), one of the comb 1 + 2 ceil(l / Teeth) + 1.
 module coproc #(
     // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
     parameter int unsigned N          = 1024,
@@ -66,8 +66,8 @@ module coproc #(
     localparam int unsigned Numbers = Contexts * 32 + 2 ** Teeth + Groups;
     localparam int unsigned AddressBits = $clog2(Numbers);
     localparam int unsigned TagBits = AddressBits + ContextBits;
-    // What the cores make of the modulus: bits of the constant that they reduce by, of a number, of
-    // R and of S, and the cycles of a product.
+    // Values that depend on the core: bits of its modulus constant, of a number, of R and of S, and
+    // the cycles of a product.
     localparam bit Large = Core == 1;
     localparam bit Dual = Core == 2;
     localparam int unsigned Steps = (2 * N + 2 + W - 1) / W + D + 2;
@@ -79,7 +79,7 @@ module coproc #(
     localparam int unsigned RBits = Large ? (2 * N + Digit + 2) / Digit * Digit : Dual ? OpBits : W * (Steps - 1);
     localparam int unsigned LeaveBits = Large ? 0 : Dual ? N + UnitBits + 3 : UnitBits;
     localparam int unsigned Interval = Large ? coproc_pkg::digit_step(2 * N, Digit, Width, Tile) : Dual ? 3 * (DualDigits + D + 2) : Steps + D + 4;
-    // Each core has its own constants; the regions of the others' are not there.
+    // Each core has its own constants; the regions of the other cores are absent.
     localparam int unsigned MtRegion = Large ? accelerator_pkg::CoprocInverse : Dual ? accelerator_pkg::CoprocDualMt : accelerator_pkg::CoprocMt;
     localparam logic [31:0] OfPlain = 32'd1 << accelerator_pkg::CoprocPass | 32'd1 << accelerator_pkg::CoprocLeave | 32'd1 << accelerator_pkg::CoprocFactor;
     localparam logic [31:0] OfDual = 32'd1 << accelerator_pkg::CoprocUnit | 32'd1 << accelerator_pkg::CoprocExit | 32'd1 << accelerator_pkg::CoprocShift;
@@ -95,10 +95,10 @@ module coproc #(
     localparam int unsigned Constants = 8;
 
     if (StreamBits < 32 || StreamBits % 32 != 0) $error("coproc: StreamBits must be a multiple of 32");
-    // The register of the shape has 12 bits for each.
+    // The shape register has 12 bits for each.
     if (Large ? Digit > 4095 : V > 4095) $error("coproc: Digit and V are at most 4095");
 
-    // ---- The frame. ----
+    // ---- The shell. ----
 
     logic rst_n, datapath_rst_n, key_wipe, key_write, item_valid, item_ready, answer_valid, answer_ready;
     logic [13:0] key_index;
@@ -177,7 +177,7 @@ module coproc #(
         .answer_i       (answer)
     );
 
-    // ---- The key: in registers, in the memory of its exponents, in that of its numbers. ----
+    // ---- The key: in registers, in the memory of its exponents and in that of its numbers. ----
 
     logic [4:0] region;
     logic [8:0] key_word;
@@ -254,7 +254,7 @@ module coproc #(
         assign exit = (2 * N)'(0);
     end
 
-    // A number is put together here, and is in memory a cycle after its last word.
+    // A number is assembled here, and is in memory one cycle after its last word.
     config_register #(
         .Bits(2 * N)
     ) u_staged (
@@ -363,7 +363,7 @@ module coproc #(
     logic [NumBits-1:0] number, constant_number, a, b;
     logic square_of, enter;
 
-    // A constant as a number: the parts of a dual one are not negative, and have N bits in their
+    // A constant as a number. The parts of a dual one are not negative, and have N bits in their
     // region.
     if (Dual) begin : gen_dual_constant
         assign constant_number = {OpBits'(constant[2*N-1:N]), OpBits'(constant[N-1:0])};
@@ -486,15 +486,15 @@ module coproc #(
             .carry_o    (carry_unused)
         );
     end
-    // The adder has one sum at a time.
+    // The adder handles one sum at a time.
     always_ff @(posedge clk_i) begin
         if (!datapath_rst_n) total_tag <= '0;
         else if (sum_valid && sum_ready) total_tag <= {source, destination};
     end
 
-    // ---- The memory of numbers: results, sums and operands are written in turns. ----
+    // ---- The memory of numbers: results, sums and operands are written round-robin. ----
 
-    // X is place 16 of its context, Y 17.
+    // X is number 16 of its context, Y number 17.
     assign loaded_tag = {fill, AddressBits'({fill, 4'd8, loaded_second})};
 
     stream_arbiter #(

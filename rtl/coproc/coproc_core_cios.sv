@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A multiplier of the co-processor: products of numbers in Montgomery form on mont_mul_cios, and
-// the way out of that form.
+// the conversion out of that form.
 //
-//   a b / R mod M, or on the way out (in_leave_i) a b / (R S) mod M below M,  S = 2^(W (D+1)).
+//   a b / R mod M, or when leaving (in_leave_i) a b / (R S) mod M below M,  S = 2^(W (D+1)).
 //
-// A product is below 2 M' if a and b are (mont_mul_cios, for a modulus of 2 N bits). On the way out
-// b is below M, so that the product is below M' + M / 2; S steps of radix-2 reduction
-// (mont_mul_radix2, with the factor 1) leave less than 2 M, and cond_sub less than M: proof in
-// rtl/coproc/README.md.
+// A product is below 2 M' if a and b are (mont_mul_cios, for a modulus of 2 N bits). When leaving,
+// b is below M, so the product is below M' + M / 2. S steps of radix-2 reduction (mont_mul_radix2,
+// with the factor 1) give less than 2 M, and cond_sub less than M: proof in rtl/coproc/README.md.
 //
-// Results carry the tag of their operands; those on the way out may be overtaken by products. A
-// product every Interval cycles; on the way out one every 2 N / 64 + 4 or S's W (D+1) + 4 cycles,
-// whichever is more, if that is more. No number decides when anything happens.
+// Results carry the tag of their operands; products may overtake results that leave. A product
+// every Interval cycles. Leaving, one every 2 N / 64 + 4 or S's W (D+1) + 4 cycles, whichever is
+// more, if that is more. The timing depends on no number.
 module coproc_core_cios #(
     parameter int unsigned N       = 1024,  // bits of n, at least W; the modulus M has up to 2 N
     parameter int unsigned W       = 17,    // bits of a digit, as in mont_mul_cios
-    parameter int unsigned V       = 24,    // bits of a word, likewise
-    parameter int unsigned D       = 2,     // delay of the quotient, likewise
+    parameter int unsigned V       = 24,    // bits of a word, as there
+    parameter int unsigned D       = 2,     // delay of the quotient, as there
     parameter int unsigned TagBits = 8,
     localparam int unsigned MtBits  = (2 * N + W - 1) / W * W,
     localparam int unsigned NumBits = ((2 * N + W) / W + D + 1) * W
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    input  logic [MtBits-1:0]  mt_i,        // these two stable while anything is inside
+    input  logic [MtBits-1:0]  mt_i,        // these two are stable while any product is inside
     input  logic [2*N-1:0]     modulus_i,   // M
     input  logic               in_valid_i,
     output logic               in_ready_o,
@@ -37,7 +36,7 @@ module coproc_core_cios #(
     output logic [NumBits-1:0] r_o
 );
     localparam int unsigned Leave = W * (D + 1);
-    // What can be inside of a chain at a time, and a little more.
+    // The most that a chain can hold, and some margin.
     localparam int unsigned Tags = 4;
 
     // Products.
@@ -80,7 +79,7 @@ module coproc_core_cios #(
         .busy_o     (unused_busy)
     );
 
-    // The way out.
+    // The conversion out of Montgomery form.
     logic leave_tags_ready, radix_in_ready, radix_valid, radix_ready, leave_valid, leave_ready, leave_tag_valid;
     logic [TagBits-1:0] leave_tag;
     logic [NumBits:0] reduced;
@@ -130,7 +129,7 @@ module coproc_core_cios #(
         .r_o        (left)
     );
 
-    // Both ways end at one port.
+    // Both paths end at one port.
     logic both_last, both_source;
     logic [1:0] both_ready;
     assign {leave_ready, mul_ready} = {both_ready[1], leaves ? radix_in_ready && leave_tags_ready : both_ready[0]};
@@ -152,7 +151,7 @@ module coproc_core_cios #(
         .out_data_o({out_tag_o, r_o})
     );
 
-    // Tags wait for their results; what is reduced fits the modulus and a bit.
+    // Tags wait for their results; a reduced number fits the modulus and one more bit.
     logic unused;
     assign unused = ^{unused_busy, tag_valid, leave_tag_valid, both_last, both_source, reduced[NumBits:2*N+1]};
 endmodule

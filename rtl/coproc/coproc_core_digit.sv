@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A multiplier of the co-processor, after the paper's: products by large digits (mont_mul_digit),
-// and the way out of Montgomery form.
+// and the conversion out of Montgomery form.
 //
-//   r = a b / R mod M < 2 M, or on the way out (in_leave_i) the same below M,   R = 2^(Digit ceil((2 N + 3) / Digit)) > 8 M,
+//   r = a b / R mod M < 2 M, or when leaving (in_leave_i) the same below M,   R = 2^(Digit ceil((2 N + 3) / Digit)) > 8 M,
 //
 // for a b < R M: a < 4 M and b < 2 M, such as the sum of a product and a number below M, or any
-// number by one below M. On the way out cond_sub takes M off if the product is not below it.
+// number and one below M. When leaving, cond_sub subtracts M if the product is not below it.
 //
-// Results carry the tag of their operands; those on the way out may be overtaken by products. A
-// product every Step cycles (digit_product), whatever way it goes, if results are taken in that
-// time. No number decides when anything happens.
+// Results carry the tag of their operands; products may overtake results that leave. A product
+// every Step cycles (digit_product), leaving or not, if results are accepted in that time. The
+// timing depends on no number.
 module coproc_core_digit #(
     parameter int unsigned N       = 512,  // bits of n; the modulus M has up to 2 N
     parameter int unsigned Digit   = 256,  // as in mont_mul_digit, and the others
@@ -21,7 +21,7 @@ module coproc_core_digit #(
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    // -M^-1 mod 2^Digit; these two stable while anything is inside
+    // -M^-1 mod 2^Digit; these two are stable while any product is inside
     input  logic [MtBits-1:0]  mt_i,
     input  logic [2*N-1:0]     modulus_i,   // M
     input  logic               in_valid_i,
@@ -35,7 +35,7 @@ module coproc_core_digit #(
     output logic [TagBits-1:0] out_tag_o,
     output logic [NumBits-1:0] r_o
 );
-    // What can be inside at a time: in the multiplier, behind it, in its two registers.
+    // The most that can be in progress: in the multiplier, behind it, in its two registers.
     localparam int unsigned Tags = 4;
 
     logic mul_in_ready, mul_valid, mul_ready, tags_ready, tag_valid, leaves, product_begins;
@@ -77,7 +77,7 @@ module coproc_core_digit #(
         .product_o  (product_begins)
     );
 
-    // The way out, one at a time: its tag waits beside it.
+    // Leaving, one at a time, with a register for its tag.
     logic sub_ready, leave_valid, leave_ready;
     logic [TagBits-1:0] leave_tag_q;
     logic [2*N-1:0] left;
@@ -100,7 +100,7 @@ module coproc_core_digit #(
         .r_o        (left)
     );
 
-    // Both ways end at one port.
+    // Both paths end at one port.
     logic both_last, both_source;
     logic [1:0] both_ready;
     assign {leave_ready, mul_ready} = {both_ready[1], leaves ? sub_ready : both_ready[0]};

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A multiplier of the co-processor on dual numbers (dual_mul), with the way into that form and the
-// way out of it.
+// A multiplier of the co-processor on dual numbers (dual_mul), with the conversions into that form
+// and out of it.
 //
 // With M' = u n, the scaled modulus of dual_row for n, a number modulo n^2 is kept as {high, low},
 // low + high M', both in two's complement. The result is
 //
-//   a b / R;   a a / R (in_square_i);   x / R for a plain x < 2^(2 N) (in_enter_i, x as a_i, b_i the dual number 2^N);
-//   or on the way out a (1 + m n) / R mod n^2, a plain number below n^2 (in_leave_i, m < n as b_i).
+//   a b / R;   a a / R (in_square_i);   x / R for an integer x < 2^(2 N) (in_enter_i, x as a_i, b_i the dual number 2^N);
+//   or when leaving a (1 + m n) / R mod n^2, an integer below n^2 (in_leave_i, m < n as b_i).
 //
-// The way out: dual_mul gives (u v, h), the product of a and (u, m), with the result v + n h modulo
-// n^2 and |v| < n, |h| < 1.4 M'. div_exact makes v of u v, modulo 2^(N+1). With U = W (D+1) bits of
-// u, x = h + 2^(U+1) n is positive and below 2^(X-1), X = N + U + 3, as M' < 2^U n. X steps of
-// radix-2 reduction (mont_mul_radix2) make of x and y = n 2^X mod n^2 a number r = n h modulo n^2
-// below 1.5 n^2, a positive multiple of n, as x y and n^2 are. So 0 < r + v < 2 n^2, and cond_sub
-// leaves the result.
+// Leaving: dual_mul computes (u v, h), the product of a and (u, m), and the result is v + n h
+// modulo n^2 with |v| < n, |h| < 1.4 M'. div_exact computes v from u v, modulo 2^(N+1). With U = W
+// (D+1) bits of u, x = h + 2^(U+1) n is positive and below 2^(X-1), X = N + U + 3, as M' < 2^U n.
+// From x and y = n 2^X mod n^2, X steps of radix-2 reduction (mont_mul_radix2) compute a number r =
+// n h modulo n^2 below 1.5 n^2, a positive multiple of n, as x y and n^2 are. So 0 < r + v < 2 n^2,
+// and cond_sub gives the result.
 //
-// Results carry the tag of their operands; those on the way out, one at a time, may be overtaken by
-// products. A product every 3 Job cycles, a square every 2 Job (dual_mul); on the way out one every
-// X + 2 N / 32 + 4 N / 64 + 20 cycles or so, for which a second one holds up products. No number
-// decides when anything happens.
+// Results carry the tag of their operands. Results leave one at a time, and products may overtake
+// them. A product every 3 Job cycles, a square every 2 Job (dual_mul). Leaving takes about X + 2 N
+// / 32 + 4 N / 64 + 20 cycles, and a second one blocks products until then. The timing depends on
+// no number.
 module coproc_core_dual #(
     parameter int unsigned N       = 1024,  // bits of n
-    // bits of a digit, as in dual_row, and the two that follow
+    // bits of a digit, as in dual_row, and the next two
     parameter int unsigned W       = 17,
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
@@ -34,7 +34,7 @@ module coproc_core_dual #(
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    // of n (dual_row); these stable while anything is inside
+    // of n (dual_row); these are stable while any product is inside
     input  logic [MtBits-1:0]   mt_i,
     input  logic [UnitBits-1:0] unit_i,       // u
     input  logic [N-1:0]        root_i,       // n
@@ -54,7 +54,7 @@ module coproc_core_dual #(
     output logic [NumBits-1:0]  r_o
 );
     localparam int unsigned XBits = N + UnitBits + 3;
-    // What can be inside at a time: held, under way, becoming digits, in the register of results.
+    // The most that can be in progress: held, in the row, becoming digits, in the result register.
     localparam int unsigned Tags = 4;
 
     logic mul_in_ready, mul_valid, mul_ready, tags_ready, tag_valid, leaves, product_begins;
@@ -98,7 +98,7 @@ module coproc_core_dual #(
         .product_o  (product_begins)
     );
 
-    // ---- The way out, one at a time: its tag waits beside it. ----
+    // ---- Leaving, one at a time, with a register for its tag. ----
 
     logic leaving_q, leave_take, leave_valid, leave_ready;
     logic [TagBits-1:0] leave_tag_q;
@@ -170,7 +170,7 @@ module coproc_core_dual #(
         .q_o        (quotient)
     );
 
-    // r + v, and below n^2.
+    // r + v, then reduced below n^2.
     logic join_valid, join_ready, sum_valid, sum_ready, sum_carry;
     logic [2*N:0] sum;
     logic [2*N-1:0] left;
@@ -210,7 +210,7 @@ module coproc_core_dual #(
         .r_o        (left)
     );
 
-    // ---- Both ways end at one port. ----
+    // ---- Both paths end at one port. ----
 
     logic way_last, way_source, straight_ready;
     assign mul_ready = leaves ? leave_take : straight_ready;
@@ -232,7 +232,7 @@ module coproc_core_dual #(
         .out_data_o  ({out_tag_o, r_o})
     );
 
-    // Tags wait for their results; what is divided and lifted fits.
+    // Tags wait for their results; the upper bits of these values are not needed.
     logic unused;
     assign unused = ^{tag_valid, product_begins, way_last, way_source, lift_carry, sum_carry, high, low};
 endmodule

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The multipliers of the co-processor, side by side: products are dealt to them in turns and carry
+// The multipliers of the co-processor, in parallel: products are distributed round-robin and carry
 // their tags.
 module coproc_cores #(
     parameter int unsigned N       = 1024,  // bits of n
     // 0: coproc_core_cios, 1: coproc_core_digit, 2: coproc_core_dual
     parameter int unsigned Core    = 0,
     parameter int unsigned Count   = 1,     // multipliers, 1 to 16
-    // as in coproc_core_cios and coproc_core_dual, and the two that follow
+    // as in coproc_core_cios and coproc_core_dual, and the next two
     parameter int unsigned W       = 17,
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
-    parameter int unsigned Digit   = 256,   // as in coproc_core_digit, and the two that follow
+    parameter int unsigned Digit   = 256,   // as in coproc_core_digit, and the next two
     parameter int unsigned Width   = 128,
     parameter int unsigned Tile    = 16,
     parameter int unsigned TagBits = 8,
-    // The core's own: of the constant that it reduces by, and of a number.
+    // The core's own: bits of its modulus constant, and of a number.
     parameter int unsigned MtBits  = (2 * N + W - 1) / W * W,
     parameter int unsigned NumBits = ((2 * N + W) / W + D + 1) * W,
     localparam int unsigned UnitBits = W * (D + 1)
@@ -23,13 +23,13 @@ module coproc_cores #(
     input  logic               rst_ni,
     input  logic [MtBits-1:0]  mt_i,
     input  logic [2*N-1:0]     modulus_i,   // n^2
-    input  logic [N-1:0]       root_i,      // n, and the two that follow: of core 2
+    input  logic [N-1:0]       root_i,      // n; this and the next two: of core 2
     input  logic [UnitBits-1:0] unit_i,
     input  logic [2*N-1:0]     exit_i,
     input  logic               in_valid_i,
     output logic               in_ready_o,
     input  logic [TagBits-1:0] in_tag_i,
-    input  logic               in_square_i, // a a: core 2 is told, others find b to be a
+    input  logic               in_square_i, // a a: for core 2; the others receive b = a
     input  logic               in_enter_i,  // of core 2
     input  logic               in_leave_i,
     input  logic [NumBits-1:0] a_i,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Takes commands apart: operands into the memory of numbers, the second also into that of
-// exponents, 32 bits at a time; and says whether they may be what they are.
+// Unpacks commands and checks their operands. It copies operands into the memory of numbers, and
+// the second one also into that of exponents, 32 bits at a time.
 //
 // An item is {y, x, command}, the command {group (16 bits), 0 (16), length (16), 0 (8), code (8)}.
-// It is taken when it has been copied and its command was accepted: 2 N / 32 + 4 cycles or more
-// after it came. What is wrong with a command is told with it: nothing of it is computed then.
+// An item is accepted when it has been copied and its command accepted: 2 N / 32 + 4 cycles or more
+// after its arrival. An invalid command is passed on with its error code, and nothing is computed
+// for it.
 module coproc_loader #(
     parameter int unsigned N = 1024,  // bits of n, a multiple of 32
     localparam int unsigned Words     = 2 * N / 32,
@@ -17,7 +18,7 @@ module coproc_loader #(
     input  logic                 item_valid_i,
     output logic                 item_ready_o,
     input  logic [4*N+63:0]      item_i,
-    // There is room for a command.
+    // There is space for a command.
     input  logic                 room_i,
     output logic                 exponent_write_o,
     output logic [IndexBits-1:0] exponent_index_o,
@@ -84,8 +85,8 @@ module coproc_loader #(
         .digit_o (square)
     );
 
-    // Borrows of x - n, x - n^2, y - n, y - n^2, word by word: at the end, that the operand is
-    // below.
+    // Borrows of x - n, x - n^2, y - n, y - n^2, word by word. At the end a borrow says that the
+    // operand is below.
     function automatic logic borrow(input logic [31:0] a, input logic [31:0] b, input logic carry);
         borrow = 33'(a) < 33'(b) + 33'(carry);
     endfunction
@@ -133,7 +134,7 @@ module coproc_loader #(
     assign command_valid_o = state_q == Command;
     assign item_ready_o = state_q == Command && command_ready_i;
 
-    // The command, and what is wrong with it: the key first.
+    // The command and its error code: errors of the key come first.
     assign command_o = item_i[7:0];
     assign length_o = item_i[31:16];
     assign group_o = item_i[63:48];

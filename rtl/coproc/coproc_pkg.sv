@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the co-processor is told and answers, and its microprogram (rtl/coproc/README.md).
+// The co-processor's commands, answers and microprogram (rtl/coproc/README.md).
 package coproc_pkg;
-    // Cycles between two products of mont_mul_digit: its Step, for a modulus of so many bits.
+    // Cycles between two products of mont_mul_digit: its Step, for a modulus of `bits` bits.
     function automatic int unsigned digit_step(input int unsigned bits, input int unsigned digit, input int unsigned width, input int unsigned tile);
         int unsigned per_digit, kept, terms, latency, factor_at, multiplied, factored, last;
         per_digit = digit / width;
@@ -26,41 +26,41 @@ package coproc_pkg;
         Accumulate   = 8'd7,   // G[g] <- G[g] x, or x if the group is empty
         // G[g] <- G[g]^(2^(4 ceil(length / 4))) x^y, or x^y if the group is empty
         Continue     = 8'd8,
-        Total        = 8'd9,   // G[g]; the group is empty then
+        Total        = 8'd9,   // G[g]; the group is then empty
         SetComb      = 8'd10,  // entry g of the comb becomes x
         Decrypt      = 8'd11   // x^lambda mod n^2
     } command_e;
 
-    // What an answer says of its command.
+    // The result code of an answer.
     typedef enum logic [7:0] {
         Done          = 8'd0,
-        UnknownCode   = 8'd1,  // there is no such command
+        UnknownCode   = 8'd1,  // unknown command
         OperandX      = 8'd2,  // x is at or above its modulus
-        OperandY      = 8'd3,  // y likewise
+        OperandY      = 8'd3,  // y is at or above its modulus
         LengthCode    = 8'd4,  // an exponent has 1 to 2 N bits
         EvenModulus   = 8'd5,  // n is even
-        ShortModulus  = 8'd6,  // n has not N bits
-        GroupCode     = 8'd7,  // there is no group, or entry of the comb, of this number
-        Missing       = 8'd8   // the group is empty, the comb not whole, or lambda not there
+        ShortModulus  = 8'd6,  // n does not have N bits
+        GroupCode     = 8'd7,  // there is no group, or comb entry, of this number
+        Missing       = 8'd8   // the group is empty, the comb incomplete, or lambda not loaded
     } code_e;
 
-    // What an operand must be below.
+    // The bound that an operand must be below.
     typedef enum logic [1:0] {
         Any,
         Modulus,  // n
         Square    // n^2
     } bound_e;
 
-    // What an exponent is.
+    // The source of an exponent.
     typedef enum logic [1:0] {
         Without,
-        OfY,       // the low bits of y, as many as the command says
+        OfY,       // the low `length` bits of y
         OfModulus, // n
         OfLambda
     } exponent_e;
 
-    // What a command is made of: whether there is one, the bounds of x and y, its exponent, whether
-    // it takes the comb, a group.
+    // The properties of a command: whether it exists, the bounds of x and y, its exponent, whether
+    // it uses the comb, and a group.
     typedef logic [8:0] properties_t;
 
     function automatic properties_t properties(input logic [7:0] command);
@@ -80,9 +80,10 @@ package coproc_pkg;
         endcase
     endfunction
 
-    // Where a command begins in the microprogram, and where it goes on: behind an exponent's last
-    // digit, or at once if its group has a product. Cores of dual numbers begin an instruction
-    // earlier where a plain number comes in, and have a product and an encryption of their own.
+    // A command's first row in the microprogram, and its tail: the row after an exponent's last
+    // digit, or the first one of an Accumulate whose group has a product. Cores of dual numbers
+    // begin one instruction earlier where an integer enters, and have their own product and
+    // encryption.
     typedef logic [11:0] rows_t;
 
     function automatic rows_t rows(input logic [7:0] command, input logic dual);
@@ -102,26 +103,27 @@ package coproc_pkg;
         endcase
     endfunction
 
-    // Instructions that the sequencer knows: the one that makes the table's entry 0, a digit's
-    // squares, and the answer to a command of which nothing is computed.
+    // Rows that the sequencer knows: the one that computes the table's entry 0, a digit's squares,
+    // and the answer to a command for which nothing is computed.
     typedef enum logic [5:0] {
         First   = 6'd2,
         Digit   = 6'd5,
         Refused = 6'd63
     } row_e;
 
-    // What an instruction does.
+    // The operation of an instruction.
     typedef enum logic [2:0] {
         Product,  // dst <- a b / R
         Squared,  // dst <- a a / R
-        Enter,    // dst <- the plain number a, divided by R, as a dual number; b = 2^N
-        Leave,    // dst <- a b / (R S), below n^2; of dual numbers a (1 + b n) / R, b plain
+        Enter,    // dst <- the integer a, divided by R, as a dual number; b = 2^N
+        Leave,    // dst <- a b / (R S), below n^2; of dual numbers a (1 + b n) / R, b an integer
         Sum,      // dst <- a + b
-        // the command is answered: with a, or with 0 where dst is the same as nothing was computed
+        // answers the command: with a, or with 0 if there is no result
         Answer
     } unit_e;
 
-    // Where an operand is: beside fixed places, what follows the context's index, group or digit.
+    // The place of an operand: fixed places, and those given by the context's index, group or
+    // digit.
     typedef enum logic [3:0] {
         X,       // the first operand of the command
         Y,       // the second
@@ -132,13 +134,13 @@ package coproc_pkg;
         Base,    // entry 1 of the window's table
         Entry,   // entry `index`
         Next,    // entry `index + 1`
-        // the entry of the table, or of the comb, that the next digit of the exponent names
+        // the entry of the table, or of the comb, selected by the exponent's next digit
         Choice,
-        Begin,   // where a power begins: One, or the group's product
+        Begin,   // the start of a power: One, or the group's product
         Group,
         Comb,    // entry g of the comb
         None,
-        Constant // which one: in the other field
+        Constant // given by the other field
     } place_e;
 
     // Constants of the key: the regions from 8 on.
@@ -146,21 +148,21 @@ package coproc_pkg;
         One    = 3'd0,
         Into   = 3'd1,
         Pass   = 3'd2,
-        Divide = 3'd3,  // 0 where there is no such region
+        Divide = 3'd3,  // 0 if there is no such region
         Factor = 3'd4,
         Shift  = 3'd5
     } constant_e;
 
-    // What comes after an instruction.
+    // The flow after an instruction.
     typedef enum logic [1:0] {
         Step,     // the next one
-        Table,    // again, with the next index, until the table is full
-        Squares,  // again, until a digit's squares are done
-        Digits    // the squares again, until there is no digit left; then the command's tail
+        Table,    // repeat with the next index until the table is full
+        Squares,  // repeat until a digit's squares are done
+        Digits    // back to the squares until no digit is left; then the command's tail
     } flow_e;
 
-    // An instruction: unit, destination, a, b (and the constant that b, or a, is), flow. An Enter
-    // is for dual numbers alone.
+    // An instruction: unit, destination, a, b (and the constant if b or a is one), flow. Only dual
+    // numbers use Enter.
     typedef logic [19:0] instruction_t;
 
     function automatic instruction_t instruction(input logic [5:0] pc);
@@ -173,7 +175,7 @@ package coproc_pkg;
             6'd4:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Begin, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
             6'd5:   instruction = {coproc_pkg::Squared, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::One, coproc_pkg::Squares};
             6'd6:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Choice, coproc_pkg::One, coproc_pkg::Digits};
-            // The tail of an encryption; that of dual numbers.
+            // The tail of an encryption; then that of dual numbers.
             6'd7:   instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Factor, coproc_pkg::Step};
             6'd8:   instruction = {coproc_pkg::Sum, coproc_pkg::Tmp, coproc_pkg::Tmp, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
             6'd9:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
@@ -181,8 +183,8 @@ package coproc_pkg;
             6'd11:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             6'd12:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Other, coproc_pkg::One, coproc_pkg::Step};
             6'd13:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // A product of dual numbers, which ends as a re-randomisation; that one's tail, and a
-            // power's.
+            // A product of dual numbers, which ends like a re-randomisation; the tail of a
+            // re-randomisation, and of a power.
             6'd14:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
             6'd15:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             6'd16:  instruction = {coproc_pkg::Enter, coproc_pkg::Other, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
@@ -194,10 +196,10 @@ package coproc_pkg;
             6'd21:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Pass, coproc_pkg::Step};
             6'd22:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Tmp, coproc_pkg::Y, coproc_pkg::One, coproc_pkg::Step};
             6'd23:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // The tail of a part of a power.
+            // The tail of a piece of a power (Continue).
             6'd24:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
             6'd25:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // Into a group: the first, and the others.
+            // Accumulation in a group: the first number, and the others.
             6'd26:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
             6'd27:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             6'd28:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
@@ -205,10 +207,10 @@ package coproc_pkg;
             6'd30:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             6'd31:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Group, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
             6'd32:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // Out of it.
+            // The total of a group.
             6'd33:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Group, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
             6'd34:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // Into the comb.
+            // Setting an entry of the comb.
             6'd35:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
             6'd36:  instruction = {coproc_pkg::Product, coproc_pkg::Comb, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             default: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};

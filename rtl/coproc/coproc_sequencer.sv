@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Carries out the commands of the co-processor, several at a time: the microprogram of coproc_pkg,
-// an instruction after the other, each context in its turn.
+// Executes the commands of the co-processor, several concurrently: it runs the microprogram of
+// coproc_pkg, one instruction at a time, with the contexts taking turns.
 //
-// A context is a command at work: its place in the microprogram, what is left of its exponent, 22
-// places in the memory of numbers. Contexts are filled and answered in turns, so answers come in
-// the order of commands. While one waits for a result, the others go on.
+// A context is a command in progress: its position in the microprogram, the rest of its exponent,
+// and 21 places in the memory of numbers. Contexts are filled and answered in rotation, so answers
+// come in the order of commands. While one waits for a result, the others continue.
 //
-// An instruction reads its operands (a table, and the comb, always whole), hands them to a unit
-// with the address of the result as their tag, and leaves the context waiting until done_i says
-// that the result was written: 6 cycles, 2 Window more for a digit of an exponent, and 2^Window
-// more for the table. Neither the order nor the time of anything follows from a number but the
-// length of an exponent.
+// An instruction reads its operands (always the whole table or comb), and passes them to a unit
+// with the address of the result as their tag. The context then waits until done_i says that the
+// result was written. That takes 6 cycles, 2 Window more for a digit of an exponent, and 2^Window
+// more for the table. Order and timing depend on no number, only on the length of an exponent.
 //
-// Commands for one group follow each other; an entry of the comb is set while nothing else is at
-// work.
+// Commands for the same group are serialised. An entry of the comb is set while no other command is
+// in progress.
 module coproc_sequencer #(
     parameter int unsigned N        = 1024,  // bits of n, a multiple of 32
     parameter int unsigned NumBits  = 2 * N, // bits of a number in memory
-    parameter int unsigned Contexts = 4,     // commands at work, 2 to 16, a power of two
+    parameter int unsigned Contexts = 4,     // commands in progress, 2 to 16, a power of two
     parameter int unsigned Groups   = 64,    // running products, 2 to 32768, a power of two
     parameter int unsigned Teeth    = 4,     // of the comb, 4 or 8
     parameter bit          Dual     = 1'b0,  // the cores compute with dual numbers
@@ -31,8 +30,8 @@ module coproc_sequencer #(
 ) (
     input  logic                            clk_i,
     input  logic                            rst_ni,
-    input  logic                            lambda_i,       // every word of lambda is there
-    // Where the loader puts operands, when there is room.
+    input  logic                            lambda_i,       // every word of lambda is loaded
+    // Where the loader writes operands, when there is space.
     output logic                            room_o,
     output logic [ContextBits-1:0]          context_o,
     input  logic                            command_valid_i,
@@ -41,7 +40,7 @@ module coproc_sequencer #(
     input  logic [15:0]                     length_i,
     input  logic [15:0]                     group_i,
     input  logic [7:0]                      code_i,
-    // Exponents: y of each context, and those of the key, n below lambda.
+    // Exponents: y of each context, and those of the key: n, and lambda above it.
     output logic                            exponent_read_o,
     output logic [ContextBits+WordBits-1:0] exponent_address_o,
     input  logic [31:0]                     exponent_i,
@@ -84,7 +83,7 @@ module coproc_sequencer #(
     localparam int unsigned TeethLog = Teeth == 8 ? 3 : 2;
     localparam int unsigned LengthBits = 14;
 
-    // Places of a context: the table's 16 entries, then these.
+    // A context's places: the table's 16 entries, then these.
     typedef enum logic [4:0] {
         PlaceX      = 5'd16,
         PlaceY      = 5'd17,
@@ -102,10 +101,10 @@ module coproc_sequencer #(
     logic [Contexts-1:0] grouped_q, comb_q, begun_q;
     logic [Contexts-1:0][1:0] exponent_q;
     logic [Contexts-1:0][3:0] index_q;
-    // Of the exponent: its bits, digits after this one, the lowest bit of this digit, and how far
-    // its bits are apart.
+    // The exponent: its bits, the digits after this one, this digit's lowest bit, and the distance
+    // between its bits.
     logic [Contexts-1:0][LengthBits-1:0] length_q, left_q, low_q, stride_q;
-    // The next to be filled, and the next to be answered.
+    // The next context to be filled, and the next to be answered.
     logic [ContextBits-1:0] fill_q, oldest_q;
 
     // ---- Accepting a command. ----
@@ -164,7 +163,7 @@ module coproc_sequencer #(
     assign power_digits = (bits + LengthBits'(Window - 1)) >> $clog2(Window);
     assign comb_digits = (bits + LengthBits'(Teeth - 1)) >> TeethLog;
 
-    // Which of the groups have a product, and of the comb's entries a number.
+    // The groups that have a product, and the comb entries that are set.
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             filled_q <= Groups'(0);
@@ -182,7 +181,7 @@ module coproc_sequencer #(
         end
     end
 
-    // ---- One instruction after the other. ----
+    // ---- Instructions, one at a time. ----
 
     typedef enum logic [2:0] {
         Pick,
@@ -210,19 +209,19 @@ module coproc_sequencer #(
     assign constant = coproc_pkg::constant_e'(instruction_q[4:2]);
     assign flow = coproc_pkg::flow_e'(instruction_q[1:0]);
 
-    // A context whose turn it is goes on unless it waits; an answer waits for its turn, and until
-    // it can be given.
+    // A context whose turn it is continues unless it waits. An answer waits for its order, and
+    // until it can be sent.
     logic answers, runnable;
     assign answers = instruction[19:17] == coproc_pkg::Answer;
     assign runnable = active_q[c_q] && !waiting_q[c_q] && (!answers || (c_q == oldest_q && answer_ready_i));
 
-    // What the context in turn is at.
+    // The state of the context whose turn it is.
     logic [LengthBits-1:0] low, stride, length, left;
     logic [3:0] index;
     assign {low, stride, length, left, index} = {low_q[c_q], stride_q[c_q], length_q[c_q], left_q[c_q], index_q[c_q]};
 
-    // ---- A digit of the exponent, its highest bit first, two cycles a bit; bits beyond the length
-    // are 0. ----
+    // ---- A digit of the exponent, its highest bit first, two cycles per bit. Bits beyond the
+    // length are 0. ----
 
     logic [Teeth-1:0] digit_q;
     logic [3:0] bit_q;
@@ -240,7 +239,7 @@ module coproc_sequencer #(
     logic [3:0] digit_bits;
     assign digit_bits = comb_q[c_q] ? 4'(Teeth) : 4'(Window);
 
-    logic [LengthBits-1:0] top_q;  // (Teeth - 1) stride, of the context in turn
+    logic [LengthBits-1:0] top_q;  // (Teeth - 1) stride, of the current context
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             digit_q <= '0;
@@ -275,7 +274,7 @@ module coproc_sequencer #(
     coproc_pkg::place_e place;
     logic [NumBits-1:0] read;
 
-    // The address of a place.
+    // The address of a fixed place.
     function automatic logic [AddressBits-1:0] fixed(input logic [ContextBits-1:0] context_number, input logic [4:0] offset);
         fixed = AddressBits'({context_number, offset});
     endfunction
@@ -337,7 +336,7 @@ module coproc_sequencer #(
     assign a_o = a_q;
     assign b_o = b_q;
 
-    // All entries pass; the one that the digit names is kept. Entry 0 is read in ReadB.
+    // All entries are read, and the one that the digit selects is kept. Entry 0 is read in ReadB.
     logic [Teeth-1:0] last_entry;
     assign last_entry = comb_q[c_q] ? '1 : Teeth'(2 ** Window - 1);
     always_ff @(posedge clk_i) begin
@@ -353,7 +352,7 @@ module coproc_sequencer #(
         end
     end
 
-    // ---- To the units. ----
+    // ---- Operands for the units. ----
 
     assign product_valid_o = state_q == Issue && !take_b_q && unit != coproc_pkg::Sum;
     assign sum_valid_o = state_q == Issue && !take_b_q && unit == coproc_pkg::Sum;
@@ -397,7 +396,7 @@ module coproc_sequencer #(
         end
     end
 
-    // ---- What becomes of the context. ----
+    // ---- The context's next state. ----
 
     logic again;
     always_comb begin

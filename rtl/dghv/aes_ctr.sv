@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// AES-128 in counter mode: block after block of the stream of a key.
+// AES-128 in counter mode: the blocks of a key's stream, in order.
 //
-// A block's number is 128 bits, the first byte of the cipher's input on top (so numbers are
-// big-endian), and the stream's first byte is at the low end of what comes out. Rounds circuits,
-// each a round in a cycle, stand in a ring that a block goes round 10 / Rounds times: a block every
-// 10 / Rounds cycles on average, Rounds blocks in it. Blocks come in order. Latency: 11 cycles.
+// A block's number has 128 bits, with the first byte of the cipher's input on top, so numbers are
+// big-endian. The stream's first byte is at the low end of the output. Rounds circuits, each of
+// which does a round per cycle, form a ring that a block passes 10 / Rounds times. The ring holds
+// Rounds blocks and completes one every 10 / Rounds cycles on average. Latency: 11 cycles.
 //
-// load_i takes a key, which is expanded in 10 cycles; ready is low meanwhile, and until a key is
-// there. wipe_i and reset clear the keys and every block.
+// load_i loads a key, which takes 10 cycles to expand. in_ready_o is low until then, and while
+// there is no key. wipe_i and reset clear the keys and every block.
 module aes_ctr #(
     parameter int unsigned Rounds = 1  // 1, 2, 5 or 10
 ) (
@@ -26,11 +26,11 @@ module aes_ctr #(
     if (Rounds != 1 && Rounds != 2 && Rounds != 5 && Rounds != 10) $error("aes_ctr: Rounds is 1, 2, 5 or 10");
 
     localparam int unsigned Passes = 10 / Rounds;
-    // Blocks that the queue has room for, and so the most under way.
+    // Capacity of the output queue, which limits the blocks in progress.
     localparam int unsigned Depth = Rounds + 4;
     localparam int unsigned CountBits = $clog2(Depth + 1);
 
-    // The keys of the rounds, 0 at the low end.
+    // The round keys, 0 at the low end.
     logic [11*128-1:0] keys_q;
     logic [3:0] expanding_q;
     logic [7:0] constant_q;
@@ -50,7 +50,7 @@ module aes_ctr #(
             constant_q  <= 8'h01;
             expanded_q  <= 1'b0;
         end else if (expanding_q != '0) begin
-            // Keys come in on top, and the first is at the low end when all are there.
+            // Keys enter at the top; when all are there, the first is at the low end.
             keys_q      <= {aes_pkg::next_key(keys_q[11*128-1-:128], constant_q), keys_q[11*128-1:128]};
             expanding_q <= expanding_q - 4'd1;
             constant_q  <= aes_pkg::double(constant_q);
@@ -58,10 +58,10 @@ module aes_ctr #(
         end
     end
 
-    // The ring. A block that has gone round often enough leaves; in its place, or where there is
-    // none, the next begins.
+    // The ring. A block that has made all its passes leaves. The next block enters in its place, or
+    // where a place is empty.
     logic [Rounds-1:0] valid_q;
-    logic [Rounds-1:0][3:0] made_q;  // rounds that a block has behind it
+    logic [Rounds-1:0][3:0] made_q;  // rounds that a block has completed
     logic [Rounds-1:0][127:0] state_q;
     logic returns, leaves, enters;
     logic [CountBits-1:0] promised_q;
@@ -74,7 +74,7 @@ module aes_ctr #(
     logic last_valid;
     logic [3:0] last_made;
     logic [127:0] last_state;
-    // all ten rounds: a register of its own, so that nothing is compared on the way into the ring
+    // all ten rounds; a separate register keeps the comparison out of the path into the ring
     logic all_made_q;
     assign last_valid = valid_q[Rounds-1];
     assign last_made  = made_q[Rounds-1];
@@ -85,8 +85,8 @@ module aes_ctr #(
     assign in_ready_o = expanded_q && !returns && promised_q != CountBits'(Depth);
     assign enters = in_valid_i && in_ready_o && live;
 
-    // What a circuit begins with: its place in the ring says which rounds it makes, one in each
-    // pass of a block, and so from how few keys it chooses.
+    // The input of a circuit. Its place in the ring determines its rounds, one per pass of a block,
+    // and so limits the keys it selects from.
     for (genvar k = 0; k < int'(Rounds); k++) begin : gen_round
         logic from_valid, last;
         logic [3:0] number;
@@ -127,7 +127,7 @@ module aes_ctr #(
         else all_made_q <= gen_round[Rounds-1].last;
     end
 
-    // Room in the queue is promised to every block that begins.
+    // Every block that enters reserves a place in the queue.
     logic unused_ready;
     always_ff @(posedge clk_i) begin
         if (!live) promised_q <= '0;
@@ -148,7 +148,7 @@ module aes_ctr #(
         .out_data_o(block_o)
     );
 
-    // Nothing is said before the first reset.
+    // Assertions apply only after the first reset.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of AES-128's encryption (FIPS 197). Byte k of a block is at bits 8 k + 7 .. 8 k: the
+// The steps of AES-128 encryption (FIPS 197). Byte k of a block is at bits 8 k + 7 .. 8 k: the
 // first byte of the standard's text is at the low end.
 package aes_pkg;
     // A byte times x modulo x^8 + x^4 + x^3 + x + 1.
@@ -7,11 +7,11 @@ package aes_pkg;
         double = {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
     endfunction
 
-    // The substitution, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, through the powers
-    // of x + 1, and then the affine map.
+    // The S-box, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, found through the powers
+    // of x + 1, then the affine map.
     function automatic logic [2047:0] substitutions();
         logic [7:0] power, inverse, sum;
-        // 3^-1 = 0xf6: one power goes up while the other goes down.
+        // 3^-1 = 0xf6: power steps up while inverse steps down.
         power   = 8'h01;
         inverse = 8'h01;
         substitutions = '0;
@@ -24,7 +24,7 @@ package aes_pkg;
         end
     endfunction
 
-    // A byte divided by x + 1: the sums of its bits from the top, and their own sum where they wrap
+    // A byte divided by x + 1: bit k becomes the sum of bits 0 to k, and the sum of all bits wraps
     // around.
     function automatic logic [7:0] third(input logic [7:0] a);
         logic [7:0] b;
@@ -51,7 +51,7 @@ package aes_pkg;
         end
     endfunction
 
-    // A round; the last one mixes nothing.
+    // A round; the last one does not mix columns.
     function automatic logic [127:0] encrypt_round(input logic [127:0] state, input logic [127:0] key, input logic last);
         logic [127:0] shifted;
         for (int k = 0; k < 16; k++) shifted[8*k+:8] = substitute(state[8*((5*k)%16)+:8]);
@@ -59,7 +59,7 @@ package aes_pkg;
         encrypt_round = shifted ^ key;
     endfunction
 
-    // The key of the next round, whose constant is given.
+    // The next round's key, from its constant.
     function automatic logic [127:0] next_key(input logic [127:0] key, input logic [7:0] constant);
         next_key[31:0] = key[31:0] ^ substitute_word({key[103:96], key[127:104]}) ^ {24'd0, constant};
         for (int k = 1; k < 4; k++) next_key[32*k+:32] = key[32*k+:32] ^ next_key[32*(k-1)+:32];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The words of pairs of blocks, fetched from memory or, the second of each pair, from the seed,
-// while those before them are multiplied.
+// Fetches the words of pairs of blocks while earlier pairs are multiplied. x comes from memory, y
+// from memory or from the seed.
 //
-// A pair's x is read, then its y; what lies beyond a number's end is zero. Seeded: y is Block rows
-// of an element's stream, a word of each of the Lanes segments a row, and x meets a block of every
-// segment. Two pairs have room: one comes in while the other goes out. The words of a pair of
-// blocks come out together, Block a product, behind what says what it is (tag_). Requests go out as
-// soon as there is room, so a memory that answers within N - 2 Block - 8 cycles, or so, costs none.
+// A pair's x is read first, then its y. Words beyond a number's end are zero. Seeded: y is Block
+// rows of an element's stream, a row being a word of each of the Lanes segments, and x is paired
+// with a block of every segment. Two pairs are buffered: one comes in while the other goes out. The
+// words of a pair leave together, Block per product, after the product's tag (tag_). Requests are
+// sent as soon as there is room, so a memory that answers within about N - 2 Block - 8 cycles
+// causes no stall.
 module block_operands #(
     parameter int unsigned Width       = 64,  // bits of a word
     parameter int unsigned Block       = 28,  // words of a block
@@ -16,7 +17,7 @@ module block_operands #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // nothing is left in the memories from before reset
+    // the memories hold nothing from before reset
     output logic                  ready_o,
     input  dghv_pkg::step_t       step_i,
     input  logic                  pair_valid_i,     // product_pairs
@@ -39,8 +40,8 @@ module block_operands #(
     input  logic [Width-1:0]      rd_data_i,
     output logic                  seed_req_valid_o,
     input  logic                  seed_req_ready_i,
-    output dghv_pkg::index_t      seed_req_index_o,  // of the element
-    output dghv_pkg::length_t     seed_req_row_o,    // the first of the rows, of Lanes words each
+    output dghv_pkg::index_t      seed_req_index_o,  // index of the element
+    output dghv_pkg::length_t     seed_req_row_o,    // the first row, of Lanes words each
     output logic [CountWidth-1:0] seed_req_count_o,  // rows
     input  logic                  seed_valid_i,
     output logic                  seed_ready_o,
@@ -64,13 +65,12 @@ module block_operands #(
     logic seeded;
     assign seeded = step_i.kind == dghv_pkg::Seeded;
 
-    // ---- Requests: x, then y, for a pair for which there is room; then the pair waits for its
-    // words. ----
+    // ---- Requests: x, then y, of a pair for which there is room. ----
 
     logic y_turn_q, push, room, wait_ready, asked;
     logic [1:0] used_q;
     count_t x_count, y_count;
-    logic free;  // a pair has gone out
+    logic free;  // a pair has left
     assign x_count          = empty_i ? '0 : count_t'(dghv_pkg::least(dghv_pkg::length_t'(Block), step_i.x.words - x_word_i));
     assign y_count          = empty_i ? '0 : count_t'(dghv_pkg::least(dghv_pkg::length_t'(Block), step_i.y.words - y_word_i));
     assign room             = pair_valid_i && !used_q[1] && wait_ready;
@@ -95,7 +95,7 @@ module block_operands #(
         end
     end
 
-    // ---- Pairs whose words are to come. ----
+    // ---- Pairs that wait for their words. ----
 
     typedef struct packed {
         count_t x_count, y_count;
@@ -119,12 +119,12 @@ module block_operands #(
         .out_data_o (waiting)
     );
 
-    // ---- Words that come: those of x, then those of y, row by row; zeros behind each. ----
+    // ---- Incoming words: x, then y, row by row, each padded with zeros. ----
 
     logic in_slot_q, in_y_q, ours, given, put, row_end;
     logic [Places-1:0] in_place_q;
     dghv_pkg::lane_t in_lane_q;
-    dghv_pkg::length_t lane_base_q, position;  // of the word in its element
+    dghv_pkg::length_t lane_base_q, position;  // index of the word in its element
     logic beyond, at_top;
     logic [Width-1:0] word, kept;
 
@@ -168,7 +168,7 @@ module block_operands #(
         end
     end
 
-    // ---- Words that go out: a block of x beside one of y, lane by lane. ----
+    // ---- Outgoing words: a block of x together with one of y, lane by lane. ----
 
     logic [1:0] full_q;
     logic [2:0] tag_q[2];

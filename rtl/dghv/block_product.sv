@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of blocks by folded_multiplier, in words: Block words of each factor come in, 2 Block
-// words of their product go out, lowest first.
+// Multiplies blocks with folded_multiplier, in words. Block words of each factor come in, 2 Block
+// words of the product go out, lowest first.
 //
-// After reset, blocks of zeros go through until nothing is left of what was there before (ready_o
-// is high again Wipe N + ntt_pkg's latencies later, or so); nothing is taken meanwhile. Latency
-// that of folded_multiplier and what gearbox takes at both ends; a block every N cycles, where its
-// words come in time.
+// After reset, blocks of zeros pass through until nothing from before is left. ready_o rises again
+// after about Wipe N cycles and ntt_pkg's latencies; until then, nothing is accepted. Latency: that
+// of folded_multiplier plus gearbox at both ends. Rate: a block every N cycles, if its words come
+// in time.
 module block_product #(
-    parameter int unsigned B      = 32,                        // those of folded_multiplier
+    parameter int unsigned B      = 32,                        // B to ATile: see folded_multiplier
     parameter int unsigned High   = 4,
     parameter int unsigned Low    = 3,
     parameter logic [65:0] Root   = 66'd18446741870424883713,
@@ -29,14 +29,14 @@ module block_product #(
 );
     localparam int unsigned Log = High + Low;
     localparam int unsigned Latency = 2 * ntt_pkg::folded_latency(B, High, Low) + ntt_pkg::product_latency(2 * B, B, 0) + 1;
-    // Blocks that push out whatever is inside.
+    // Blocks needed to push out everything inside.
     localparam int unsigned Wipe = (Latency >> Log) + 2;
     localparam int unsigned CountBits = $clog2(Wipe + 1) + Log;
 
     if (Width < 2 * Base) $error("block_product: Width must be at least 2 Base");
     if ((Base << (Log - 1)) % Width != 0) $error("block_product: Width must divide Base 2^(High+Low) / 2");
 
-    // Digits of zeros that have gone in, and out.
+    // Digits of zeros sent in, and digits that have come out.
     logic [CountBits-1:0] put_q, got_q;
     logic putting;
     assign putting = put_q != CountBits'(Wipe << (Log - 1));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of an encryption by CMNT, equation 1 of [CMOOH13] before its reduction, b elements of
-// each kind:
+// Computes the sum of a CMNT encryption, equation 1 of [CMOOH13] before its reduction, with b
+// elements of each kind:
 //
 //   sum over i of A_i0 G_i,   G_i = sum over j of b_ij A_j1,   then noise_sum
 //
-// A_i0 are the first b elements of the key, A_j1 the next. All of them are made from the seed as
-// they are needed: b^2 + b of them a time, and b products of numbers as long as the modulus. The
-// sum is left at the beginning of the scratch, sum_o. Scratch: that of element_sum; behind it a
-// word, b times the words of an element, and b times those and a coefficient's and one more.
+// A_i0 are the first b elements of the key, A_j1 the next b. All are regenerated from the seed when
+// needed, which takes b^2 + b generations and b products of numbers as long as the modulus. The sum
+// is left at the beginning of the scratch, sum_o. Scratch: that of element_sum; then a word; then b
+// times the words of an element; then b times the words of an element, those of a coefficient and
+// one more.
 module cmnt_controller (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,
-    input  dghv_pkg::command_t  command_i,     // these are stable from start_i to done_o
-    input  dghv_pkg::length_t   words_i,       // of an element
+    input  dghv_pkg::command_t  command_i,     // this to kept_i: stable from start_i to done_o
+    input  dghv_pkg::length_t   words_i,       // words of an element
     input  logic [5:0]          kept_i,        // bits of its top word, 0 for all
     output logic                step_valid_o,
     output dghv_pkg::step_t     step_o,
@@ -25,7 +26,7 @@ module cmnt_controller (
 );
     typedef enum logic [2:0] {
         Idle,
-        One,      // the number 1, a coefficient
+        One,      // writes the coefficient 1
         Outer,    // A_i0
         Inner,    // G_i
         Products,
@@ -33,7 +34,7 @@ module cmnt_controller (
     } state_e;
     state_e state_q;
 
-    // Where things are.
+    // Addresses and lengths.
     dghv_pkg::length_t segment, inner_words, before_one;
     dghv_pkg::address_t one_at, outer_at_q, inner_at_q, outer_first_q;
     assign segment     = (words_i + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
@@ -42,8 +43,8 @@ module cmnt_controller (
     assign before_one  = dghv_pkg::length_t'(18) * segment + command_i.x.words + command_i.y.words + dghv_pkg::length_t'(1);
     assign sum_o       = {command_i.scratch.at, words_i + inner_words + dghv_pkg::length_t'(1), dghv_pkg::length_t'(0)};
 
-    // Which i; where its coefficients begin, and where its correction is and those of A_j1 begin: j
-    // counts along.
+    // The current i; the addresses of its coefficients, of its correction, and of the corrections
+    // of A_j1. element_sum counts j.
     dghv_pkg::length_t index_q;
     dghv_pkg::address_t row_q, correction_q, second_q;
     logic last, sum_done, sum_negative, noise_done, noise_negative, start_sum_q, walking_q;
@@ -99,7 +100,7 @@ module cmnt_controller (
         .negative_o  (noise_negative)
     );
 
-    // The steps of its own: a word that is 1, and the sum of products.
+    // This module's own steps: a word that is 1, and the sum of products.
     logic own_valid;
     assign own_valid = (state_q == One && !walking_q) || state_q == Products;
     always_comb begin
@@ -121,12 +122,12 @@ module cmnt_controller (
     assign done_o       = noise_done || (sum_done && sum_negative);
     assign ending_o     = (noise_done && noise_negative) || (sum_done && sum_negative) ? dghv_pkg::Negative : dghv_pkg::Done;
 
-    // Cycles after a row's sum is done, an element each.
+    // Cycles after a row's sum is done, one per element.
     logic stepping_q, row_end_q;
     dghv_pkg::length_t column_q;
 
-    // All A_i0 first, then all G_i. While walking, what depends on the number of elements is added
-    // up, an element a cycle.
+    // All A_i0 come first, then all G_i. While walking, addresses that depend on the number of
+    // elements are accumulated, one element per cycle.
     dghv_pkg::address_t inner_first_q;
     always_ff @(posedge clk_i) begin
         start_sum_q <= 1'b0;
@@ -185,7 +186,7 @@ module cmnt_controller (
                 Noise: if (noise_done) state_q <= Idle;
                 default: ;
             endcase
-            // The next row's coefficients: a coefficient a cycle.
+            // The next row's coefficients, one per cycle.
             if (state_q == Inner && (sum_done || stepping_q)) row_q <= row_q + dghv_pkg::address_t'(command_i.x.words);
         end
     end

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of an encryption by CNT, equation 2 of [CMOOH13] before its reduction: sum over i of b_i
-// A_i, then noise_sum.
+// Computes the sum of a CNT encryption, equation 2 of [CMOOH13] before its reduction: sum over i of
+// b_i A_i, then noise_sum.
 //
-// The sum is left at the beginning of the scratch, sum_o. Scratch as element_sum has it.
+// The sum is left at the beginning of the scratch, sum_o. Scratch: that of element_sum.
 module cnt_controller (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,
-    input  dghv_pkg::command_t  command_i,     // these are stable from start_i to done_o
-    input  dghv_pkg::length_t   words_i,       // of an element
+    input  dghv_pkg::command_t  command_i,     // this to kept_i: stable from start_i to done_o
+    input  dghv_pkg::length_t   words_i,       // words of an element
     input  logic [5:0]          kept_i,        // bits of its top word, 0 for all
     output logic                step_valid_o,
     output dghv_pkg::step_t     step_o,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A number from the coefficients of its polynomial at 2^Base, both in memory: a coefficient a word,
-// below 2^Width, and words of the number.
+// Converts the coefficients of a polynomial at 2^Base into the words of a number, both in memory. A
+// coefficient is a word, below 2^Width.
 //
-// 2^log coefficients are read, one after another, and what is above Base bits goes on to the next;
-// z.words words are written, as many as they make up at most. Cycles from start_i to done_o, for a
-// memory that answers at once: a coefficient a cycle, and what the way through takes.
+// Reads 2^log_i coefficients in order, and adds the bits above Base to the next one. Writes
+// z_words_i words, at most as many as the coefficients yield. Cycles from start_i to done_o, for a
+// memory that answers at once: one per coefficient plus the pipeline's latency.
 module coefficient_carry #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // words of a request, a power of two
@@ -15,11 +15,11 @@ module coefficient_carry #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  start_i,
-    input  dghv_pkg::address_t    x_at_i,          // what follows is stable from start_i to done_o
+    input  dghv_pkg::address_t    x_at_i,          // to z_words_i: stable, start_i to done_o
     input  logic [4:0]            log_i,           // at least log2(Columns)
     input  dghv_pkg::address_t    z_at_i,
     input  dghv_pkg::length_t     z_words_i,       // at least 1
-    output logic                  done_o,          // low while it works
+    output logic                  done_o,          // low while busy
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
     output logic [AddrWidth-1:0]  rd_req_addr_o,
@@ -55,7 +55,7 @@ module coefficient_carry #(
     assign wr_req_count_o = CountWidth'(dghv_pkg::least(Step, z_words_i - told_q));
     assign told           = wr_req_valid_o && wr_req_ready_i;
 
-    // The coefficient with what came over is in the register: a digit, and what goes on.
+    // sum_q holds a coefficient plus its carry: a digit, and the carry into the next.
     logic [Width:0] sum_q;
     logic digit_valid_q, digit_ready, word_valid, wanted;
     assign rd_ready_o = active_q && taken_q != count && (!digit_valid_q || digit_ready);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sums of columns of block products, a sum for each of the Lanes: products come in, 2 Block
-// words each, lowest first; when a column's last one comes, the lower half of the sum goes out, and
-// the upper half is where the next column begins.
+// Sums columns of block products, one sum per lane. Products come in, 2 Block words each, lowest
+// first. With the last product of a column, the lower half of the sum goes out. The upper half
+// starts the next column.
 //
-// A column has at most 2^Width - 2 products. A word goes out in the cycle in which it comes in; a
-// word every 2 cycles. Nothing is taken while the memory is being wiped.
+// A column has at most 2^Width - 2 products. A word leaves in the cycle in which it arrives; the
+// rate is a word every 2 cycles. Nothing is accepted while the memory is being wiped.
 module column_sum #(
     parameter int unsigned Width = 64,  // bits of a word
     parameter int unsigned Block = 28   // words of a block
@@ -12,10 +12,10 @@ module column_sum #(
     input  logic                clk_i,
     input  logic                rst_ni,
     output logic                ready_o,
-    input  logic                tag_valid_i,   // of a product, taken with its last word
+    input  logic                tag_valid_i,   // of a product, accepted with its last word
     output logic                tag_ready_o,
-    input  logic                tag_fresh_i,   // nothing has been carried into the column
-    input  logic                tag_first_i,   // of its column, in its lane
+    input  logic                tag_fresh_i,   // nothing is carried into the column
+    input  logic                tag_first_i,   // first product of its column, in its lane
     input  logic                tag_last_i,
     input  dghv_pkg::lane_t  tag_lane_i,
     input  logic                in_valid_i,
@@ -31,7 +31,7 @@ module column_sum #(
     localparam logic [Places-1:0] Final = Places'(2 * Block - 1);
     localparam logic [Places-1:0] Half = Places'(Block);
 
-    // read_q: what the sum was is there
+    // read_q: the former word of the sum has been read
     logic read_q, upper, at_half, at_end, step, wiped, unused_error;
     logic [Places-1:0] place_q;
     logic carry_q;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the words of columns go: Block of each lane, one column after another, as many as z has;
-// what comes behind its end is dropped.
+// Writes the words of columns to memory: Block words of each lane, column after column, up to the
+// length of z. Words beyond its end are dropped.
 //
-// A product has one lane. Seeded: sums of even segments go to z, those of odd ones to odd, each at
-// the place of its segment; each has z.words words. A request goes out when its first word is
+// A product has one lane. Seeded: sums of even segments go to z, sums of odd segments to odd, each
+// at the place of its segment and z.words words long. A request is sent when its first word is
 // there. done_o is high for a cycle when the last word has been handed over.
 module column_writer #(
     parameter int unsigned Width       = 64,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An accelerator of encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a
+// An accelerator for encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a
 // compressed key, in a memory behind an AXI4 port.
 //
-// The elements never cross a bus: they are made again from the key's seed, region 0 of the
-// constants, two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in
-// packets (docs/reference/registers.md): the host lays modulus, corrections, coefficients and noise
-// into the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
+// The elements never cross a bus. They are regenerated from the key's seed, region 0 of the
+// constants, at two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in
+// packets (docs/reference/registers.md). The host writes modulus, corrections, coefficients and
+// noise to the memory; dghv_encryptor does the rest. PRODUCTS counts products of blocks.
 //
-// A flush drops what is under way: it wipes everything of the datapath, and what bursts had begun
-// is ended without writing; the seed stays until a wipe. What lies in the memory stays as it is:
-// whoever drives this has a Wipe carried out over it.
+// A flush drops everything in progress: it wipes the whole datapath, and bursts that have begun end
+// without writing. The seed stays until a wipe. The flush does not change the memory's contents:
+// the driver must run a Wipe over them.
 module dghv #(
     // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
     parameter int unsigned Rounds      = 2,
@@ -87,9 +87,9 @@ module dghv #(
     input  logic                  m_axi_bvalid_i,
     output logic                  m_axi_bready_o
 );
-    localparam int unsigned CountWidth = 11;  // of a request
-    // Of dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64
-    // digits of 28 bits.
+    localparam int unsigned CountWidth = 11;  // bits of a request's length
+    // dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64 digits
+    // of 28 bits.
     if (MemoryWords < 1 || 64'(MemoryWords) > 64'd1 << AddrWidth) $error("dghv: MemoryWords is 1 to 2^AddrWidth");
 
     localparam int unsigned Points = 128;
@@ -216,7 +216,7 @@ module dghv #(
         .word_o     (seed_word)
     );
 
-    // The memory, as the encryptor and the commands see it: c_ and e_, one at a time.
+    // The memory ports of the commands (c_) and the encryptor (e_), used one at a time.
     logic owns, c_rd_req_valid, c_rd_ready, c_wr_req_valid, c_wr_valid, e_rd_req_valid, e_rd_ready, e_wr_req_valid, e_wr_valid;
     logic [AddrWidth-1:0] c_rd_req_addr, c_wr_req_addr, e_rd_req_addr, e_wr_req_addr;
     logic [CountWidth-1:0] c_rd_req_count, c_wr_req_count, e_rd_req_count, e_wr_req_count;

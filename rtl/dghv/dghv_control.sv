@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Carries out the commands of `dghv`, one at a time, and answers each: words into the memory and
-// out of it, and computations of dghv_encryptor over what lies there.
+// Executes the commands of `dghv` one at a time and answers each: words into and out of the memory,
+// and computations of dghv_encryptor on its contents.
 //
 // A command is ten words, the first at the low end:
 //   0  operation (bits 3..0), computation (10..8)
 //   1  address of a word (31..0)
 //   2 to 9  data
 // Operations: 0 Read: the eight words at the address are the answer's data. 1 Write: eight words. 2
-// Compute (dghv_pkg::operation_e); the data are a dghv_pkg::command_t, lowest bits first:
+// Compute (dghv_pkg::operation_e): the data are a dghv_pkg::command_t, lowest bits first:
 //   2  x: address (31..0), words (55..32)        6  excess (31..0), elements (55..32)
-//   3  y: likewise                               7  noise: as x
+//   3  y: as x                                   7  noise: as x
 //   4  z (31..0), modulus (63..32)               8  scratch: as x
 //   5  reciprocal (31..0), bits (63..32)         9  not used
 //
-// An answer is nine words: how it ended, and eight of data. Its first word: bits 3..0 the memory's
-// error (memory_port), which stays, and no command is carried out, until a flush; 4 no such
-// operation; 10..8 how a computation ended (dghv_pkg::ending_e). 0 if all is well.
+// An answer is nine words: a status, and eight words of data. The status is 0 if all is well. Bits
+// 3..0 are the memory's error (memory_port). It stays until a flush, and no command is executed
+// while it does. Bit 4: no such operation. Bits 10..8: how a computation ended
+// (dghv_pkg::ending_e).
 module dghv_control #(
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11
@@ -29,7 +30,7 @@ module dghv_control #(
     output logic                  answer_valid_o,
     input  logic                  answer_ready_i,
     output logic [575:0]          answer_o,
-    // The encryptor, which has the memory to itself while it computes.
+    // The encryptor, which has exclusive use of the memory while it computes.
     output logic                  seed_load_o,       // before a computation
     output logic                  command_valid_o,
     input  logic                  command_ready_i,
@@ -38,7 +39,7 @@ module dghv_control #(
     output logic                  status_ready_o,
     input  dghv_pkg::ending_e     status_i,
     // The memory, at all other times.
-    output logic                  owns_o,            // of the memory
+    output logic                  owns_o,            // this module uses the memory
     input  logic [3:0]            error_i,
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
@@ -65,7 +66,7 @@ module dghv_control #(
         Decide,
         Read,
         Write,
-        Await,    // all words are in the memory
+        Await,    // until all words are in the memory
         Command,
         Compute,
         Answer
@@ -167,13 +168,13 @@ module dghv_control #(
                         data_q    <= '0;
                     end
                 endcase
-                // Words come in at the top.
+                // Words enter at the top.
                 Read:
                 if (rd_valid_i) begin
                     data_q <= {rd_data_i, data_q[7:1]};
                     if (rd_last_i) state_q <= Answer;
                 end
-                // And leave at the bottom, zeros following.
+                // Words leave at the bottom, followed by zeros.
                 Write:
                 if (wr_taken) begin
                     data_q <= {64'd0, data_q[7:1]};
@@ -194,7 +195,7 @@ module dghv_control #(
                     data_q  <= '0;
                 end
             endcase
-            // A memory that fails ends whatever is under way; nothing of it is shown.
+            // A memory error ends whatever is in progress, and no data is shown.
             if (failed && state_q != Idle && state_q != Answer) begin
                 state_q  <= Answer;
                 fault_q  <= error_i;
@@ -204,11 +205,11 @@ module dghv_control #(
         end
     end
 
-    // What a command does not use.
+    // Bits that a command does not use.
     logic unused;
     assign unused = &{1'b0, item_i[127:96], item_i[63:11], item_i[7:4], addr_q, data_q};
 
-    // Nothing is said before the first reset.
+    // Assertions apply only after the first reset.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers:
-// commands (dghv_pkg) over numbers in memory.
+// Encryption over the integers by CNT and CMNT, with products and reductions of super-size numbers.
+// Executes commands (dghv_pkg) on numbers in memory.
 //
-// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers,
-// one after another; each step's words are in memory before the next begins. With LongWords a
-// second multiplier (transform_product) makes those products of a reduction both of whose factors
-// have so many words; its matrices lie in the scratch, at the first multiple of LongColumns words
-// behind the reduction's own numbers. After every command, whatever its end, all that is inside
-// becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended.
-// An error of the memory does that at once and ends all: nothing is answered but that, until reset.
-// Reset does it too, but for the scratch. A result is written only where all went well. The time
-// that a command takes depends on its lengths, on the memory, and on nothing else, but for how it
-// ends.
+// One multiplier (super_product) and one adder (super_sum) execute the controllers' steps one after
+// another. A step's words are all in memory before the next begins. With LongWords, a second
+// multiplier (transform_product) computes those products of a reduction whose factors both have at
+// least LongWords words. Its matrices are in the scratch, at the first multiple of LongColumns
+// words behind the reduction's own numbers.
+//
+// After every command, however it ends, all internal state becomes zero. The scratch does too,
+// unless memory has failed. Then status_ says how the command ended. A memory error triggers this
+// at once, and until reset it is the only answer. Reset clears the internal state as well, but not
+// the scratch. A result is written only if all went well. The time of a command depends only on its
+// lengths, on the memory and on how it ends.
 module dghv_encryptor #(
-    parameter int unsigned B           = 32,                         // those of super_product
+    parameter int unsigned B           = 32,                         // to Width: super_product's
     parameter int unsigned High        = 4,
     parameter int unsigned Low         = 3,
     parameter logic [65:0] Root        = 66'd18446741870424883713,
@@ -21,12 +22,12 @@ module dghv_encryptor #(
     parameter int unsigned Base        = 28,
     parameter int unsigned ATile       = 24,
     parameter int unsigned Width       = 64,
-    parameter int unsigned Chunk       = 32,                         // of super_sum
+    parameter int unsigned Chunk       = 32,                         // see super_sum
     parameter int unsigned AddrWidth   = 32,
     parameter int unsigned CountWidth  = 11,
-    // of transform_product; 0: all products are made of blocks
+    // see transform_product; 0: all products use blocks
     parameter int unsigned LongWords   = 0,
-    parameter int unsigned LongHigh    = 6,                          // and its transforms'
+    parameter int unsigned LongHigh    = 6,                          // of its transforms
     parameter int unsigned LongLow     = 5,
     parameter logic [65:0] LongRoot    = 66'd7915626813612114351,
     parameter int unsigned LongColumns = 16,
@@ -57,11 +58,11 @@ module dghv_encryptor #(
     input  logic                  wr_ready_i,
     output logic [Width-1:0]      wr_data_o,
     input  logic                  wr_done_i,
-    input  logic                  error_i,           // of the memory, or of what makes elements
+    input  logic                  error_i,           // of the memory or the element generator
     output logic                  seed_req_valid_o,
     input  logic                  seed_req_ready_i,
-    output dghv_pkg::index_t      seed_req_index_o,  // of the element
-    output dghv_pkg::length_t     seed_req_row_o,    // the first of the rows, of Lanes words each
+    output dghv_pkg::index_t      seed_req_index_o,  // index of the element
+    output dghv_pkg::length_t     seed_req_row_o,    // the first row, of Lanes words each
     output logic [CountWidth-1:0] seed_req_count_o,  // rows
     input  logic                  seed_valid_i,
     output logic                  seed_ready_o,
@@ -77,11 +78,11 @@ module dghv_encryptor #(
     typedef enum logic [3:0] {
         Idle,
         Direct,   // Multiply
-        Sum,      // of an encryption
+        Sum,      // sum of an encryption
         Reduction,
-        Clear,    // all inside is reset,
-        Settle,   // what is under way comes in, memories become zero,
-        Scratch,  // and the scratch
+        Clear,    // resets everything inside
+        Settle,   // until accesses have ended and memories are zero
+        Scratch,  // zeroes the scratch
         Report
     } state_e;
     state_e state_q;
@@ -94,7 +95,7 @@ module dghv_encryptor #(
     assign status_valid_o  = state_q == Report;
     assign status_o        = ending_q;
 
-    // ---- What the controllers want next. ----
+    // ---- The controllers' next step. ----
 
     dghv_pkg::length_t words, segment;
     logic [5:0] kept;
@@ -114,7 +115,7 @@ module dghv_encryptor #(
     logic sum_done;
     dghv_pkg::address_t reduce_scratch, matrices;
 
-    // Begins in the cycle after the state has.
+    // enter is high in the first cycle of a state.
     state_e begun_q;
     logic enter;
     assign enter = state_q != begun_q;
@@ -205,8 +206,7 @@ module dghv_encryptor #(
         if (own_valid) now = own;
     end
 
-    // ---- A step at a time: it begins when it is wanted, and is done when all its words are in
-    // memory. ----
+    // ---- One step at a time; it is done when all its words are in memory. ----
 
     logic start, unit_done, settled_q, step_done_q, idle;
     logic [2:0] ready, unit_done_each;
@@ -214,7 +214,8 @@ module dghv_encryptor #(
     assign unit_done = |unit_done_each;
     assign step_done = step_done_q;
 
-    // The step as it was when it began: what it is made of follows its own unit's memory ports.
+    // The current step, registered when it begins. This keeps the logic that produces it out of the
+    // path to its unit's memory ports.
     dghv_pkg::step_t step_q;
     logic start_q;
     always_ff @(posedge clk_i) begin
@@ -235,7 +236,7 @@ module dghv_encryptor #(
         end
     end
 
-    // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
+    // ---- Checks: sizes in the command, and steps that would leave the scratch. ----
 
     logic bad_sizes, bad_key, no_scratch, outside, no_matrices, is_written, is_result;
     assign no_scratch = command_q.scratch.words == '0;
@@ -252,7 +253,8 @@ module dghv_encryptor #(
 
     dghv_pkg::address_t reach, scratch_end;
     assign scratch_end = command_q.scratch.at + dghv_pkg::address_t'(command_q.scratch.words);
-    // Sums of odd segments lie behind those of even ones, eight segments and the first one's place.
+    // Sums of odd segments are behind those of even ones: eight segments after the place of segment
+    // 0.
     assign reach   = now.kind == dghv_pkg::Seeded ? now.odd + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * now.y.words) : now.z.at + dghv_pkg::address_t'(now.z.words);
     assign is_written = is_product || now.write;
     assign is_result = now.z.at == command_q.z || now.z.at == command_q.z + dghv_pkg::address_t'(words);
@@ -272,7 +274,7 @@ module dghv_encryptor #(
             command_q <= '0;
             busy_q    <= 1'b0;
         end else if (error_i && state_q != Report && state_q != Clear && !(state_q == Settle && ending_q == dghv_pkg::BadMemory)) begin
-            // Also while nothing is asked: the next command is answered at once.
+            // If idle, the error applies to the next command, which is answered at once.
             if (state_q != Idle || take) begin
                 state_q  <= Clear;
                 ending_q <= dghv_pkg::BadMemory;
@@ -326,7 +328,7 @@ module dghv_encryptor #(
         end
     end
 
-    // ---- The units, and the way to memory, which is that of the unit whose step it is. ----
+    // ---- The units. The unit of the current step has access to memory. ----
 
     typedef enum logic [1:0] {
         Sums,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streams of a DGHV key's elements row by row, made again from the key's seed: a row is a word
-// of each of an element's eight segments.
+// Generates the streams of a DGHV key's elements row by row from the key's seed. A row is a word of
+// each of an element's eight segments.
 //
-// Word k of a row, little end first, is half a block of AES-128 in counter mode under the seed: row
-// t is the blocks 4 t to 4 t + 3, whose numbers have the element's index in their upper 64 bits. A
-// request names an element, its first row and how many; eight words come for each. Nothing is cut:
-// words beyond the element's bits are as random as the others (block_operands cuts). Two words
-// every 10 / Rounds cycles, one a cycle at most.
+// Word k of a row, lowest first, is half a block of AES-128 in counter mode under the seed. Row t
+// is blocks 4 t to 4 t + 3, whose numbers have the element's index in their upper 64 bits. A
+// request gives an element, its first row and the number of rows, and returns eight words per row.
+// Nothing is cut: words beyond the element's bits are as random as the others (block_operands
+// cuts). Rate: two words every 10 / Rounds cycles, at most one a cycle.
 //
-// seed_load_i takes a seed, and drops whatever is under way, as wipe_i and reset do, which clear
-// the keys of the seed as well.
+// seed_load_i loads a seed and drops everything in progress. wipe_i and reset do that too, and also
+// clear the keys of the seed.
 module element_rows #(
     parameter int unsigned Rounds     = 5,   // of aes_ctr
     parameter int unsigned RowWidth   = 24,  // bits of a row's number
@@ -84,7 +84,7 @@ module element_rows #(
         else if (valid_o && ready_i) upper_q <= !upper_q;
     end
 
-    // Nothing is said before the first reset.
+    // Assertions apply only after the first reset.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

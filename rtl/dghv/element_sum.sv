@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of a sum of multiples of elements of a compressed public key, A_i = chi_i - delta_i
+// The steps of a sum of multiples of elements of a compressed public key, A_i = chi_i - delta_i,
 // with chi_i from the seed:
 //
 //   z = sum over i < terms of b_i chi_(first + i) - sum of b_i delta_(first + i)
 //
-// Sums of segments overlap by what a coefficient is longer than none, so those of even and of odd
-// segments are numbers of their own, which are added; corrections are multiplied like anything
-// else. Scratch, with S = ceil(words / 8) of a segment: 18 S words, of which the first 9 S are the
-// sum before corrections, and behind them one more than b_i and delta_i have together. S must be
-// more than b_i has words.
+// The sum of a segment is longer than the segment by a coefficient, so neighbouring sums overlap.
+// Sums of even and of odd segments are therefore two numbers, which are then added. Corrections are
+// multiplied by an ordinary product. Scratch, with S = ceil(words / 8) words of a segment: 18 S
+// words, the first 9 S of which are the sum before corrections; then one word more than b_i and
+// delta_i have together. S must be larger than the number of words of b_i.
 module element_sum (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,
-    input  dghv_pkg::operand_t  coefficients_i,  // b_0; these are stable from start_i to done_o
+    input  dghv_pkg::operand_t  coefficients_i,  // b_0; to kept_i: stable, start_i to done_o
     input  dghv_pkg::operand_t  corrections_i,   // delta_first
     input  dghv_pkg::operand_t  z_i,
     input  dghv_pkg::address_t  scratch_i,
     input  dghv_pkg::length_t   terms_i,
     input  dghv_pkg::index_t    first_i,
-    input  dghv_pkg::length_t   words_i,         // of an element
+    input  dghv_pkg::length_t   words_i,         // words of an element
     input  logic [5:0]          kept_i,          // bits of its top word, 0 for all
     output logic                step_valid_o,
     output dghv_pkg::step_t     step_o,

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of numbers of any length over memory by transforms of N = 2^(rows + columns) points
-// modulo 2^64 - 2^32 + 1, in passes over matrices of N words in memory: digit t of a number is in
-// row t div 2^columns.
+// Multiplies numbers of any length in memory by transforms of N = 2^(rows + columns) points modulo
+// 2^64 - 2^32 + 1, in passes over matrices of N words in memory. Digit t of a number is in row t
+// div 2^columns.
 //
-//   ColumnsX, ColumnsY   digits of a number in, columns transformed and turned, a matrix out     2^columns / Columns tiles
-//   Rows                 rows of both transformed, multiplied and transformed back, one matrix out   2^rows 2 / Columns
-//   Back                 columns transformed back, coefficients out                              2^columns / Columns
+//   ColumnsX, ColumnsY   digits of a number in, columns transformed and twiddled, a matrix out          2^columns / Columns tiles
+//   Rows                 rows of both transformed, multiplied and transformed back, one matrix out      2^rows 2 / Columns
+//   Back                 columns transformed back, coefficients out                                     2^columns / Columns
 //   Carry                coefficients in, words of the product out
 //
-// [Bailey90]'s four steps, the third and fourth of both factors' transforms and the first and
-// second of the product's in one pass, so that nothing is ever transposed. In each pass tiles of
-// Columns 2^High+Low words are loaded, worked on and stored, three of them at a time, each in a
-// memory of its own. Cycles from start_i to done_o, for a memory that answers at once: the sum over
-// tiles of the longest of the three and what begins and ends a pass, 7 N and a share of the
-// transform's latency for each tile (golden model four_step; the tests count every cycle). Of that
-// 4 N words are read and 4 N written, besides the numbers.
+// These are [Bailey90]'s four steps. One pass does the third and fourth step of both factors'
+// transforms and the first and second of the product's, so nothing is ever transposed. Each pass
+// loads, processes and stores tiles of Columns 2^(High+Low) words, three of them at a time, each in
+// a memory of its own.
+//
+// Cycles from start_i to done_o, for a memory that answers at once: the sum over tiles of the
+// longest of the three, plus the beginning and end of each pass. This is 7 N and a share of the
+// transform's latency for each tile (reference model four_step; the tests count every cycle). 4 N
+// words are read and 4 N written, in addition to the numbers.
 module four_step #(
-    parameter int unsigned High       = 6,                       // those of tile_compute
+    parameter int unsigned High       = 6,                       // High to ATile: see tile_compute
     parameter int unsigned Low        = 5,
     parameter logic [65:0] Root       = 66'd7915626813612114351,
     parameter int unsigned ATile      = 24,
@@ -28,12 +30,12 @@ module four_step #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    output logic                  ready_o,           // all inside is wiped; high before start_i
+    output logic                  ready_o,           // all is wiped; high before start_i
     input  logic                  start_i,
-    // stable from start_i to done_o, and as good_o says
+    // stable from start_i to done_o, and such that good_o is high
     input  four_step_pkg::product_t  step_i,
     output logic                  good_o,            // lengths and sizes of step_i fit
-    // nothing that was asked of the memory is under way
+    // no memory access is pending
     input  logic                  settled_i,
     output logic                  done_o,            // all words have been handed over
     output logic                  rd_req_valid_o,
@@ -54,7 +56,7 @@ module four_step #(
     localparam int unsigned Log = High + Low;
     localparam int unsigned ColumnBits = $clog2(Columns);
     localparam int unsigned PlaceBits = Log + ColumnBits;
-    localparam int unsigned DigitWords = Columns * Base / 64;  // of Columns digits
+    localparam int unsigned DigitWords = Columns * Base / 64;  // words of Columns digits
     localparam logic [131:0] Largest = (132'd1 << Base) - 132'd1;
 
     if (Base < 1 || Base > 28 || (Largest * Largest) << (2 * Log - 1) >= 132'(ntt_pkg::modulus(64, 32)))
@@ -63,8 +65,8 @@ module four_step #(
     typedef dghv_pkg::address_t address_t;
     typedef dghv_pkg::length_t length_t;
 
-    // ---- Sizes: a number's digits are in the matrix, and those of both factors together, so that
-    // no coefficient of the product meets another. ----
+    // ---- Sizes: the digits of both factors together fit the matrix, so that the product's
+    // coefficients do not overlap. ----
 
     typedef logic [dghv_pkg::LengthBits:0] room_t;
     room_t room, both;
@@ -75,15 +77,15 @@ module four_step #(
     assign good_shape = step_i.rows > 4'(Low) && step_i.rows <= 4'(Log) && step_i.columns > 4'(Low) && step_i.columns <= 4'(Log);
     assign good_o     = good_shape && (step_i.wipe || (there && both <= room && room_t'(step_i.z.words) <= room));
 
-    // ---- Passes, and in each so many beats: a tile is loaded, one worked on and one stored, and
-    // then each memory has its next turn. ----
+    // ---- Passes. In each beat, one tile is loaded, one processed and one stored; then the
+    // memories rotate. ----
 
     typedef enum logic [2:0] {
         Idle,
-        Begin,    // a pass
-        Beat,     // its units begin
+        Begin,    // begins a pass
+        Beat,     // starts the units
         Work,     // until they have ended
-        Settle,   // what was written is in memory
+        Settle,   // until the words written are in memory
         Carry
     } state_e;
     state_e state_q;
@@ -135,7 +137,7 @@ module four_step #(
         end
     end
 
-    // ---- Where a tile lies in its matrix: columns side by side, or rows one after another. ----
+    // ---- The addresses of a tile: columns side by side, or rows one after another. ----
 
     address_t y_at;
     assign y_at = step_i.scratch + (address_t'(1) << (6'(step_i.rows) + 6'(step_i.columns)));
@@ -296,7 +298,7 @@ module four_step #(
     assign wr_valid_o     = carries ? told_word_valid : store_valid;
     assign wr_data_o      = carries ? told_data : store_data;
 
-    // ---- The memories of tiles: one is loaded, one worked on, the third stored. ----
+    // ---- The memories of tiles: one is loaded, one processed, one stored. ----
 
     logic [2:0] wiped, unused_error;
     logic [2:0][63:0] word;
@@ -324,7 +326,7 @@ module four_step #(
     end
     assign work_word  = turn_q == 2'd1 ? word[0] : turn_q == 2'd2 ? word[1] : word[2];
     assign store_word = turn_q == 2'd2 ? word[0] : turn_q == 2'd0 ? word[1] : word[2];
-    // Until the memories are wiped zeros have gone through all of the transform.
+    // When the memories are wiped, zeros have also passed through the whole transform.
     assign ready_o    = (&wiped) && kept_wiped && state_q == Idle;
 
     logic unused;

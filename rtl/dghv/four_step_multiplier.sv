@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length in an external memory, by four-step transforms: four_step
-// behind the memory's port, with what a command needs around it.
+// Multiplies numbers of any length in an external memory by four-step transforms: four_step behind
+// the memory's port, with the handling of commands.
 //
-// A command is a product, or asks for zeros in a scratch. After every command, whatever its end,
-// all that is inside becomes zero, and so does the scratch, both its matrices, unless lengths make
-// no sense, when nothing has been written, or memory has failed; then status_o says how it ended.
-// Memory that is late, refuses or breaks the protocol ends all at once: nothing is answered but
-// BadMemory until reset, and fault_o is memory_port's code; the words that wait in the port are
-// wiped by that reset. Reset makes all inside zero as well; a scratch is then its owner's, who asks
-// for zeros there. The time that a command takes depends on its lengths and on the memory alone.
+// A command is a product, or a request to zero a scratch. After every command, however it ends, all
+// internal state becomes zero. The scratch, both of its matrices, does too, except if lengths make
+// no sense, when nothing has been written, or if memory has failed. Then status_o says how the
+// command ended.
+//
+// Memory that is late, rejects a request or breaks the protocol ends everything at once. Until
+// reset, every answer is BadMemory, and fault_o is memory_port's code. That reset wipes the words
+// that wait in the port. Reset zeroes all internal state as well, but leaves the scratch to its
+// owner, who has to request its zeros. The time of a command depends only on its lengths and on the
+// memory.
 module four_step_multiplier #(
-    parameter int unsigned High       = 6,                        // those of four_step
+    parameter int unsigned High       = 6,                        // to CountWidth: four_step's
     parameter int unsigned Low        = 5,
     parameter logic [65:0] Root       = 66'd7915626813612114351,
     parameter int unsigned ATile      = 24,
@@ -18,7 +21,7 @@ module four_step_multiplier #(
     parameter int unsigned Base       = 20,
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11,
-    parameter int unsigned Beats      = 16,                       // those of memory_port
+    parameter int unsigned Beats      = 16,                       // to Timeout: memory_port's
     parameter int unsigned Bursts     = 8,
     parameter int unsigned Depth      = 128,
     parameter int unsigned Timeout    = 4096
@@ -66,13 +69,13 @@ module four_step_multiplier #(
 
     typedef enum logic [3:0] {
         Idle,
-        Test,      // its lengths
+        Test,      // checks the lengths
         Product,
-        Clear,     // all inside is reset,
-        Settle,    // what is under way comes in, memories become zero,
-        Scratch,   // and the scratch
-        Written,   // in memory,
-        Forget,    // and the words that waited in the port
+        Clear,     // resets everything inside
+        Settle,    // until accesses have ended and memories are zero
+        Scratch,   // zeroes the scratch
+        Written,   // until the zeros are in memory
+        Forget,    // until the words that waited in the port are wiped
         Report
     } state_e;
     state_e state_q;
@@ -132,7 +135,7 @@ module four_step_multiplier #(
                     state_q <= Forget;
                     fresh_q <= 1'b1;
                 end
-                // It takes words when its memories are wiped.
+                // The port accepts words once its memories are wiped.
                 Forget: if (port_idle && m_word_ready && !fresh_q) state_q <= Report;
                 default:
                 if (status_ready_i) begin
@@ -188,7 +191,7 @@ module four_step_multiplier #(
     );
     assign p_rd_ready = rd_ready && !wipes;
 
-    // ---- Zeros: a sum of nothing, as long as the two matrices. ----
+    // ---- Zeros: a sum without operands, as long as the two matrices. ----
 
     dghv_pkg::step_t zeros;
     dghv_pkg::finding_t unused_finding;
@@ -227,7 +230,7 @@ module four_step_multiplier #(
         .wr_data_o     (s_word)
     );
 
-    // ---- The way to memory. ----
+    // ---- The connection to memory. ----
 
     logic unused_seed_ready, unused_seed_valid, unused_seed_req, unused_seed_take;
     logic [AddrWidth-1:0] m_rd_addr, m_wr_addr;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the parts of the multiplier by four-step transforms say to each other.
+// Types shared by the parts of the multiplier by four-step transforms.
 package four_step_pkg;
     // Passes of four_step over its matrices.
     typedef enum logic [2:0] {
         ColumnsX,  // x, by columns
         ColumnsY,  // y, by columns
-        Rows,      // both by rows, their products, and these back by rows
-        Back,      // and by columns
-        Carry      // coefficients to the product's words
+        Rows,      // both by rows, their products, and the inverse of these by rows
+        Back,      // the inverse by columns
+        Carry      // coefficients to words of the product
     } pass_e;
 
     // A number in memory: address and length in words.
@@ -18,7 +18,7 @@ package four_step_pkg;
 
     // z = x y, its lowest z.words words, by transforms of 2^(rows + columns) points.
     typedef struct packed {
-        logic        wipe;     // no product: the scratch alone becomes zero
+        logic        wipe;     // no product: only the scratch becomes zero
         number_t     x;
         number_t     y;
         number_t     z;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stream of bits in pieces of From bits becomes one in pieces of To bits, lowest first, on
-// several sides in step.
+// Converts a stream of bits in pieces of From bits to pieces of To bits, lowest first, on several
+// sides in step.
 //
-// Latency 1 cycle from the piece that makes up enough; a piece taken whenever fewer than To bits
-// wait. Reset clears all.
+// Latency: 1 cycle from the piece that completes an output. A piece is accepted whenever fewer than
+// To bits wait. Reset clears everything.
 module gearbox #(
     parameter int unsigned From  = 64,  // at least 1
     parameter int unsigned To    = 28,  // at least 1

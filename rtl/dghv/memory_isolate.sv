@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The way to memory, with a count of what is under way, so that whoever asks can be reset at any
-// moment: what it has asked for is then read and thrown away, and what it has promised is written
+// The path to memory, with a count of accesses in progress, so that the inside can be reset at any
+// moment. Words it has requested are then read and dropped, and words it has promised are written
 // as zeros.
 //
-// Words to write go out behind their requests only. A register on each way out. With drain_i
-// nothing is taken from the inside; idle_o is high when nothing is under way. Seeds are rows of
-// Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing
-// more will come; what is on offer then stays so until reset.
+// Words to write leave only after their requests. Each output has a register. With drain_i, nothing
+// is accepted from the inside. idle_o is high when nothing is in progress. Seeds are rows of Lanes
+// words, read in the same manner. dead_i means that no more responses will come, so nothing counts
+// as in progress. Whatever is on offer then stays on offer until reset.
 module memory_isolate #(
     parameter int unsigned Width       = 64,
     parameter int unsigned AddrWidth   = 32,
@@ -40,7 +40,7 @@ module memory_isolate #(
     input  logic [CountWidth-1:0] seed_req_count_i,
     output logic                  seed_valid_o,
     input  logic                  seed_ready_i,
-    // Outside; words read pass by.
+    // Outside; words read bypass this module.
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
     output logic [AddrWidth-1:0]  rd_req_addr_o,
@@ -67,7 +67,7 @@ module memory_isolate #(
 
     logic [2:0] req_valid, req_ready, out_valid;
     assign req_valid = {seed_req_valid_i, wr_req_valid_i, rd_req_valid_i} & {3{!drain_i}};
-    // So many words under way are enough, which keeps the counts below from passing their ends.
+    // Limits the words in progress, so that the counts below do not overflow.
     logic [2:0] room, taken;
     assign {seed_req_ready_o, wr_req_ready_o, rd_req_ready_o} = req_ready & room & {3{!drain_i}};
     assign taken                                              = req_valid & req_ready & room;
@@ -116,8 +116,8 @@ module memory_isolate #(
         .out_data_o ({seed_req_index_o, seed_req_row_o, seed_req_count_o})
     );
 
-    // ---- Words under way: to be read, to be sent, and of seeds; requests whose words are not in
-    // memory yet, and words that may go out. ----
+    // ---- Counts of words: to be read, to be sent, of seeds; of requests whose words are not in
+    // memory yet; of words that may go out. ----
 
     logic [OwedBits-1:0] read_q, send_q, seed_q, open_q, allowed_q;
     logic got, sent, grown, put, data_valid, data_ready, accepted;

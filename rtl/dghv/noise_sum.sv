@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of an encryption's sum, four steps: x becomes 2 x + noise - shift, where the noise is m +
-// 2 R + shift and so above zero, and lies in memory before the shift; and if that is below zero, as
-// it is where all coefficients happen to be zero, the modulus more. What is added last is the
-// modulus or zero, in the same cycles.
+// The end of an encryption's sum, in four steps: x becomes 2 x + noise - shift. The noise is m + 2
+// R + shift, which is positive, and is stored before the shift. If the result is negative, which
+// happens when all coefficients are zero, the modulus is added. The last step adds the modulus or
+// zero, in the same number of cycles.
 module noise_sum (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,
-    input  dghv_pkg::operand_t  x_i,           // these are stable from start_i to done_o
+    input  dghv_pkg::operand_t  x_i,           // this to modulus_i: stable from start_i to done_o
     input  dghv_pkg::operand_t  noise_i,
     input  dghv_pkg::operand_t  modulus_i,
     output logic                step_valid_o,
@@ -15,7 +15,7 @@ module noise_sum (
     input  logic                step_done_i,
     input  dghv_pkg::finding_t  finding_i,
     output logic                done_o,
-    output logic                negative_o     // the sum is below zero even so
+    output logic                negative_o     // the sum is negative even so
 );
     typedef enum logic [2:0] {
         Idle,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which blocks are multiplied, and when: sums of products column by column, so that every word of
-// the result is final as soon as its column is.
+// Selects the blocks that are multiplied, and their order: sums of products column by column, so
+// that every word of the result is final once its column is.
 //
-//   column c is the sum over the terms i, and over blocks j of x_i and c - j of y_i, of their products; columns up to the last word of z that is wanted
+//   column c = sum over terms i and blocks j of (block j of x_i) (block c - j of y_i); columns up to the last word of z that is wanted
 //
-// A column that has no pair gets one of zeros (empty_o), so that what the columns before it have
-// carried comes out. A pair goes out every cycle that takes it; the first one in the cycle after
+// A column without a pair gets one of zeros (empty_o), so that the carry of the columns before it
+// comes out. Rate: a pair every cycle in which it is accepted, the first one in the cycle after
 // start_i.
 module product_pairs #(
     parameter int unsigned Block = 28  // words of a block
@@ -19,18 +19,18 @@ module product_pairs #(
     output dghv_pkg::address_t x_at_o,   // of the term's x
     output dghv_pkg::address_t y_at_o,
     output dghv_pkg::index_t  index_o,  // of the term's element
-    output dghv_pkg::length_t x_word_o, // the block's first word in it
+    output dghv_pkg::length_t x_word_o, // first word of the block in it
     output dghv_pkg::length_t y_word_o,
     output logic              empty_o,
-    output logic              fresh_o,  // the column is the first of all
-    output logic              first_o,  // of its column
-    output logic              last_o    // of its column
+    output logic              fresh_o,  // in the first column of all
+    output logic              first_o,  // first pair of its column
+    output logic              last_o    // last pair of its column
 );
     if (Block < 2) $error("product_pairs: Block must be at least 2");
 
     localparam dghv_pkg::length_t Step = dghv_pkg::length_t'(Block);
 
-    // Where the column's first pair is; the term; what of z is left.
+    // The column's first pair; the term; the words of z that are left.
     dghv_pkg::length_t x_first_q, y_first_q, term_q, left_q;
     logic next_x, below_x, pair_end, term_end, column_end;
 
@@ -86,7 +86,7 @@ module product_pairs #(
                 valid_o <= left_q > Step;
                 fresh_o <= 1'b0;
                 left_q  <= left_q - Step;
-                // One column on: along y while there is more of it, then along x.
+                // The next column: along y while blocks are left, then along x.
                 if (step_i.y.words - y_first_q > Step) begin
                     y_first_q <= y_first_q + Step;
                     y_word_o  <= y_first_q + Step;

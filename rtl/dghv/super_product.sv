@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length over memory, and sums of them: school-book over blocks, column
-// by column, so that every word of the result is written once and none is read again.
+// Products of numbers of any length in memory, and sums of products. Schoolbook multiplication over
+// blocks, column by column: every word of the result is written once, and none is read again.
 //
 //   z = sum over i < terms of x_i y_i, its lowest z.words words (step_t)
 //
-// Seeded: y_i is element first + i of a public key, made from its seed, and there is a sum for each
-// of its segments: those of even segments s are written from z + s y.words on, those of odd ones
-// from odd + s y.words on, z.words words each, so that segments that overlap are in different
-// places where z.words is 2 y.words. Factors are read block by block, twice as many words as a row
-// of blocks takes, which N cycles a block leave time for. Cycles from start_i to done_o, for a
-// memory that answers at once: P N + 2 Latency' where P is the number of products of blocks
-// (product_pairs; golden model super_product) and what is added is the way through, stated and
-// counted in the tests. Source: [CMOOH13], section 3.1 and equation 12.
+// Seeded: y_i is element first + i of a public key, generated from its seed, and each of its
+// segments has a sum. Sums of even segments s are written from z + s y.words on, sums of odd
+// segments from odd + s y.words on, z.words words each. So if z.words is 2 y.words, segments that
+// overlap are in different places. Factors are read block by block, twice as many words as by rows
+// of blocks; the N cycles per block leave time for that.
+//
+// Cycles from start_i to done_o, for a memory that answers at once: P N + 2 Latency', where P is
+// the number of products of blocks (product_pairs; reference model super_product). The second term
+// is the pipeline's latency, which the tests state and count. Source: [CMOOH13], section 3.1 and
+// equation 12.
 module super_product #(
-    parameter int unsigned B          = 32,                        // those of folded_multiplier
+    // B to ATile: see folded_multiplier
+    parameter int unsigned B          = 32,
     parameter int unsigned High       = 4,
     parameter int unsigned Low        = 3,
     parameter logic [65:0] Root       = 66'd18446741870424883713,
@@ -26,7 +29,7 @@ module super_product #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    output logic                  ready_o,           // all inside is wiped; high before start_i
+    output logic                  ready_o,           // all is wiped; high before start_i
     input  logic                  start_i,
     // stable from start_i to done_o; no length is zero
     input  dghv_pkg::step_t       step_i,
@@ -56,7 +59,7 @@ module super_product #(
     output logic [Width-1:0]      wr_data_o
 );
     localparam int unsigned Block = (Base << (High + Low - 1)) / Width;
-    // Products on their way through the multiplier, and one more.
+    // Products in progress in the multiplier, and one more.
     localparam int unsigned Under = (2 * ntt_pkg::folded_latency(B, High, Low) + 64 >> High + Low) + 4;
 
     logic [2:0] ready;
@@ -203,7 +206,7 @@ module super_product #(
         .out_data_o (sum)
     );
 
-    // While the next request of the writer is on its way.
+    // Buffers words while the writer's next request is pending.
     stream_fifo #(
         .Width(Width),
         .Depth(4)

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of Barrett's reduction of a super-size number over memory, with the parameters of
-// [CMOOH13] corrected. The modulus A has phi bits, x at most phi + gamma; with words of d bits,
+// The steps of Barrett's reduction of a super-size number in memory, with the parameters of
+// [CMOOH13] corrected. The modulus A has phi bits, x at most phi + gamma. With words of d bits,
 //
 //   beta = d floor(phi / d) - phi, less d if that is above -3        alpha = d (floor((gamma - beta) / d) + 1) + beta
 //   mu   = floor(2^(phi + alpha) / A)                                the reciprocal, of size = (alpha - beta) / d words
 //   q    = floor(floor(x / 2^(phi + beta)) mu / 2^(alpha - beta))    r = x - q A, less A if it is not below
 //
-// and behind r, in size words, the quotient floor(x / A), so that whoever has x can check both by
+// The quotient floor(x / A) follows r in size words, so that anyone who has x can check both with
 // one equation.
 //
-// All shifts are by whole words, so they are addresses; crates/ntt proves that one subtraction is
-// enough where the top bit of A is set, which is tested, as is that x has no more bits. The result
-// is written when it is known to be below A. What is subtracted last is A or zero, in the same
-// cycles: time depends on lengths alone. Scratch: 2 size words for the quotient, behind them one
-// more than the modulus has. x has at least as many words as the modulus, phi more than d bits.
+// All shifts are by whole words, so they only change addresses. crates/ntt proves that one
+// subtraction is enough if the top bit of A is set. That bit is tested, and so is the bound on the
+// bits of x. The result is written once it is known to be below A. The last subtraction is of A or
+// zero, in the same cycles, so the time depends on lengths alone. Scratch: 2 size words for the
+// quotient, then one word more than the modulus has. x has at least as many words as the modulus,
+// and phi is more than d.
 module super_reduce #(
     parameter int unsigned Width = 64  // d, a power of two, at least 8
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,
-    input  dghv_pkg::operand_t  x_i,           // these are stable from start_i to done_o
+    input  dghv_pkg::operand_t  x_i,           // this to excess_i: stable from start_i to done_o
     input  dghv_pkg::address_t  z_i,
     input  dghv_pkg::address_t  scratch_i,
     input  dghv_pkg::address_t  modulus_i,
@@ -30,7 +31,7 @@ module super_reduce #(
     output logic                step_valid_o,
     output dghv_pkg::step_t     step_o,
     input  logic                step_done_i,
-    input  dghv_pkg::finding_t  finding_i,     // of the step that is done
+    input  dghv_pkg::finding_t  finding_i,     // of the finished step
     output logic                done_o,
     output dghv_pkg::ending_e   ending_o,
     // the first word of the scratch that is not used here
@@ -62,9 +63,9 @@ module super_reduce #(
 
     typedef enum logic [3:0] {
         Idle,
-        Modulus,    // has its top bit?
-        Bound,      // has x a bit too high in the word of its bound,
-        Beyond,     // or in those above?
+        Modulus,    // tests that its top bit is set
+        Bound,      // tests x above its bound, in the word of the bound
+        Beyond,     // and in the words above
         Quotient,
         Multiple,
         Rest,
@@ -72,7 +73,7 @@ module super_reduce #(
         Correct,
         Check,
         Give,
-        Count       // the quotient, and one more if A was subtracted
+        Count       // copies the quotient, plus one if A was subtracted
     } state_e;
     state_e state_q;
     logic bad_sizes, masked_q, more_q;
@@ -148,7 +149,7 @@ module super_reduce #(
         endcase
     end
 
-    // What the step that is done has shown to be wrong.
+    // The error that the finished step has found.
     dghv_pkg::ending_e wrong;
     always_comb begin
         wrong = dghv_pkg::Done;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums and differences of numbers of any length over memory, comparisons and tests, and memory that
-// becomes zero.
+// Sums, differences, comparisons and tests of numbers of any length in memory. Also zeroes memory.
 //
-//   z = x + y + carry, or x - y - carry, its lowest z.words words (step_t); what lies beyond the end of x or y is zero
+//   z = x + y + carry, or x - y - carry, its lowest z.words words (step_t); words beyond the end of x or y are zero
 //
-// z may lie where x or y does. Masked: y is read and counts as zero, so that a subtraction that
-// depends on a secret looks the same either way. What was found (dghv_pkg::finding_t) stays from
-// done_o to the next start_i: without write this is a comparison (carry is high if x < y), or a
-// test of the top word. Pieces of Chunk words: a piece of x is read, then one of y, while requests
-// for the next are on their way. Cycles from start_i to done_o, for a memory that answers at once:
-// those of the words of x and y that are read, z.words where y has none, and a constant for each
-// piece; the tests count them. All of it depends on lengths alone.
+// z may have the address of x or y. Masked: y is read but counts as zero, so that a subtraction
+// that depends on a secret looks the same either way. The findings (dghv_pkg::finding_t) are valid
+// from done_o to the next start_i. Without write, this is a comparison (carry is high if x < y) or
+// a test of the top word. Numbers are processed in pieces of Chunk words: a piece of x is read,
+// then one of y, while requests for the next piece are pending.
+//
+// Cycles from start_i to done_o, for a memory that answers at once: one for each word of x and y
+// that is read, z.words where y has none, and a constant for each piece; the tests count them. The
+// time depends on lengths alone.
 module super_sum #(
     parameter int unsigned Width      = 64,  // bits of a word
     parameter int unsigned Chunk      = 32,  // words of a piece, a power of two
@@ -19,7 +20,7 @@ module super_sum #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    output logic                  ready_o,         // all inside is wiped; high before start_i
+    output logic                  ready_o,         // all is wiped; high before start_i
     input  logic                  start_i,
     // stable from start_i to done_o; z.words is not zero
     input  dghv_pkg::step_t       step_i,
@@ -45,13 +46,12 @@ module super_sum #(
         $error("super_sum: Chunk is a power of two, at least 2, below 2^CountWidth");
     typedef logic [Places:0] count_t;
 
-    // Words of a piece that begins at some word of a number of so many.
+    // The words of the piece that begins at word from of a number.
     function automatic count_t piece(input dghv_pkg::length_t words, input dghv_pkg::length_t from);
         piece = count_t'(dghv_pkg::least(dghv_pkg::length_t'(Chunk), dghv_pkg::less(words, from)));
     endfunction
 
-    // ---- Requests, piece by piece: x, y, then the place of z. Two pieces are under way at
-    // most. ----
+    // ---- Requests, piece by piece: x, y, then z. At most two pieces are in progress. ----
 
     typedef enum logic [1:0] {
         Idle,
@@ -123,10 +123,10 @@ module super_sum #(
         .out_data_o (now)
     );
 
-    // ---- Words of x wait in a memory, and go on with those of y. ----
+    // ---- Words of x wait in a memory until they are added to those of y. ----
 
     logic x_turn_q, x_in, sum_valid, sum_ready, y_there, wiped, unused_error;
-    logic x_read_q;  // the word of x that is next is there
+    logic x_read_q;  // the next word of x has been read
     count_t place_q;
     logic [Width-1:0] x, x_word, y_word;
     logic [Width:0] sum, more, less, carry;
@@ -180,7 +180,7 @@ module super_sum #(
         end
     end
 
-    // The word behind the one that is used is read in the same cycle.
+    // The word after the current one is read in the same cycle.
     logic [Places-1:0] x_place;
     assign x_place = Places'(place_q) + Places'(x_read_q);
 

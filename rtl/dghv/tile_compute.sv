@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What becomes of a tile's memory in a pass of a four-step transform: every column or row of it
-// goes through the one transform there is, through the one product behind it, and back to its
-// place.
+// Processes a tile's memory in a pass of a four-step transform. Every column or row goes through
+// the one transform and the one product behind it, and back to its place.
 //
 //   ColumnsX, ColumnsY   Columns columns c of 2^rows items become X w^(q t), X their transform, q the row of an item, t the number of its column
 //   Rows                 of Columns / 2 rows of x and as many of y, of 2^columns items, row k of both becomes Z w^(-q t) / N, Z the inverse transform of the product of their transforms
 //   Back                 columns become their inverse transforms
 //
-// w has order N = 2^(rows + columns). There is no transform back: it is the transform with its
-// places counted from the other end. What a transform gives in the order of reversed bits is put
-// into its natural place, which is free by then. Row k of y waits for its product with what x's
-// transform has given, in a memory of a row. Rows: two rounds, of the rows of both and of their
-// products. A round takes a cycle for each item, the transform's latency, root_product's and 4
-// more; start_i to done_o two more. Source: [Bailey90].
+// w has order N = 2^(rows + columns). There is no separate inverse transform: it is the transform
+// with its places counted from the other end. Results of a transform come in bit-reversed order and
+// are written to their natural places, which are free by then. A memory of one row keeps the
+// transform of row k of x until it is multiplied by that of row k of y. Rows has two rounds: the
+// rows of both factors, then those of their products. A round takes a cycle for each item, the
+// transform's latency, root_product's and 4 more; start_i to done_o takes two more. Source:
+// [Bailey90].
 module tile_compute #(
-    parameter int unsigned High      = 6,                       // those of ntt_lengths
+    parameter int unsigned High      = 6,                       // High, Low: see ntt_lengths
     parameter int unsigned Low       = 5,
     // of order 2^(2 High + 2 Low) (root_product)
     parameter logic [65:0] Root      = 66'd7915626813612114351,
@@ -26,23 +26,23 @@ module tile_compute #(
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 start_i,
-    input  four_step_pkg::pass_e pass_i,         // what follows is stable from start_i to done_o
+    input  four_step_pkg::pass_e pass_i,         // this to first_i: stable from start_i to done_o
     input  logic [3:0]           rows_i,         // logarithms, Low + 1 to Log
     input  logic [3:0]           columns_i,
-    input  logic [Log-1:0]       first_i,        // of the tile's columns or rows
-    output logic                 done_o,         // low while it works
+    input  logic [Log-1:0]       first_i,        // first of the tile's columns or rows
+    output logic                 done_o,         // low while busy
     output logic                 read_o,
     output logic [PlaceBits-1:0] read_place_o,
     input  logic [63:0]          read_data_i,
     output logic                 write_o,
     output logic [PlaceBits-1:0] write_place_o,
     output logic [63:0]          write_data_o,
-    output logic                 wiped_o         // nothing is left in its memory from before reset
+    output logic                 wiped_o         // its memory holds nothing from before reset
 );
     localparam int unsigned ColumnBits = $clog2(Columns);
-    // From a transform's item to what root_product takes.
+    // Cycles from a transform's item to the inputs of root_product.
     localparam int unsigned Lead = 3;
-    // Of root_product, and of the longest transform.
+    // Latencies of root_product and of the longest transform.
     localparam int unsigned RootLatency = 1 + 2 * ntt_pkg::product_latency(64, 32, 0) + ntt_pkg::ShiftLatency;
     localparam int unsigned Transform = ntt_pkg::folded_latency(32, High, Low);
     localparam int unsigned WaitBits = $clog2(Transform + 2);
@@ -51,8 +51,8 @@ module tile_compute #(
     typedef logic [Log-1:0] index_t;
     typedef logic [ColumnBits-1:0] block_t;
 
-    // ---- A round: blocks of items go in one after another, and come out as many cycles
-    // later. ----
+    // ---- A round: blocks of items go in one after another, and come out one after another later.
+    // ----
 
     logic by_rows, feeding_q, working_q, begin_q, second_q, round_end;
     logic [3:0] size, skip;
@@ -116,8 +116,8 @@ module tile_compute #(
         end
     end
 
-    // Where an item is: in columns, or in rows, those of x before those of y. Of the first round's
-    // blocks every second one is of y.
+    // The place of an item: in columns, or in rows, those of x before those of y. In the first
+    // round, every second block is of y.
     function automatic logic [PlaceBits-1:0] place(input logic rows, input logic [3:0] log, input block_t block, input index_t item);
         place = rows ? PlaceBits'(block) << log | PlaceBits'(item) : {item, block};
     endfunction
@@ -127,7 +127,7 @@ module tile_compute #(
     assign read_o       = feeding_q;
     assign read_place_o = place(by_rows, columns_i, in_line, in_q);
 
-    // ---- The transform, its counts begun anew with each round. Between rounds zeros go in. ----
+    // ---- The transform. Its counts restart with each round; between rounds, zeros go in. ----
 
     logic fed_q;
     logic [63:0] transform;
@@ -149,12 +149,13 @@ module tile_compute #(
         .y_o   (transform)
     );
 
-    // ---- Its items' places: the bits in the other order, and back from the other end. ----
+    // ---- The places of its items: bits reversed, and counted from the other end for the inverse.
+    // ----
 
     index_t reversed, number, line, target_q, line_q;
     logic back, keep, multiply;
     assign back = pass_i == four_step_pkg::Back || (by_rows && second_q);
-    // Of x: kept, and of y: multiplied with what was kept.
+    // x is kept, and y is multiplied by what was kept.
     assign keep     = by_rows && !second_q && !out_block_q[0];
     assign multiply = by_rows && !second_q && out_block_q[0];
     for (genvar b = 0; b < int'(Log); b++) begin : gen_reverse
@@ -163,7 +164,7 @@ module tile_compute #(
     assign number = reversed >> skip;
     assign line   = first_i | index_t'(out_block_q);
 
-    // First the places, then the exponent's product, then its sign and its unit.
+    // Registers: the places; the exponent's product; its sign and unit.
     logic [2*Log-1:0] product_q, exponent_q;
     logic turns_q, back_q, negative_q, scaled_q, multiply_q, multiply_qq, by_factor_q;
     logic [7:0] shift_q;
@@ -232,7 +233,7 @@ module tile_compute #(
         .y_o        (write_data_o)
     );
 
-    // ---- Where what comes out of it belongs. ----
+    // ---- The places of the results. ----
 
     block_t out_line_q;
     logic valid_q, keep_q, last_q;
@@ -249,7 +250,7 @@ module tile_compute #(
         out_line_q <= !by_rows || second_q ? out_block_q : {1'b1, out_block_q[ColumnBits-1:1]};
     end
 
-    // Marks of items on their way: those of a reset go through as well.
+    // Marks of items in progress. A reset clears only valid; the other marks pass through.
     logic [RootLatency+Lead-2:0] valid_line_q;
     logic last_line, keep_line;
     logic [PlaceBits-1:0] place_line;

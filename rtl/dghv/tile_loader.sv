@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile of a matrix in memory, brought into a tile's memory: rows of Columns items, one after
+// Loads a tile of a matrix from memory into a tile's memory: rows of Columns items, one after
 // another, from one matrix or from two.
 //
-// Row k of so many are words from base + first + k stride on. As residues they are the items
-// themselves, a word each. As digits they are the words of a number, Base bits an item; words from
-// its limit on are not read and count as zeros. Items are written at places 0, 1, 2 ...; those of
-// the second matrix follow the first's. Cycles from start_i to done_o, for a memory that answers at
-// once: an item a cycle and what the way through takes; requests go out ahead of their words, one a
-// cycle.
+// Row k is the words from base + first + k stride on. As residues, each word is an item. As digits,
+// the words are those of a number with Base bits an item; words from limit_i on are not read and
+// count as zeros. Items are written at places 0, 1, 2 ...; those of the second matrix follow the
+// first's. Cycles from start_i to done_o, for a memory that answers at once: one per item plus the
+// pipeline's latency. Requests are sent ahead of their words, one a cycle.
 module tile_loader #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // a power of two, at least 4
@@ -19,15 +18,15 @@ module tile_loader #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  start_i,
-    input  logic                  digits_i,        // what follows is stable from start_i to done_o
-    input  logic                  two_i,           // a second matrix behind the first
+    input  logic                  digits_i,        // this to limit_i: stable from start_i to done_o
+    input  logic                  two_i,           // a second matrix follows the first
     input  dghv_pkg::address_t    base_i,
     input  dghv_pkg::address_t    second_i,
     input  dghv_pkg::length_t     first_i,
     input  dghv_pkg::length_t     stride_i,
     input  dghv_pkg::length_t     rows_i,          // at least 1
     input  dghv_pkg::length_t     limit_i,         // digits: words of the number
-    output logic                  done_o,          // low while it works
+    output logic                  done_o,          // low while busy
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
     output logic [AddrWidth-1:0]  rd_req_addr_o,
@@ -50,7 +49,7 @@ module tile_loader #(
     words_t row_words;
     assign row_words = digits_i ? words_t'(DigitWords) : words_t'(Columns);
 
-    // Words of a row that there are.
+    // The words of a row that exist.
     function automatic words_t there(input logic cut, input words_t row, input dghv_pkg::length_t limit, input dghv_pkg::length_t from);
         there = cut ? words_t'(dghv_pkg::least(dghv_pkg::length_t'(row), dghv_pkg::less(limit, from))) : row;
     endfunction
@@ -88,7 +87,7 @@ module tile_loader #(
         end
     end
 
-    // ---- Words, with zeros for those that there are not. ----
+    // ---- Words, and zeros for those that do not exist. ----
 
     logic taking_q, second_q, real_word, word_valid, word_ready, take, row_end, rows_end;
     dghv_pkg::length_t row_q, from_q;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile's memory, written into a matrix in memory: rows of Columns items, one after another, as
+// Writes a tile's memory to a matrix in memory: rows of Columns items, one after another, as
 // tile_loader reads them.
 //
-// Row k of so many goes to the words from base + first + k stride on. Cycles from start_i to
-// done_o, for a memory that takes words at once: two and one an item.
+// Row k goes to the words from base + first + k stride on. Cycles from start_i to done_o, for a
+// memory that accepts words at once: one per item, and two.
 module tile_writer #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // a power of two, at least 4
@@ -14,11 +14,11 @@ module tile_writer #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  start_i,
-    input  dghv_pkg::address_t    base_i,          // what follows is stable from start_i to done_o
+    input  dghv_pkg::address_t    base_i,          // this to rows_i: stable from start_i to done_o
     input  dghv_pkg::length_t     first_i,
     input  dghv_pkg::length_t     stride_i,
     input  dghv_pkg::length_t     rows_i,          // at least 1
-    output logic                  done_o,          // low while it works
+    output logic                  done_o,          // low while busy
     output logic                  read_o,
     output logic [PlaceBits-1:0]  read_place_o,
     input  logic [Width-1:0]      read_data_i,
@@ -60,7 +60,7 @@ module tile_writer #(
         end
     end
 
-    // ---- Items: the one behind that on offer is read when that is taken. ----
+    // ---- Items: the next one is read when the current one is accepted. ----
 
     logic [PlaceBits:0] place_q, items;
     logic active_q, held_q, more;

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// super_product's place taken by transforms, for one product of two long factors: four_step behind
-// the interface of a unit that carries out steps.
+// Replaces super_product by transforms, for one product of two long factors: four_step behind the
+// interface of a unit that executes steps.
 //
-//   z = x y, its lowest z.words words (step_t), where both factors have LongWords words and more
+//   z = x y, its lowest z.words words (step_t), where both factors have at least LongWords words
 //
-// takes_o says whether a step is such a product, and by that alone whoever starts steps chooses the
-// unit, so lengths decide and nothing else. Its transforms have the fewest points that hold both
-// factors, or z, in a matrix as square as can be; what is between, two matrices of a word a point,
-// lies from the first multiple of Columns words in the scratch on, so that a row of a tile is a
-// burst. Where these would reach beyond its end nothing begins, and short_o is high in the cycle
-// after start_i. Memory as four_step leaves it: the matrices are its owner's to wipe. Cycles from
-// start_i to done_o, for a memory that answers at once: one, and four_step's.
+// takes_o says whether a step is such a product. It is the only criterion for choosing the unit, so
+// lengths decide and nothing else. The transforms have the fewest points that hold both factors, or
+// z, in a matrix as square as possible. Two intermediate matrices of a word per point begin at the
+// first multiple of Columns words in the scratch, so that a row of a tile is a burst. If they would
+// reach beyond the scratch's end, nothing begins, and short_o is high in the cycle after start_i.
+// Memory is as four_step leaves it: the owner has to wipe the matrices. Cycles from start_i to
+// done_o, for a memory that answers at once: one, and four_step's.
 module transform_product #(
-    parameter int unsigned High       = 6,                        // those of four_step
+    parameter int unsigned High       = 6,                        // High to Base: see four_step
     parameter int unsigned Low        = 5,
     parameter logic [65:0] Root       = 66'd7915626813612114351,
     parameter int unsigned ATile      = 24,
     parameter int unsigned Columns    = 16,
     parameter int unsigned Base       = 20,
-    // from where on both products of a reduction take fewer cycles than by blocks
+    // from this length on, both products of a reduction take fewer cycles than by blocks
     parameter int unsigned LongWords  = 1288,
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    output logic                  ready_o,           // all inside is wiped; high before start_i
-    // what follows is stable from start_i to done_o; no length is zero
+    output logic                  ready_o,           // all is wiped; high before start_i
+    // this to scratch_end_i: stable from start_i to done_o; no length is zero
     input  dghv_pkg::step_t       step_i,
     input  dghv_pkg::address_t    scratch_i,
     input  dghv_pkg::address_t    scratch_end_i,
     output logic                  takes_o,
     input  logic                  start_i,           // while takes_o is high
     output logic                  short_o,
-    // nothing that was asked of the memory is under way
+    // no memory access is pending
     input  logic                  settled_i,
     output logic                  done_o,            // all words have been handed over
     output logic                  rd_req_valid_o,
@@ -51,8 +51,7 @@ module transform_product #(
     input  logic                  wr_ready_i,
     output logic [63:0]           wr_data_o
 );
-    // Logarithms of the fewest and of the most points, and words whose digits a row of a tile
-    // holds.
+    // Logarithms of the fewest and of the most points, and words whose digits fill a row of a tile.
     localparam int unsigned Shortest = 2 * (Low + 1);
     localparam int unsigned Longest = 2 * (High + Low);
     localparam int unsigned ColumnBits = $clog2(Columns);
@@ -79,7 +78,7 @@ module transform_product #(
         end
     end
 
-    // The shape is in a register, in which the matrices are compared with their place.
+    // The shape is registered; the matrices are compared with the scratch from there.
     log_t log_q;
     reach_t at;
     logic started_q, fits, good, product_ready;
@@ -143,7 +142,7 @@ module transform_product #(
         .wr_data_o
     );
 
-    // Shapes are chosen to be good.
+    // The chosen shapes are always good.
     logic unused;
     assign unused = &{1'b0, good, step_i};
 endmodule

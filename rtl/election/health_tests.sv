@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The continuous health tests of a noise source: repetition count and adaptive proportion.
 //
-// Samples of one bit pass under watch; nothing delays them. repetition_o is high for a cycle when
-// one sample came Repetition times in a row, proportion_o when the first sample of a window occurs
-// Proportion times in it. With H bits of entropy a sample claimed and a chance alpha of a false
-// alarm, the standard's cutoffs are
+// Samples of one bit are observed without delay. repetition_o is high for a cycle when one sample
+// came Repetition times in a row, proportion_o when the first sample of a window occurs Proportion
+// times in it. For a claimed entropy of H bits per sample and a probability alpha of a false alarm,
+// the standard's cutoffs are
 //
 //   Repetition = 1 + ceil(-log2(alpha) / H)       Proportion = 1 + critbinom(Window, 2^-H, 1 - alpha)
 //
-// Those here are for H = 0.5 and alpha = 2^-40. Source: [TBKMBB18], 4.4.
+// The defaults are for H = 0.5 and alpha = 2^-40. Source: [TBKMBB18], 4.4.
 module health_tests #(
     parameter int unsigned Repetition = 81,    // at least 2
-    // samples: 1024 is the standard's for a source of bits
+    // samples: the standard has 1024 for a source of bits
     parameter int unsigned Window     = 1024,
     parameter int unsigned Proportion = 824    // at least 2, at most Window
 ) (
@@ -28,7 +28,7 @@ module health_tests #(
     localparam int unsigned RunBits = $clog2(Repetition + 1);
     localparam int unsigned CountBits = $clog2(Window + 1);
 
-    // The run that the last sample belongs to; 0 before the first one.
+    // The length of the run of the last sample; 0 before the first sample.
     logic [RunBits-1:0] run_q, run;
     logic last_q;
     assign run = (run_q == '0 || sample_i != last_q) ? RunBits'(1) : run_q + RunBits'(1);
@@ -41,7 +41,7 @@ module health_tests #(
         end else begin
             repetition_o <= valid_i && run == RunBits'(Repetition);
             if (valid_i) begin
-                // A run is reported again after as many samples.
+                // A run is reported again after the same number of samples.
                 run_q  <= run == RunBits'(Repetition) ? '0 : run;
                 last_q <= sample_i;
             end

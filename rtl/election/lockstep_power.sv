@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A power with a secret exponent is computed twice, on units that share nothing, and the two
-// results are compared.
+// Computes a power with a secret exponent twice, on units that share nothing, and compares the two
+// results.
 //
-// The result is given with equal_o; where they differ, none is: r_o is 0. A fault in one unit, or
-// in what it keeps, never leaves as a number.
+// The result is valid with equal_o. If they differ, there is none: r_o is 0. A fault in one unit,
+// or in its state, never leaves as a number.
 module lockstep_power #(
-    parameter int unsigned N     = 512,  // as in secret_power
+    parameter int unsigned N     = 512,  // see secret_power
     parameter int unsigned EBits = 544,
     parameter int unsigned Digit = 32,
     parameter int unsigned Width = 32,

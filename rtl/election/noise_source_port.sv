@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Random numbers from a noise source outside: health tests, a start-up test, and a conditioner.
+// Random numbers from an external noise source: health tests, a start-up test and a conditioner.
 // There is no generator in here: without a source there are no numbers.
 //
-// The source gives bits, each with a pulse of noise_valid_i. After reset, StartUp samples must pass
-// the health tests before anything is made of samples, and they are thrown away. From then on every
-// Samples of them go through SHA-256 (a vetted conditioning, [TBKMBB18], 3.1.5), whose digest is
-// given as eight words. Words of 256 bits have full entropy where Samples times the entropy of a
-// sample is at least 320 bits.
+// The source delivers bits, each with a pulse of noise_valid_i. After reset, StartUp samples must
+// pass the health tests before any are used. These samples are discarded. From then on, every
+// Samples of them go through SHA-256 (a vetted conditioning function, [TBKMBB18], 3.1.5), whose
+// digest is output as eight words. These 256 bits have full entropy if Samples times the entropy of
+// a sample is at least 320 bits.
 //
-// A failed test is for good: failed_o stays high until reset, what was collected is dropped, and no
-// word is given any more, not even one that was on offer. So it is where no sample comes for
+// A failed test is permanent: failed_o stays high until reset, collected samples are dropped, and
+// no more words are output, not even one on offer. The same holds if no sample comes for
 // NoiseTimeout cycles: a source that is gone is no better than one that is stuck.
 module noise_source_port #(
-    parameter int unsigned Samples      = 1024,    // for a digest, a multiple of 32
-    parameter int unsigned StartUp      = 1024,    // 1024 at least by the standard
-    parameter int unsigned Repetition   = 81,      // the cutoffs of health_tests
+    parameter int unsigned Samples      = 1024,    // of a digest, a multiple of 32
+    parameter int unsigned StartUp      = 1024,    // at least 1024 in the standard
+    parameter int unsigned Repetition   = 81,      // see health_tests
     parameter int unsigned Window       = 1024,
     parameter int unsigned Proportion   = 824,
     parameter int unsigned NoiseTimeout = 1 << 20  // cycles without a sample
@@ -74,8 +74,8 @@ module noise_source_port #(
         end
     end
 
-    // Samples become words, words a digest. A sample that comes while the conditioner is at work is
-    // not used: it was tested all the same.
+    // Samples are packed into words, and words into a digest. A sample that comes while the
+    // conditioner is busy is not used, but it has been tested.
     logic [31:0] bits_q;
     logic [4:0] bit_q;
     logic [WordBits-1:0] word_q;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SHA-256 of a message of pieces of bytes, each at the high end of a register, a byte a cycle.
+// SHA-256 of a message in pieces of bytes, each at the high end of a register, a byte a cycle.
 //
-// A piece is taken when the one before it has gone; behind the last one the digest is on offer
-// until it is taken, and then the next message begins. Sources: sha256.
+// A piece is accepted when the one before it has been hashed. After the last one, the digest is on
+// offer until it is accepted, and then the next message begins. Sources: sha256.
 module piece_hash #(
     parameter int unsigned Bytes = 72,  // of a piece at most, at least 4
     localparam int unsigned CountBits = $clog2(Bytes + 1)
@@ -57,7 +57,7 @@ module piece_hash #(
         end
     end
 
-    // A word that is not full has its bytes at the high end.
+    // A partial word has its bytes at the high end.
     logic [31:0] full;
     assign full = {word_q, piece_q[8*Bytes-1-:8]} << {2'd3 - place_q, 3'd0};
     sha256 u_hash (

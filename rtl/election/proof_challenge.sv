@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The challenge of a proof by a short opening: SHA-256 over the transcript of
-// docs/explanation/proofs.md, each part after its length.
+// docs/explanation/proofs.md, with each part after its length.
 //
 //   "hearith-proofs 1 membership, short" or "... residue, short"; "hearith-election 1 " and the election's id in hexadecimal digits; ["voter",contest,mark] with the
-//   voter in eight hexadecimal digits and "sum" in place of a mark where marks are added up; n; h; for membership 0 and 1; the ciphertext; its commitments.
+//   voter in eight hexadecimal digits and, for a sum of marks, "sum" instead of a mark; n; h; for membership 0 and 1; the ciphertext; its commitments.
 //
-// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
-// challenge is taken. All of them are public.
+// Numbers are hashed big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
+// challenge is accepted. All of them are public.
 module proof_challenge #(
     parameter int unsigned N = 512  // bits of n^2, a multiple of 64
 ) (
@@ -21,13 +21,13 @@ module proof_challenge #(
     input  logic [N/2-1:0] n_i,
     input  logic [N/2-1:0] h_i,
     input  logic [N-1:0]   c_i,
-    input  logic [N-1:0]   first_i,       // the commitments; of a residue, one
+    input  logic [N-1:0]   first_i,       // the commitments; a residue has one
     input  logic [N-1:0]   second_i,
     output logic           out_valid_o,
     input  logic           out_ready_i,
     output logic [255:0]   challenge_o
 );
-    localparam int unsigned Text = 69;  // bytes of the longest piece that is no number
+    localparam int unsigned Text = 69;  // bytes of the longest piece that is not a number
     localparam int unsigned HalfBytes = N / 16;  // of n
     localparam int unsigned FullBytes = N / 8;  // of n^2
     localparam int unsigned BothBytes = N / 4;  // of two commitments
@@ -67,7 +67,7 @@ module proof_challenge #(
         assign voter[8*k+:8] = ballot_pkg::character(voter_i[4*k+:4]);
     end
 
-    // Bits of a piece brought to the high end.
+    // A piece shifted to the high end.
     function automatic piece_t high(input piece_t value, input int unsigned bytes);
         high = value << (8 * (Bytes - bytes));
     endfunction
@@ -133,7 +133,7 @@ module proof_challenge #(
         endcase
     end
 
-    // ---- one after another ----------------------------------------------------------------------
+    // ---- sequence -------------------------------------------------------------------------------
 
     logic busy_q, sent_q, taken;
     always_ff @(posedge clk_i) begin

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// start base^e mod n^2 for a public base and a secret exponent e, where start is in Montgomery
+// Computes start base^e mod n^2 for a public base and a secret exponent e. start is in Montgomery
 // form, times R.
 //
-// It is one power: mod_exp_pair begins its product with R, and here with what is asked. So a factor
-// in front costs nothing and shows in nothing: a mark's ciphertext is the power that begins with
-// (1 + n) R or R. From R^2 a power comes out in Montgomery form, and can be the start of the next
-// one. Time is that of a power of bits_i bits, which are public, whatever start and exponent are.
-// The exponent is wiped bit by bit as it is used.
+// This is a single power: mod_exp_pair starts its product at R, and here it starts at start_i. So a
+// factor in front costs nothing and is not visible: a mark's ciphertext is the power that starts at
+// (1 + n) R or R. If it starts at R^2, a power comes out in Montgomery form and can be the start of
+// the next one. The time is that of a power of bits_i bits, which are public, for any start and
+// exponent. The exponent is wiped bit by bit as it is used.
 module secret_power #(
     parameter int unsigned N     = 512,  // bits of n^2
-    parameter int unsigned EBits = 544,  // of the longest exponent
-    parameter int unsigned Digit = 32,   // as in mont_mul_digit
+    parameter int unsigned EBits = 544,  // bits of the longest exponent
+    parameter int unsigned Digit = 32,   // see mont_mul_digit
     parameter int unsigned Width = 32,
     parameter int unsigned Tile  = 16,
     localparam int unsigned CountBits = $clog2(EBits + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Of the key, stable. R is digit_product's.
+    // The key, stable. R is digit_product's.
     input  logic [N-1:0]         modulus_i,    // n^2
     input  logic [Digit-1:0]     inverse_i,    // -1 / n^2 mod 2^Digit
     input  logic [N-1:0]         enter_i,      // R^2 mod n^2
@@ -26,7 +26,7 @@ module secret_power #(
     input  logic [N-1:0]         start_i,      // stable until the power is there
     input  logic [N-1:0]         base_i,
     input  logic [EBits-1:0]     exponent_i,
-    input  logic [CountBits-1:0] bits_i,       // of the exponent, at least 1
+    input  logic [CountBits-1:0] bits_i,       // bits of the exponent, at least 1
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
     output logic [N-1:0]         r_o

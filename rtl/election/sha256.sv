@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SHA-256 of a message of 32-bit words [FIPS180]: a round a cycle, the padding made here.
+// SHA-256 of a message of 32-bit words [FIPS180]: a round a cycle, with the padding generated here.
 //
-// Words are as the standard has them, the first byte at the high end; a message is any number of
-// them from 1 to 2^27 - 1, and the last one may have 1, 2 or 3 bytes only (its others are not
-// looked at). Sixteen words are taken in sixteen cycles, and 64 rounds and one more cycle follow,
-// in which none is taken; behind the last word a block more where its padding needs one. Latency
-// from the last word of a message of w words to the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles
-// and one more, and 81 more where less than three words are left of its block; two are enough
-// behind a word that is not full. The digest stays on offer until it is taken; the next message is
-// taken afterwards. Everything is cleared when a digest is taken.
+// Words are as in the standard, with the first byte at the high end. A message has 1 to 2^27 - 1 of
+// them. The last one may have only 1, 2 or 3 bytes; its other bytes are ignored. Sixteen words are
+// accepted in sixteen cycles; 64 rounds and one more cycle follow, in which none is accepted. After
+// the last word, there is one more block if the padding needs it. Latency from the last word of a
+// message of w words to the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles and one more, and 81 more
+// if fewer than three words are left of its block; two are enough after a partial word. The digest
+// stays on offer until it is accepted, and only then is the next message accepted. Everything is
+// cleared when a digest is accepted.
 module sha256 (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -33,20 +33,21 @@ module sha256 (
         256'hc19bf174_9bdc06a7_80deb1fe_72be5d74_550c7dc3_243185be_12835b01_d807aa98,
         256'hab1c5ed5_923f82a4_59f111f1_3956c25b_e9b5dba5_b5c0fbcf_71374491_428a2f98
     };
-    // Those of the square roots of the first eight, the first at the high end.
+    // The same of the square roots of the first eight primes, the first at the high end.
     localparam logic [255:0] Initial = 256'h6a09e667_bb67ae85_3c6ef372_a54ff53a_510e527f_9b05688c_1f83d9ab_5be0cd19;
 
     typedef enum logic [1:0] {
-        Take,    // words of a block
+        Take,    // accepts the words of a block
         Rounds,
-        Add,     // to what was before the block
+        Add,     // adds the hash before the block
         Give
     } state_e;
 
     state_e state_q;
     logic [3:0] place_q;
     logic [5:0] round_q;
-    // How far the message has come: not at its end, at its padding's first bit, at zeros.
+    // The progress: the message has ended, the padding's first bit is placed, the block is the
+    // last.
     logic ended_q, marked_q, final_q;
     logic [26:0] words_q;
     logic [1:0] bytes_q;
@@ -68,7 +69,7 @@ module sha256 (
         else if (final_q && place_q == 4'd15) padding = length;
     end
     assign length = {words_q, 5'd0} - (bytes_q == 2'd0 ? 32'd0 : 32'd32 - {27'd0, bytes_q, 3'd0});
-    // A last word that is not full has the mark behind its bytes.
+    // A partial last word has the mark behind its bytes.
     assign partial = in_last_i && in_bytes_i != 2'd0;
     always_comb begin
         unique case (in_bytes_i)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The challenge of a trustee's share: SHA-256 over the transcript of docs/explanation/threshold.md,
-// each part after its length.
+// with each part after its length.
 //
 //   "hearith-proofs 1 share"; "hearith-election 1 share " and the election's id in hexadecimal digits; [contest,mark]; n; w, l and i; v; v_i; c; c_i; a; b.
 //
-// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
-// challenge is taken. All of them are public.
+// Numbers are hashed big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
+// challenge is accepted. All of them are public.
 module share_challenge #(
     parameter int unsigned N = 512  // bits of n^2, a multiple of 64
 ) (
@@ -29,7 +29,7 @@ module share_challenge #(
     input  logic           out_ready_i,
     output logic [255:0]   challenge_o
 );
-    localparam int unsigned Text = 64;  // bytes of the longest piece that is no number
+    localparam int unsigned Text = 64;  // bytes of the longest piece that is not a number
     localparam int unsigned HalfBytes = N / 16;  // of n
     localparam int unsigned FullBytes = N / 8;  // of n^2
     localparam int unsigned Bytes = FullBytes + 8 > Text ? FullBytes + 8 : Text;
@@ -52,7 +52,7 @@ module share_challenge #(
         Second
     } part_e;
 
-    // Bits of a piece brought to the high end.
+    // A piece shifted to the high end.
     function automatic piece_t high(input piece_t value, input int unsigned bytes);
         high = value << (8 * (Bytes - bytes));
     endfunction

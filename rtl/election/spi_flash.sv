@@ -3,14 +3,14 @@
 // read, 02 page program, 20 sector erase (4 KiB), 06 write enable, 05 read status. Addresses have
 // 24 bits.
 //
-// A command is taken with its address and its number of words. Read gives that many words, program
-// takes them: least significant byte first, read from page to page, programmed within a page of 256
-// bytes. done_o is high for a cycle when all is over, which after a program or an erase means that
-// the memory says that it is no longer busy; failed_o beside it that it still said so after
-// FlashTimeout status reads.
+// A command comes with its address and its number of words. A read returns that many words, a
+// program accepts them, least significant byte first. A read goes from page to page, a program
+// stays within a page of 256 bytes. done_o is high for a cycle at the end of a command. For a
+// program or an erase, this is when the memory reports that it is no longer busy. If failed_o is
+// high as well, it still reported busy after FlashTimeout status reads.
 module spi_flash #(
     parameter int unsigned SckHalfPeriod = 4,   // cycles of half a period of the clock
-    parameter int unsigned Longest       = 64,  // of a command at most
+    parameter int unsigned Longest       = 64,  // words of a command at most
     // status reads before it counts as stuck, at least 1
     parameter int unsigned FlashTimeout  = 1 << 20,
     localparam int unsigned WordBits     = $clog2(Longest + 1)
@@ -21,7 +21,7 @@ module spi_flash #(
     output logic        command_ready_o,
     input  logic [7:0]  command_i,
     input  logic [23:0] address_i,
-    input  logic [WordBits-1:0] words_i,  // at least 1; not looked at where a sector is erased
+    input  logic [WordBits-1:0] words_i,  // at least 1; ignored for an erase
     input  logic        in_valid_i,
     output logic        in_ready_o,
     input  logic [31:0] in_data_i,
@@ -44,11 +44,11 @@ module spi_flash #(
 
     typedef enum logic [2:0] {
         Idle,
-        Allow,   // write enable
-        Order,   // the command and its address
-        Words,   // data
-        Ask,     // the status command
-        Answer   // its answer
+        Allow,   // sends the write enable
+        Order,   // sends the command and its address
+        Words,   // transfers data
+        Ask,     // sends the status command
+        Answer   // receives the status
     } state_e;
 
     if (Longest < 1 || Longest > 1 << 22) $error("spi_flash: Longest must be from 1 to 2^22");
@@ -64,7 +64,7 @@ module spi_flash #(
     logic send_valid, send_ready, send_last, got, got_ready;
     logic [7:0] send, answer;
     logic sent, last_word;
-    // Bytes that came back belong to states that are over: which of them are of interest.
+    // The kind of a received byte, which belongs to a previous state.
     typedef enum logic [1:0] {
         Nothing,
         Data,
@@ -121,7 +121,7 @@ module spi_flash #(
                 send       = Status;
             end
             Answer: begin
-                // Nothing more is asked until the answer is here.
+                // Nothing more is sent until the answer has come.
                 send_valid = interest_q == Nothing;
                 send_last  = 1'b1;
             end
@@ -177,7 +177,7 @@ module spi_flash #(
         end
     end
 
-    // A byte comes back for each that is sent, before the next one begins.
+    // A byte comes back for each one sent, before the next one begins.
     logic data_whole;
     assign data_whole = interest_q == Data && got && got_byte_q == 2'd3;
     assign got_ready  = !data_whole || out_ready_i;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Votes come in as messages, and go to the encryptor as marks if they are votes.
+// Receives votes as messages, and passes them to the encryptor as marks if they are valid.
 //
-// A message is {count, contest}, an identifier, a voter, and count candidates, a word each; 16 bits
-// for count and contest. Voters, contests and candidates count from 0. A vote that is right leaves
-// as one mark a candidate, 1 for those that were chosen; any other is refused, with the first
-// reason of ballot_pkg that holds. Nothing of a vote is given before all of it was looked at, so
-// what is out of range cannot reach the encryptor; and nothing is given while blocked_i says that
-// there is no randomness.
+// A message is {count, contest}, an identifier, a voter, and count candidates, a word each; count
+// and contest have 16 bits. Voters, contests and candidates count from 0. A valid vote leaves as
+// one mark per candidate, 1 for those that were chosen. Any other is refused, with the first reason
+// of ballot_pkg that holds. Nothing of a vote is output before all of it was checked, so nothing
+// out of range can reach the encryptor. Nothing is output while blocked_i says that there is no
+// randomness.
 //
-// A voter has one vote in a contest: whether {contest, voter}, 8 and 24 bits, is in the log is
-// asked of it, and ask_valid_o stays high until known_valid_i says so with known_i. The next
-// message is taken when the vote or the refusal was. A word is taken every cycle; 3 cycles from the
-// last word to the question. Marks are wiped when they are taken.
+// A voter has one vote in a contest. The log is asked whether it has {contest, voter}, 8 and 24
+// bits: ask_valid_o stays high until known_valid_i answers with known_i. The next message is
+// accepted after the vote or the refusal was. A word is accepted every cycle; 3 cycles pass from
+// the last word to the question. Marks are wiped when they are accepted.
 module vote_processor #(
     parameter int unsigned Voters     = 1000,  // 1 to 2^24
     parameter int unsigned Contests   = 1,     // 1 to 256
@@ -19,7 +19,7 @@ module vote_processor #(
 ) (
     input  logic                    clk_i,
     input  logic                    rst_ni,
-    // Of each contest, stable: how many candidates it has, and how many of them may and must be
+    // For each contest, stable: how many candidates it has, and how many of them may and must be
     // chosen.
     input  logic [Contests*8-1:0]   candidates_i,
     input  logic [Contests*8-1:0]   most_i,
@@ -41,7 +41,7 @@ module vote_processor #(
     output logic [Candidates-1:0]   vote_marks_o,
     output logic                    refused_valid_o,
     input  logic                    refused_ready_i,
-    output logic [31:0]             refused_id_o,     // 0 where the message did not come to it
+    output logic [31:0]             refused_id_o,     // 0 if the message ended before it
     output logic [7:0]              refused_code_o    // a refusal_e of ballot_pkg
 );
     if (Voters < 1 || Voters > (1 << 24)) $error("vote_processor: Voters must be from 1 to 2^24");
@@ -76,7 +76,7 @@ module vote_processor #(
     assign in_ready_o = state_q == Head || state_q == Id || state_q == Voter || state_q == Choices;
     assign take = in_valid_i && in_ready_o;
 
-    // The limits of the contest; an unknown one has none, and is refused.
+    // The limits of the contest; an unknown one has none and is refused.
     assign contest = ContestBits'(contest_q);
     assign candidates = 32'(contest_q) < Contests ? candidates_i[8*contest+:8] : '0;
     assign most = 32'(contest_q) < Contests ? most_i[8*contest+:8] : '0;
@@ -165,7 +165,7 @@ module vote_processor #(
         end
     end
 
-    // On offer from the cycle after Give was reached, and then until it is taken.
+    // On offer from the cycle after Give is reached until it is accepted.
     always_ff @(posedge clk_i) begin
         if (!rst_ni || clear) vote_valid_o <= 1'b0;
         else vote_valid_o <= vote_valid_o || (state_q == Give && !blocked_i);

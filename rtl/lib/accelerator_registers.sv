@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the host sees of an accelerator over AXI4-Lite: the registers of
-// docs/reference/registers.md, made from rtl/registers, and the way into the regions that
-// hold the constants.
+// An accelerator's AXI4-Lite interface: the registers of docs/reference/registers.md, generated
+// from rtl/registers, and write access to the regions that hold the constants.
 //
-// Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in
-// which the new epoch is there already; a wipe is key_wipe_o in the same cycle as its flush. A
-// constant that is written while the key is in use begins another key: the device is wiped before
-// the word is taken (key_slot). A word of a constant appears at key_write_o the cycle after it was
-// written, the number of its region in the upper 5 bits of key_index_o. irq_o is a register.
+// An invalid access is rejected with SLVERR and recorded in ERROR. A flush raises flush_o for one
+// cycle, in which epoch_o is already the new epoch. A wipe raises key_wipe_o in the same cycle as
+// its flush. Writing a constant while the key is in use begins another key: the device is wiped
+// before it accepts the word (key_slot). A word of a constant appears at key_write_o one cycle
+// after the write, with the region's number in the upper 5 bits of key_index_o. irq_o is a
+// register.
 module accelerator_registers #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
-    parameter int unsigned  Branches    = 1,    // that CAPABILITY tells, up to 255
+    parameter int unsigned  Branches    = 1,    // branches reported in CAPABILITY, up to 255
     parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
     // words of each region, 10 bits each; 0 where there is none
     parameter logic [319:0] RegionWords = '0,
-    parameter logic [31:0]  Optional    = '0    // regions that a key need not have, a bit each
+    parameter logic [31:0]  Optional    = '0    // regions that a key may omit, a bit each
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -43,11 +43,11 @@ module accelerator_registers #(
     input  logic [31:0]      value_i,        // the entry of the table with this index
     // The constants.
     output logic             key_write_o,
-    output logic [13:0]      key_index_o,    // of a word
+    output logic [13:0]      key_index_o,    // of the word
     output logic [31:0]      key_data_o,
     output logic             key_wipe_o,
     output logic             key_ready_o,
-    output logic [31:0]      key_complete_o, // regions that are
+    output logic [31:0]      key_complete_o, // complete regions, a bit each
     input  logic             key_open_i,     // the memories of constants are cleared (key_slot)
     // The datapath.
     output logic             flush_o,
@@ -56,10 +56,10 @@ module accelerator_registers #(
     input  logic             accepted_i,     // an item
     input  logic             delivered_i,    // an item's answer
     input  logic             answered_i,     // the last beat of a packet
-    input  logic             closing_i,      // a packet that a flush cut is being ended
+    input  logic             closing_i,      // a packet cut by a flush is being closed
     input  logic             foreign_i,      // a packet was discarded
     input  logic             broken_i,       // a packet did not end where it should
-    input  logic             discarded_i,    // a packet was discarded whole
+    input  logic             discarded_i,    // a whole packet was discarded
     input  logic [CountBits-1:0] product_count_i   // products started in this cycle
 );
     if (CountBits < 1 || CountBits > 32) $error("accelerator_registers: CountBits is 1 to 32");
@@ -78,7 +78,7 @@ module accelerator_registers #(
         counter = (at >> 1) == (word(address) >> 1);
     endfunction
 
-    // Whether there is something to be read at a word of the lower half.
+    // Whether a word of the lower half is readable.
     function automatic logic readable(input logic [WordBits-1:0] at);
         case (at)
             word(accelerator_pkg::IdentityAddress),
@@ -101,7 +101,7 @@ module accelerator_registers #(
         endcase
     endfunction
 
-    // How many regions there are.
+    // The number of regions.
     function automatic logic [7:0] regions();
         regions = '0;
         for (int i = 0; i < 32; i++) if (RegionWords[10*i+:10] != '0) regions = regions + 8'd1;
@@ -146,12 +146,12 @@ module accelerator_registers #(
         .read_refused_i (read_refused)
     );
 
-    // Whether the constants are complete, and what is in flight.
+    // Busy state and the number of items in flight.
     logic busy, busy_q;
     logic [15:0] in_flight_q;
     assign busy = in_flight_q != '0 || (pending_i && key_ready_o);
 
-    // Writing: where to, or what is wrong with it.
+    // Writes: the target, or the cause of the error.
     logic to_control, to_error, to_enable, to_interrupt, to_index, to_key, key_whole;
     logic [accelerator_pkg::ErrorBits-1:0] write_cause;
     logic [WordBits-1:0] write_word;
@@ -179,7 +179,7 @@ module accelerator_registers #(
                 word(
                     accelerator_pkg::ControlAddress
                 ): begin
-                    // A wipe is never refused.
+                    // A wipe is never rejected.
                     if (write_data[accelerator_pkg::ControlReady] && !write_data[accelerator_pkg::ControlWipe] && !key_whole)
                         write_cause[accelerator_pkg::ErrorIncomplete] = 1'b1;
                     else to_control = 1'b1;
@@ -193,7 +193,7 @@ module accelerator_registers #(
         end
     end
 
-    // Control and the way into the regions.
+    // Control, and write access to the regions.
     logic flush, wipe, ready, clear;
     assign flush = clear || (write && to_control && write_data[accelerator_pkg::ControlFlush]);
     assign wipe = write && to_control && write_data[accelerator_pkg::ControlWipe];
@@ -234,7 +234,7 @@ module accelerator_registers #(
         end
     end
 
-    // The checksum of what was written, begun anew with the first word of every region.
+    // The checksum of the words written; it restarts with the first word of every region.
     logic [31:0] crc_q, crc;
 
     crc32 u_crc32 (
@@ -248,7 +248,7 @@ module accelerator_registers #(
         else if (key_write_o) crc_q <= crc;
     end
 
-    // What is in flight.
+    // Items in flight.
     always_ff @(posedge clk_i) begin
         if (!rst_ni || flush_o) in_flight_q <= '0;
         else in_flight_q <= in_flight_q + 16'(accepted_i) - 16'(delivered_i);
@@ -304,7 +304,7 @@ module accelerator_registers #(
         end
     end
 
-    // Reading. The high word of a counter waits here since its low word was read.
+    // Reads. Reading a counter's low word latches its high word here.
     logic [31:0] high_q, high;
     logic [WordBits-1:0] read_word;
     assign read_word = read_address[accelerator_pkg::AddressBits-2:2];

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every accelerator has around its own datapath: registers, packets in and out, reset, flush
-// and wipe (docs/reference/registers.md).
+// The part that every accelerator has in common around its datapath: registers, packets in and out,
+// reset, flush and wipe (docs/reference/registers.md).
 //
-// Items of InBits bits go to all Branches, each in its own time, once the constants are complete;
-// the design gives one answer of OutBits bits an item, in order. The design's datapath is reset by
-// datapath_rst_no, its constants by rst_no; they are written where key_write_o says, the number of
-// the region in the upper 5 bits of key_index_o and the word in the lower 9, and cleared by
-// key_wipe_o, in a cycle with datapath_rst_no low. All items are computed with the constants of one
-// key, of which no region is missing but Optional ones (key_slot). All resets are synchronous.
+// Once the constants are complete, items of InBits bits go to all Branches, each branch at its own
+// pace. The design returns one answer of OutBits bits per item, in order. datapath_rst_no resets
+// the design's datapath, rst_no its constants. Constants are written with key_write_o: the upper 5
+// bits of key_index_o are the region's number, the lower 9 the word. key_wipe_o clears them in a
+// cycle with datapath_rst_no low. All items are computed with the constants of one key, which has
+// every region except possibly Optional ones (key_slot). All resets are synchronous.
 //
-// No output port follows an input port within the cycle. Inside a packet an item is taken every
-// InCycles and an answer given every OutCycles cycles: 1 if it fits a beat, otherwise its beats,
-// and one more without Gapless. Each packet costs ceil(64 / StreamBits) beats more.
+// There is no combinational path from an input port to an output port. Within a packet an item is
+// accepted every InCycles cycles and an answer sent every OutCycles cycles: 1 if it fits a beat,
+// otherwise its number of beats, plus one without Gapless. Each packet costs ceil(64 / StreamBits)
+// more beats.
 module accelerator_shell #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  InBits      = 128,  // bits of an item, at least 1
     parameter int unsigned  OutBits     = 64,   // bits of an answer, at least 1
     parameter int unsigned  StreamBits  = 64,   // bits of a beat, a multiple of 32
-    parameter int unsigned  Branches    = 1,    // that take every item, 1 to 255
+    parameter int unsigned  Branches    = 1,    // branches that receive every item, 1 to 255
     parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
-    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no idle cycle between items, for twice the flip-flops
     parameter int unsigned  Gapless     = 0,
-    // packets that may be on their way beside the one that is leaving, at least 2
+    // packets in progress besides the one being sent, at least 2
     parameter int unsigned  Tags        = 4,
     parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
     // words of each region, 10 bits each; 0 where there is none
     parameter logic [319:0] RegionWords = '0,
-    parameter logic [31:0]  Optional    = '0    // regions that a key need not have, a bit each
+    parameter logic [31:0]  Optional    = '0    // regions that a key may omit, a bit each
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -70,9 +71,9 @@ module accelerator_shell #(
     output logic                  key_write_o,
     output logic [13:0]           key_index_o,
     output logic [31:0]           key_data_o,
-    // regions of which every word is there, a bit each
+    // complete regions, a bit each: every word written
     output logic [31:0]           key_complete_o,
-    // the memories of constants are cleared, and take words
+    // the constants' memories are cleared and accept words
     input  logic                  key_open_i,
     output logic [Branches-1:0]   item_valid_o,
     input  logic [Branches-1:0]   item_ready_i,

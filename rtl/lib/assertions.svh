@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Assertions about what holds at every edge of a clock, for simulation and for proofs; synthesis
-// sees nothing of them.
+// Assertions checked at every clock edge, in simulations and proofs; synthesis ignores them.
 //
-// The tools (Verilator, Yosys) take little of SystemVerilog's assertion language, so these are
-// immediate assertions in clocked blocks. In a simulation (Verilator with --assert) one that fails
-// ends it with a message that has its name and place; with FORMAL defined (Yosys's read_verilog
-// -formal) it is what is to be proved. Every macro declares a block called Name, so that it stands
-// where a module's items stand; Clock and Reset are clk_i and !rst_ni unless given.
+// Verilator and Yosys support little of SystemVerilog's assertion language, so these are immediate
+// assertions in clocked blocks. In a simulation (Verilator with --assert) a failing assertion stops
+// the run with a message that has its name and place. With FORMAL defined (Yosys's read_verilog
+// -formal) it is a proof obligation. Every macro declares a block called Name, so use it as a
+// module item. Clock defaults to clk_i and Reset to !rst_ni.
 //
 //   `ASSERT(Name, Holds)              Holds is true at every edge out of reset.
 //   `ASSERT_NEXT(Name, When, Holds)   after an edge with When, Holds is true at the next one.
 //   `ASSERT_KEEPS(Name, When, Value)  after an edge with When, Value is the same at the next one.
-//   `ASSERT_KNOWN(Name, Value)        no bit of Value is x or z; for simulators that know them (Verilator does not).
-//   `COVER(Name, What)                What happens at some edge out of reset.
+//   `ASSERT_KNOWN(Name, Value)        no bit of Value is x or z; for four-state simulators (Verilator is not).
+//   `COVER(Name, What)                What is true at some edge out of reset.
 //
 // "The next one" counts only if there is no reset at either edge.
 `ifndef HEARITH_ASSERTIONS_SVH

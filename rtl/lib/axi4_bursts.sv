@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts requests for words of a memory into bursts of at most Beats words.
+// Splits requests for words of a memory into bursts of at most Beats words.
 //
-// Bursts end at multiples of Beats words, so that only the first and the last of a request are
-// shorter, and none crosses 4 KiB. A burst every cycle, and a cycle between two requests. Ports are
-// registered but for the length, which is made of two registers.
+// Bursts end at multiples of Beats words: only the first and last burst of a request can be
+// shorter, and none crosses 4 KiB. It issues a burst every cycle, with one idle cycle between
+// requests. All outputs are registers except the length and burst_last_o, which are computed from
+// two registers.
 module axi4_bursts #(
     parameter int unsigned Width      = 64,  // bits of a word: 8, 16 ... 1024
     parameter int unsigned AddrWidth  = 32,  // bits of a word's address
@@ -21,7 +22,7 @@ module axi4_bursts #(
     input  logic                  burst_ready_i,
     output logic [AddrWidth-1:0]  burst_addr_o,
     output logic [8:0]            burst_beats_o,
-    output logic                  burst_last_o    // of its request
+    output logic                  burst_last_o    // the last burst of its request
 );
     if (Width < 8 || Width > 1024 || Width != 2 ** $clog2(Width)) $error("axi4_bursts: Width is a power of two, 8 to 1024");
     if (Beats < 1 || Beats > 256 || Beats != 2 ** $clog2(Beats)) $error("axi4_bursts: Beats is a power of two up to 256");
@@ -65,7 +66,7 @@ module axi4_bursts #(
         end
     end
 
-    // Nothing is said before the first reset.
+    // The assertions hold from the first reset on.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches an AXI4 manager port, and fails the simulation when the manager breaks the rules; with
+// Checks an AXI4 manager port, and fails the simulation when the manager breaks the rules; with
 // Trusting = 0 also when the memory does.
 //
-// Of the manager: every channel's items stay until they are taken; bursts INCR of the bus' width,
-// aligned, none across 4 KiB; each burst's last beat of data is marked, and no other; no data
-// before its address. Of the memory: nothing is answered that was not asked for, and the last beat
-// of a burst read is marked.
+// The manager's rules: items on every channel stay until accepted; bursts are INCR, of the bus's
+// width, aligned, and never cross 4 KiB; the last beat of data of each burst is marked, and no
+// other; data never precedes its address. The memory's rules: it answers only what was requested,
+// and marks the last beat of each read burst.
 module axi4_monitor #(
     parameter int unsigned Width    = 64,  // bits of the bus
     parameter int unsigned AddrBits = 35,  // bits of a byte's address
@@ -113,10 +113,10 @@ module axi4_monitor #(
         assign running = rst_ni && reset_q[Settle-1:0] == '0;
     end
 
-    // Lengths of the bursts whose data or whose beats are to come, the oldest at in the place out.
+    // Lengths of the bursts whose data or beats are outstanding; the oldest is at the `out` index.
     logic [7:0] read_len_q[256], write_len_q[256];
     logic [7:0] read_in_q, read_out_q, write_in_q, write_out_q, read_beat_q, write_beat_q;
-    // Bursts whose response is to come.
+    // Bursts whose response is outstanding.
     logic [8:0] responses_q;
     logic read_ends, write_ends;
 

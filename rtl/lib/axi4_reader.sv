@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads words of a memory behind an AXI4 port: requests become bursts, and words come back in the
-// order of the requests.
+// Reads words from a memory behind an AXI4 port. Splits requests into bursts, and returns words in
+// the order of the requests.
 //
-// A burst is asked for only when there is room for all of it, so what comes is always taken. Up to
-// Bursts of them are under way. A word a cycle, if the memory gives one and Depth is at least its
-// latency in cycles and two bursts. Latency: 2 cycles from a request to its first address, 2 from a
-// beat to its word.
+// A burst is issued only when the buffer has space for all of it, so every beat is accepted at
+// once. Up to Bursts bursts are outstanding. Rate: a word per cycle, if the memory delivers one and
+// Depth is at least the sum of its latency in cycles and two bursts. Latency: 2 cycles from a
+// request to its first address, 2 from a beat to its word.
 //
-// After a fault (axi4_watch) no further word is passed on and nothing is asked for; words that came
-// before it may still be taken. clear_i forgets requests and words. What is under way is awaited
-// and dropped, and requests are taken again when idle_o is high and the memory for words is wiped
-// (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
+// After a fault (axi4_watch) no further word is stored and no burst issued; words received before
+// it can still be read. clear_i drops requests and words. Outstanding bursts are awaited and
+// dropped. Requests are accepted again when idle_o is high and the word memory is wiped (Depth + 2
+// cycles). Reset drops everything at once: the memory must be reset together with this module.
 module axi4_reader #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
     parameter int unsigned CountWidth = 16,   // bits of a request's length
     parameter int unsigned Beats      = 16,   // words of the longest burst: axi4_bursts
-    parameter int unsigned Bursts     = 8,    // bursts under way, at least 2
-    parameter int unsigned Depth      = 128,  // words that have room, at least Beats
-    parameter int unsigned Timeout    = 4096, // cycles after which the memory is silent
+    parameter int unsigned Bursts     = 8,    // outstanding bursts, at least 2
+    parameter int unsigned Depth      = 128,  // words of buffer, at least Beats
+    parameter int unsigned Timeout    = 4096, // cycles without progress before a fault
     localparam int unsigned ByteBits = $clog2(Width / 8)
 ) (
     input  logic                          clk_i,
@@ -56,7 +56,7 @@ module axi4_reader #(
     localparam int unsigned RoomBits = $clog2(Depth + 1) > 9 ? $clog2(Depth + 1) : 9;
     localparam int unsigned BurstBits = $clog2(Bursts + 1);
 
-    // Bursts, cut until a fault.
+    // Splits requests into bursts, until a fault.
     logic cutting, burst_valid, burst_ready, burst_last, cut_ready;
     logic [AddrWidth-1:0] burst_addr;
     logic [8:0] burst_beats;
@@ -84,8 +84,8 @@ module axi4_reader #(
         .burst_last_o (burst_last)
     );
 
-    // Room that nobody has been promised; bursts under way, from the register of the address to the
-    // last beat.
+    // Unreserved words of the buffer, and outstanding bursts, counted from the address register to
+    // the last beat.
     logic [RoomBits-1:0] room_q;
     logic [BurstBits-1:0] under_way_q;
     logic asked, answered, ended, taken, words_ready, last_q;
@@ -125,7 +125,7 @@ module axi4_reader #(
     assign axi_arsize_o = 3'(ByteBits);
     assign axi_arburst_o = 2'b01;
 
-    // What is to come: for each address that was taken its length, and whether it ends a request.
+    // What is expected: for each accepted address, its length and whether it ends a request.
     logic expected_valid, expected_last, unused_ready;
     logic [7:0] expected_len, beat_q;
 
@@ -143,7 +143,7 @@ module axi4_reader #(
         .out_data_o ({expected_last, expected_len})
     );
 
-    // What comes. A burst ends with the beat that is its last by its length.
+    // What arrives. A burst ends with the beat that its length makes the last.
     logic [2:0] seen;
     logic last_beat, good;
 
@@ -198,7 +198,7 @@ module axi4_reader #(
         .out_data_o ({last_o, data_o})
     );
 
-    // Nothing is said before the first reset.
+    // The assertions hold from the first reset on.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Notes the first fault of a memory behind an AXI4 channel, and keeps it.
+// Records the fault of a memory behind an AXI4 channel: the first one, unless a protocol violation
+// follows.
 //
-// A memory is silent when for Timeout cycles something is awaited and nothing moves. A fault is
-// forgotten with clear_i, except for those that break the protocol (misplaced, unasked): after
-// those nobody knows what belongs to what, and only a reset helps.
+// A memory is silent when an answer is awaited and nothing moves for Timeout cycles. clear_i clears
+// the fault, except for protocol violations (Misplaced, Unasked). After those, answers can no
+// longer be matched to requests, and only a reset recovers. A protocol violation replaces another
+// fault.
 module axi4_watch #(
     parameter int unsigned Timeout = 4096  // cycles, at least 2
 ) (

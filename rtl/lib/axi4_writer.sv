@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes words to a memory behind an AXI4 port: requests become bursts, and words go where the
-// requests say, in their order.
+// Writes words to a memory behind an AXI4 port. Splits requests into bursts, and writes the words
+// to the requested addresses in order.
 //
-// A burst is begun only when all of its words are here, so the bus never waits for them. Up to
-// Bursts of them are under way. A word a cycle, if the memory takes one and Depth is at least two
-// bursts. done_o is high for a cycle when every word of the oldest request is in the memory.
+// A burst begins only when all of its words are here, so the bus never waits for them. Up to Bursts
+// bursts are outstanding. Rate: a word per cycle, if the memory accepts one and Depth is at least
+// two bursts. done_o is high for one cycle when every word of the oldest request is in the memory.
 //
-// After a fault (axi4_watch) no burst is begun and done_o stays low; the bursts that were begun are
-// ended. clear_i forgets requests and words; of bursts that were begun the rest is sent without
-// strobes, and requests are taken again when idle_o is high and the memory for words is wiped
-// (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
+// After a fault (axi4_watch) no burst begins and done_o stays low; bursts that have begun are
+// completed. clear_i drops requests and words. The rest of a burst that has begun is sent without
+// strobes. Requests are accepted again when idle_o is high and the word memory is wiped (Depth + 2
+// cycles). Reset drops everything at once: the memory must be reset together with this module.
 module axi4_writer #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
     parameter int unsigned CountWidth = 16,   // bits of a request's length
     parameter int unsigned Beats      = 16,   // words of the longest burst: axi4_bursts
-    parameter int unsigned Bursts     = 8,    // bursts under way, at least 2
-    parameter int unsigned Depth      = 64,   // words that have room, at least Beats
-    parameter int unsigned Timeout    = 4096, // cycles after which the memory is silent
+    parameter int unsigned Bursts     = 8,    // outstanding bursts, at least 2
+    parameter int unsigned Depth      = 64,   // words of buffer, at least Beats
+    parameter int unsigned Timeout    = 4096, // cycles without progress before a fault
     localparam int unsigned ByteBits = $clog2(Width / 8)
 ) (
     input  logic                          clk_i,
@@ -85,7 +85,7 @@ module axi4_writer #(
         .burst_last_o (burst_last)
     );
 
-    // Words that wait; those among them that belong to no burst yet.
+    // Waiting words; held_q counts those that no burst has claimed.
     logic word_valid, word_ready, pushed;
     logic [Width-1:0] word;
     logic [HeldBits-1:0] held_q;
@@ -106,7 +106,7 @@ module axi4_writer #(
         .out_data_o (word)
     );
 
-    // Bursts under way, from the register of the address to the response.
+    // Outstanding bursts, counted from the address register to the response.
     logic [BurstBits-1:0] under_way_q;
     logic begun, addressed, answered, responded, last_q;
 
@@ -144,8 +144,7 @@ module axi4_writer #(
     assign axi_awsize_o = 3'(ByteBits);
     assign axi_awburst_o = 2'b01;
 
-    // Beats, of the bursts whose address was taken. One that is on offer stays, whatever is
-    // cleared.
+    // Beats of the bursts whose address was accepted. An offered beat stays, even through a clear.
     logic sending_valid, sending_last, unused_ready, loads, ends;
     logic [7:0] sending_len, beat_q;
 
@@ -188,7 +187,8 @@ module axi4_writer #(
         end
     end
 
-    // Responses, to bursts whose last beat was taken: whether it ends a request goes along with it.
+    // Responses to bursts whose last beat was accepted. A bit per burst says whether it ends a
+    // request.
     logic closing_q, closed, expected_valid, expected_last, unused_room;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) closing_q <= 1'b0;
@@ -244,7 +244,7 @@ module axi4_writer #(
         .fault_o
     );
 
-    // Nothing is said before the first reset.
+    // The assertions hold from the first reset on.
     logic settled_q = 1'b0;
     always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches an AXI4-Lite port, and fails the simulation when either side breaks the protocol.
+// Checks an AXI4-Lite port, and fails the simulation when either side breaks the protocol.
 //
-// On each of the five channels what is on offer stays, unchanged, until it is taken. No response
-// comes before its request: a write's after address and data have both been taken. Responses are
-// OKAY, SLVERR or DECERR. At most Pending requests of a kind wait for their response.
+// On each of the five channels an offered item stays, unchanged, until accepted. No response
+// precedes its request; a write's response follows both address and data. Responses are OKAY,
+// SLVERR or DECERR. At most Pending reads and Pending writes await their response.
 module axil_monitor #(
     parameter int unsigned AddressBits = 16,  // bits of a byte address, at least 1
     parameter int unsigned Pending     = 15,  // at least 1
-    // edges that a reset takes to reach what answers: the flip-flops of a reset_sync
+    // clock edges until a reset reaches the responder: the flip-flops of a reset_sync
     parameter int unsigned Settle      = 0
 ) (
     input logic                   clk_i,
@@ -94,7 +94,7 @@ module axil_monitor #(
         .last_i (1'b0)
     );
 
-    // The resets at the last edges, the latest at the low end.
+    // The resets at the latest edges, the newest at the low end.
     logic [Settle:0] reset_q = '0;
     logic running;
     always_ff @(posedge clk_i) reset_q <= (Settle + 1)'({reset_q, !rst_ni});
@@ -104,7 +104,7 @@ module axil_monitor #(
         assign running = rst_ni && reset_q[Settle-1:0] == '0;
     end
 
-    // Requests taken and not answered yet.
+    // Requests accepted but not yet answered.
     localparam int unsigned CountBits = $clog2(Pending + 2);
     localparam logic [CountBits-1:0] Most = CountBits'(Pending);
     logic [CountBits-1:0] addresses_q, data_q, reads_q;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
 //
-// Words of 32 bits. The register file answers in the same cycle as write_o or read_o, and refuses
-// with write_refused_i or read_refused_i (SLVERR); write_whole_o says whether the strobes cover the
-// whole word. A write that is there (write_held_o) waits as long as write_wait_i is high. One write
-// and one read at a time, each in its own time; a write's address and data come in any order. Every
-// output is a register: no path leads through. Not ready in reset. Reads take 3 cycles from taking
-// the address to giving the data, writes 2 cycles after address and data have both been taken, and
-// as many as they wait.
+// Words have 32 bits. The register file answers in the same cycle as write_o or read_o, and rejects
+// an access with write_refused_i or read_refused_i (SLVERR). write_whole_o says whether the strobes
+// cover the whole word. A pending write (write_held_o) waits while write_wait_i is high. One write
+// and one read can be in progress at a time, independently; a write's address and data may come in
+// any order. No combinational path crosses the module. Not ready in reset. A read takes 3 cycles
+// from accepting the address to returning the data. A write takes 2 cycles after both address and
+// data have been accepted, plus its wait.
 module axil_port #(
     parameter int unsigned AddressBits = 16  // bits of a byte address
 ) (
@@ -47,7 +47,7 @@ module axil_port #(
     localparam logic [1:0] Okay = 2'b00;
     localparam logic [1:0] SlaveError = 2'b10;
 
-    // Address and data are held until both are there.
+    // Address and data are held until both have arrived.
     logic address_held_q, data_held_q, address_held, data_held;
 
     assign write_held_o = address_held_q && data_held_q && !axil_bvalid_o;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings a bit from another clock, or from none, onto this one, through a row of flip-flops.
+// Synchronises a bit from another clock domain, or from none, through a chain of flip-flops.
 //
-// bit_o follows bit_i after Stages edges, or one more when it changes as the clock rises. bit_i
-// must come from a flip-flop and keep a value for longer than a period of clk_i to be seen; several
-// bits that belong together must not cross this way, each by itself (see stream_cdc).
+// bit_o follows bit_i after Stages edges, or one more when it changes at a clock edge. bit_i must
+// come from a flip-flop, and must keep a value for longer than a period of clk_i for it to be seen.
+// Bits that belong together must not cross separately (see stream_cdc).
 module bit_sync #(
     parameter int unsigned Stages = 2,  // flip-flops, at least 2
     parameter int unsigned Value  = 0   // in reset, 0 or 1
@@ -16,7 +16,7 @@ module bit_sync #(
     if (Stages < 2) $error("bit_sync: Stages must be at least 2");
     if (Value > 1) $error("bit_sync: Value is 0 or 1");
 
-    // Close together, and not a shift register in a LUT.
+    // Placed close together, and not as a shift register in a LUT.
     (* ASYNC_REG = "TRUE", shreg_extract = "no" *) logic [Stages-1:0] sync_q;
 
     always_ff @(posedge clk_i) begin

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A wide constant, written 32 bits at a time, the word with index 0 at the low end, and wiped at
-// once.
+// A wide constant, written 32 bits at a time, word 0 at the low end, and wiped in one cycle.
 //
-// A write outside the constant changes nothing. It cannot be read back but by what it is wired to.
+// A write outside the constant has no effect. Only the logic wired to it can read it.
 module config_register #(
     parameter int unsigned Bits      = 1024,  // bits of the constant
     parameter int unsigned IndexBits = 9      // bits of the index of a word
@@ -21,7 +20,7 @@ module config_register #(
     if (2 ** IndexBits < Words) $error("config_register: IndexBits cannot tell the words apart");
 
     for (genvar j = 0; j < int'(Words); j++) begin : gen_word
-        // The top word may be cut.
+        // The top word may be narrower.
         localparam int unsigned Width = (Bits - 32 * j < 32) ? Bits - 32 * j : 32;
         logic [Width-1:0] word_q;
         always_ff @(posedge clk_i) begin

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A step of the CRC-32 of IEEE 802.3 over a word: four bytes, the least significant first, of each
-// byte the least significant bit first.
+// One step of the CRC-32 of IEEE 802.3 over a word: four bytes, the least significant first, each
+// with its least significant bit first.
 //
-//   crc_o = what is left of crc_i after 32 bits of data_i, polynomial 0x04c11db7, reflected (0xedb88320)
+//   crc_o = the remainder of crc_i after 32 bits of data_i, polynomial 0x04c11db7, reflected (0xedb88320)
 //
-// The checksum of words is the complement of what is left of all ones after each of them: zlib's
-// crc32 of their bytes. Combinational: every bit of crc_o is a sum of bits of crc_i ^ data_i.
+// The checksum of a sequence of words starts from all ones, takes a step per word, and complements
+// the remainder: it is zlib's crc32 of their bytes. Combinational: every bit of crc_o is an XOR of
+// bits of crc_i ^ data_i.
 module crc32 (
     input  logic [31:0] crc_i,
     input  logic [31:0] data_i,

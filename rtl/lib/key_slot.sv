@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The way into an accelerator's constants, and what counts as a key.
+// Controls writes of an accelerator's constants, and decides when they form a key.
 //
-// A region is complete when each of its words was written since the constants were last cleared.
-// The host's word that the key is complete (ready_i) counts only with every region complete that is
-// not Optional. The first constant after that belongs to another key: before it is taken the slot
-// clears all constants itself. So the constants that a device computes with are of one key, and
-// none is missing.
+// A region is complete when each of its words has been written since the constants were last
+// cleared. The host's statement that the key is complete (ready_i) counts only if every region that
+// is not Optional is complete. The first constant written after that belongs to another key: before
+// accepting it, the slot clears all constants. So the device always computes with a complete set of
+// constants of one key.
 //
-// Constants are cleared by key_wipe_o, in the cycle after clear_o; whatever was computed with them
-// must go in that cycle too. A word that is asked for stays until it is taken: at once, or where
-// constants are cleared first when that is done (two cycles, and as many as open_i says that
-// memories need). It appears at key_write_o a cycle later, the number of its region in the upper 5
-// bits of key_index_o. complete_o and whole_o follow a word by two cycles.
+// key_wipe_o clears the constants, in the cycle after clear_o. Everything computed with them must
+// be dropped in that cycle too. A requested word stays until it is accepted: at once, or, if
+// constants are cleared first, when that is done (two cycles, plus the time that the memories need,
+// signalled by open_i). It appears at key_write_o one cycle later, with the region's number in the
+// upper 5 bits of key_index_o. complete_o and whole_o follow a word by two cycles.
 module key_slot #(
     // words of each region, 10 bits each; 0 where there is none
     parameter logic [319:0] RegionWords = '0,
-    parameter logic [31:0]  Optional    = '0   // regions that a key need not have, a bit each
+    parameter logic [31:0]  Optional    = '0   // regions that a key may omit, a bit each
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
     // the host clears the constants; never with ready_i or asked_i
     input  logic        wipe_i,
     input  logic        ready_i,      // the host says that the key is complete; never with asked_i
-    // a word that there is, of a region that there is, while nothing is in flight
+    // a word that exists, of a region that exists, while nothing is in flight
     input  logic        asked_i,
     input  logic [13:0] index_i,
     input  logic [31:0] data_i,
-    // the memories of constants are cleared; low from the cycle after key_wipe_o until then
+    // the constants' memories are cleared; low from the cycle after key_wipe_o until then
     input  logic        open_i,
-    output logic        wait_o,       // the word is not taken in this cycle
+    output logic        wait_o,       // the word is not accepted in this cycle
     output logic        clear_o,
     output logic        key_wipe_o,
     output logic        key_write_o,
     output logic [13:0] key_index_o,
     output logic [31:0] key_data_o,
     output logic        key_ready_o,  // the key is in use
-    output logic        whole_o,      // it could be
-    output logic [31:0] complete_o    // regions, a bit each
+    output logic        whole_o,      // the key may be put into use
+    output logic [31:0] complete_o    // complete regions, a bit each
 );
     logic take;
     assign clear_o = wipe_i || (asked_i && key_ready_o);
     assign wait_o  = asked_i && (key_ready_o || key_wipe_o || !open_i);
     assign take    = asked_i && !wait_o;
 
-    // Words that were written, region by region.
+    // Words written so far, per region.
     logic [31:0] absent;
     for (genvar r = 0; r < 32; r++) begin : gen_region
         localparam int unsigned Words = 32'(RegionWords[10*r+:10]);

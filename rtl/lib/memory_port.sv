@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An external memory for a design: requests for words on one side, an AXI4 manager port on the
-// other (axi4_reader, axi4_writer).
+// Connects a design to an external memory: requests for words on one side, an AXI4 manager port on
+// the other (axi4_reader, axi4_writer).
 //
-// Reads and writes do not wait for each other: whoever reads what it has written waits for
-// wr_done_o first. error_o is 0 while the memory is sound; otherwise its low bits are a fault
-// (axi4_pkg) and the top bit says that it befell a write. Whoever sees it stops; clear_i and then
-// idle_o begin anew.
+// Reads and writes do not wait for each other: wait for wr_done_o before you read what you wrote.
+// error_o is 0 while the memory is sound. Otherwise its low bits are a fault (axi4_pkg), and its
+// top bit is set if the fault is of a write. On an error, stop; raise clear_i and wait for idle_o
+// to restart.
 module memory_port #(
     parameter int unsigned Width      = 64,
     parameter int unsigned AddrWidth  = 32,

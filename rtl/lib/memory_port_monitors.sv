@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A monitor on the bus of `memory_port`, for simulations.
+// Binds a monitor to the bus of `memory_port`, for simulations.
 `include "monitors.svh"
 `BIND_MEMORY_MONITOR(memory_port, 0)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation
-// is given beside the top. Their resets take two edges to reach the ports, through a reset_sync.
+// Binds monitors to the ports that every top has: write `BIND_MONITORS(mesa) in a file passed to
+// the simulator along with the top. A reset reaches the ports after two edges, through a
+// reset_sync.
 //
-// hearith_verilated gives Verilator the file TOP_monitors.sv of a top of that name by itself.
+// hearith_verilated automatically gives Verilator the file TOP_monitors.sv for a top called TOP.
 `ifndef HEARITH_MONITORS_SVH
 `define HEARITH_MONITORS_SVH
 
@@ -45,7 +46,7 @@
         .last_i (m_axis_tlast_o) \
     );
 
-// One on the AXI4 port to a memory, which resets take so many edges to reach.
+// Binds a monitor to the AXI4 port to a memory; a reset reaches the port after Edges clock edges.
 `define BIND_MEMORY_MONITOR(Top, Edges) \
     bind Top axi4_monitor #( \
         .Width   ($bits(m_axi_wdata_o)), \

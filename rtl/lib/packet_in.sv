@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Takes packets apart: a header of 64 bits, then as many items as it says, each of Beats beats
+// Unpacks packets: a header of 64 bits, then the number of items it states, each of Beats beats
 // (docs/reference/registers.md).
 //
-// Of a packet that has the mark and the epoch, the tag, {COUNT, SEQUENCE}, leaves at tag_*, and its
-// items at item_*, in order. Any other packet is discarded. Of a packet that ends too early or too
-// late the item in which that shows is dropped, with what follows, and broken_valid_o says until
-// broken_ready_i how many items of the packet are missing; the next packet is not begun before.
+// If a packet has the mark and the epoch, its tag, {COUNT, SEQUENCE}, leaves at tag_* and its items
+// at item_*, in order. Any other packet is discarded. If a packet ends too early or too late, the
+// item in which that shows is dropped with everything after it. broken_valid_o then reports the
+// number of missing items until broken_ready_i; the next packet waits for that.
 //
-// flush_i drops what is here and whatever is still to come of a packet that was begun; s_ready_o is
-// low meanwhile, and in reset. s_ready_o depends on registers alone. An item every Beats cycles
-// (Beats + 1 without Gapless, if Beats is not 1) inside a packet, whose header takes ceil(64 /
-// StreamBits) more. Latency from the last beat of an item: 2 cycles, 1 if Beats is 1.
+// flush_i drops the buffered items and the rest of a packet in progress; s_ready_o is low during a
+// flush and in reset. s_ready_o depends on registers, reset and flush_i alone. Within a packet an
+// item arrives every Beats cycles (Beats + 1 without Gapless, if Beats is not 1); the header takes
+// ceil(64 / StreamBits) more. Latency from the last beat of an item: 2 cycles, 1 if Beats is 1.
 module packet_in #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter int unsigned Beats      = 2,   // beats of an item, at least 1
-    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no idle cycle between items, for twice the flip-flops
     parameter int unsigned Gapless    = 0
 ) (
     input  logic                        clk_i,
@@ -26,7 +26,7 @@ module packet_in #(
     output logic                        s_ready_o,
     input  logic [StreamBits-1:0]       s_data_i,
     input  logic                        s_last_i,
-    // What is in them.
+    // Their contents.
     output logic                        tag_valid_o,
     input  logic                        tag_ready_i,
     output logic [31:0]                 tag_o,
@@ -36,8 +36,8 @@ module packet_in #(
     output logic                        broken_valid_o,
     input  logic                        broken_ready_i,
     output logic [15:0]                 missing_o,
-    // For a cycle each: a packet without the mark or of another epoch; one that did not end where
-    // it should; one discarded whole.
+    // Pulses of one cycle: a packet without the mark or of another epoch; one of the wrong length;
+    // one discarded whole.
     output logic                        foreign_o,
     output logic                        broken_o,
     output logic                        discarded_o
@@ -56,7 +56,7 @@ module packet_in #(
         Rest
     } state_e;
 
-    // The port. What it has taken of a packet is known there, whatever a flush drops behind it.
+    // The port. It tracks the packet that it has accepted, whatever a flush drops behind it.
     logic open_q, clear_n, skid_ready, beat_valid, beat_ready, beat_last;
     logic [StreamBits-1:0] beat_data;
 
@@ -81,7 +81,7 @@ module packet_in #(
         .out_data_o ({beat_last, beat_data})
     );
 
-    // The header: whole in its last beat.
+    // The header is whole in its last beat.
     logic [63:0] header;
     logic header_whole, header_step;
 
@@ -107,19 +107,18 @@ module packet_in #(
         end
     end
 
-    // Where in a packet the beat is.
+    // The beat's position in its packet.
     state_e state_q;
     logic [15:0] left_q;
     logic [BeatBits-1:0] beat_q;
-    // Of a packet that is too long the rest goes the way of its items, to be dropped there.
+    // The rest of a packet that is too long follows the path of its items, and is dropped there.
     logic overlong_q;
     logic ours, empty, mark_beat, head, last_of_item, last_of_packet, take, item_step, item_ready;
 
     assign ours = header[31:0] == {epoch_i, Mark};
     assign empty = header[63:48] == '0;
     assign head = beat_valid && state_q == Header;
-    // A header that is acted upon waits for a place for its tag, and until the last broken packet
-    // has been dealt with.
+    // A valid header waits until its tag is accepted and the last broken packet has been handled.
     assign mark_beat = head && header_whole && ours && (!empty || beat_last);
     assign last_of_item = beat_q == Final;
     assign last_of_packet = last_of_item && left_q == 16'd1;
@@ -137,7 +136,7 @@ module packet_in #(
         endcase
     end
 
-    // A packet ends too early, or goes on too long.
+    // The packet ends too early, or continues too long.
     logic early, late;
     assign early = item_step && beat_last && !last_of_packet;
     assign late = item_step && !beat_last && last_of_packet;
@@ -146,7 +145,7 @@ module packet_in #(
         if (!rst_ni) begin
             state_q <= Header;
         end else if (flush_i) begin
-            // What is still to come of a packet that was begun is discarded.
+            // Discards the rest of a packet in progress.
             state_q <= open_q ? Rest : Header;
         end else if (beat_valid && take) begin
             case (state_q)
@@ -190,8 +189,8 @@ module packet_in #(
         end
     end
 
-    // What is noted: a header that is none or another's, one that ends too early, and a mark that
-    // goes on.
+    // Events: a header without the mark or of another epoch, a header cut short, and an empty
+    // packet that continues.
     logic stray, endless;
     assign stray = header_step && (header_whole ? !ours : beat_last);
     assign endless = header_step && header_whole && ours && empty && !beat_last;
@@ -210,7 +209,7 @@ module packet_in #(
 
     // Items.
     if (Beats == 1) begin : gen_whole
-        // The last item of a packet that goes on is not given out.
+        // The last item of a packet that is too long is not output.
         assign item_valid_o = beat_valid && state_q == Items && (beat_last || !last_of_packet);
         assign item_ready = item_ready_i || (!beat_last && last_of_packet);
         assign item_o = beat_data;
@@ -226,8 +225,8 @@ module packet_in #(
             .in_valid_i  (beat_valid && (state_q == Items || (state_q == Rest && overlong_q))),
             .in_ready_o  (item_ready),
             .in_data_i   (beat_data),
-            // An item that does not end with the packet's last beat, or with which the packet does
-            // not end though it should, is dropped.
+            // Drops an item that the packet's last beat cuts short, and a last item that does not
+            // end its packet.
             .in_last_i   (beat_last || (state_q == Items && last_of_item && !last_of_packet)),
             .out_valid_o (item_valid_o),
             .out_ready_i (item_ready_i),

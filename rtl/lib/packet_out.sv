@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Puts packets together: of a tag a header, then as many items as it says, each in Beats beats, the
-// last beat marked (docs/reference/registers.md).
+// Builds packets: from each tag a header, then the number of items it states, each in Beats beats,
+// with the last beat marked (docs/reference/registers.md).
 //
-// Tags {COUNT, SEQUENCE} come in the order of their packets, items in the order of packets and
-// within them. broken_valid_i says that of the last packet of which there is a tag missing_i items
-// will not come: it is ended by a closing beat of zeros, by two if one would make it as long as a
-// whole one.
+// Tags {COUNT, SEQUENCE} arrive in the order of their packets, and items in the order of packets
+// and within each packet. broken_valid_i says that missing_i items of the packet with the latest
+// tag will not come. That packet is ended by a closing beat of zeros, or by two if one would give
+// it its full length.
 //
-// m_near_o says of a beat that the next one ends the packet, m_item_o that it is the last beat of
-// an item: for packet_port. An item every Beats cycles (Beats + 1 without Gapless, if Beats is not
-// 1), a header in ceil(64 / StreamBits). Latency from an item to its first beat, the header having
-// gone: 1 cycle, 0 if Beats is 1.
+// m_near_o marks a beat after which the next one ends the packet, and m_item_o the last beat of an
+// item; both are for packet_port. An item takes Beats cycles (Beats + 1 without Gapless, if Beats
+// is not 1), a header ceil(64 / StreamBits). Latency from an item to its first beat, once the
+// header is sent: 1 cycle, 0 if Beats is 1.
 module packet_out #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter int unsigned Beats      = 2,   // beats of an item, at least 1
-    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no idle cycle between items, for twice the flip-flops
     parameter int unsigned Gapless    = 0
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,
     input  logic [15:0]                 epoch_i,
-    // What goes into the packets.
+    // The packets' contents.
     input  logic                        tag_valid_i,
     output logic                        tag_ready_o,
     input  logic [31:0]                 tag_i,
@@ -56,7 +56,7 @@ module packet_out #(
     logic [15:0] left_q;
     logic [BeatBits-1:0] beat_q;
 
-    // The items in beats.
+    // The items as beats.
     logic narrow_valid, narrow_ready;
     logic [StreamBits-1:0] narrow_data;
 
@@ -85,7 +85,7 @@ module packet_out #(
         assign unused = unused_last;
     end
 
-    // The header in beats.
+    // The header as beats.
     logic [63:0] header;
     logic header_last;
     logic [StreamBits-1:0] header_data;
@@ -105,12 +105,12 @@ module packet_out #(
         end
     end
 
-    // The packet that is on its way is the broken one if no tag waits behind it.
+    // The packet in progress is the broken one if no tag waits behind it.
     logic empty, last_of_item, cut, one_missing;
     assign empty = tag_i[31:16] == '0;
     assign last_of_item = beat_q == Final;
     assign cut = broken_valid_i && !tag_valid_i && left_q == missing_i && beat_q == '0;
-    // One beat would make it whole.
+    // One beat would complete it.
     assign one_missing = left_q == 16'd1 && last_of_item;
 
     always_comb begin
@@ -166,7 +166,7 @@ module packet_out #(
                     end
                 end
                 default: begin
-                    // The first of two beats leaves none missing.
+                    // After the first of two closing beats, none is missing.
                     left_q <= '0;
                     if (m_last_o) state_q <= Header;
                 end

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The registers of a port out of which packets go, and which a flush does not break: what is on
-// offer stays until it is taken, and a packet that has begun is ended by a closing beat of zeros,
-// by two if one would make it as long as a whole one (in_near_i: the next beat would end the
-// packet).
+// The output registers of a packet port that stays consistent across a flush. An offered beat stays
+// until it is accepted. A packet in progress is ended by a closing beat of zeros, or by two if one
+// would give it its full length (in_near_i: the next beat would end the packet).
 //
-// Latency 1 cycle; a beat every cycle; every output is a register, out_ready_i reaches none of them
-// within the cycle. Beats that have left, and those that a flush drops, are cleared. closing_o is
-// high until the last closing beat is on offer.
+// Latency 1 cycle; a beat every cycle. All outputs come from registers, in_ready_o also from
+// flush_i and the reset; out_ready_i reaches none within the cycle. Beats that have left, and those
+// that a flush drops, are cleared. closing_o is high until the last closing beat is offered.
 module packet_port #(
     parameter int unsigned Width = 64  // bits of a beat
 ) (
@@ -33,11 +32,11 @@ module packet_port #(
         logic [Width-1:0] data;
     } beat_t;
 
-    // The beat on offer, or the last that was; the one behind it.
+    // The offered beat, or the last one that was offered; and the beat behind it.
     beat_t offer_q, held_q, next;
     logic held_valid_q, next_valid, free, taken;
-    // Whether the packet of the last beat on offer is still open, and one beat would end it;
-    // closing beats to come.
+    // Whether the packet of the last offered beat is still open, whether one beat would end it, and
+    // the number of closing beats left.
     logic open_q, near_q;
     logic [1:0] closing_q;
 
@@ -82,10 +81,11 @@ module packet_port #(
                     near_q <= next.before_last;
                 end
             end else if (flush_i) begin
-                // It belongs to nothing that is counted any more.
+                // After a flush its item is no longer counted.
                 offer_q.item <= 1'b0;
             end
-            // What came while the offer was not taken; what is held goes before.
+            // Holds a beat that arrives while the offered one is not accepted. A held beat goes
+            // first.
             held_valid_q <= !flush_i && !free && (held_valid_q || taken);
             if (flush_i || free) held_q <= '0;
             else if (taken) held_q <= next;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What TKEEP means to packets of whole beats (docs/reference/registers.md): beats pass through, and
-// a packet with a beat of which bytes are missing is made one of the
-// wrong length, which the device reports and answers as broken.
+// Applies TKEEP to packets of whole beats (docs/reference/registers.md). Beats pass through. A
+// packet with missing bytes in a beat gets the wrong length, so that the device reports it and
+// answers it as broken.
 //
-// Such a packet of the length that its header says gets one beat of zeros more; of any other length
-// it is wrong already. The header counts as read here whatever its mark and epoch: a packet that is
-// discarded may have any length.
+// If such a packet has the length that its header states, one beat of zeros is appended; with any
+// other length it is wrong already. The header is read whatever its mark and epoch: a packet that
+// will be discarded may have any length.
 //
 // A beat every cycle, latency 0; the extra beat is offered in the cycle after the last one is
-// taken. m_valid_o and m_last_o follow the input port within the cycle, s_ready_o follows
+// accepted. m_valid_o and m_last_o follow the input port within the cycle, s_ready_o follows
 // m_ready_i.
 module packet_tkeep_filter #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
@@ -32,8 +32,8 @@ module packet_tkeep_filter #(
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;
     localparam logic [BeatBits-1:0] Final = BeatBits'(Beats - 1);
 
-    // Where in a packet the beat is: the header, whose upper end holds COUNT; items left and the
-    // beat of an item; beyond the end no item is left.
+    // The beat's position in its packet: in the header, whose upper end holds COUNT, or the items
+    // left and the beat within an item. Past the end no item is left.
     logic header_q, header_whole, take, whole, at_end, extra_q, partial_q;
     logic [15:0] count, left_q;
     logic [BeatBits-1:0] beat_q;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings single events from one clock to another: none is lost, none comes twice.
+// Carries single events from one clock domain to another; none is lost or duplicated.
 //
-// An event is taken in a cycle of src_clk_i with pulse_i and ready_o high; pulse_o is high for one
-// cycle of dst_clk_i, Stages + 1 edges of that clock later (or one more), and Stages edges of
-// src_clk_i after that ready_o is high again. Either reset must be seen by both clocks: each side
-// obeys the other's, which comes to it through flip-flops, so that it must last for Stages + 2
-// periods of the slower clock.
+// An event is accepted in a cycle of src_clk_i with pulse_i and ready_o high. pulse_o is then high
+// for one cycle of dst_clk_i, Stages + 1 edges of that clock later (or one more). ready_o is high
+// again Stages edges of src_clk_i after that. Both clocks must see either reset: each side obeys
+// the other's reset through flip-flops, so a reset must last Stages + 2 periods of the slower
+// clock.
 module pulse_sync #(
     parameter int unsigned Stages = 2  // flip-flops of a synchroniser, at least 2
 ) (
@@ -19,7 +19,7 @@ module pulse_sync #(
 );
     if (Stages < 2) $error("pulse_sync: Stages must be at least 2");
 
-    // An event is a change of level: sent_q has changed and seen_q has not followed yet.
+    // An event is a change of level: sent_q has toggled and seen_q has not followed yet.
     logic src_rst_n, dst_rst_n, src_peer_n, dst_peer_n;
     logic sent_q, sent, seen_q, seen;
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A memory with a port to write and a port to read.
+// A memory with a write port and a read port.
 //
-// The contract of all memories here: a word that is asked for (read_i) is there a cycle later and
-// stays until the next one is. An address of Depth or more must not be used. A word that is read in
-// the cycle in which it is written comes old or new, nobody says which. Reset and wipe_i start a
-// wipe: every word becomes 0, one a cycle, and then what was read last; ready_o is high again
+// The contract of all memories here: a requested word (read_i) appears one cycle later and stays
+// until the next read. Addresses of Depth or more must not be used. A word that is read in the
+// cycle in which it is written is either old or new, unspecified. Reset and wipe_i start a wipe,
+// which clears every word to 0, one per cycle, and then the read output. ready_o is high again
 // Depth + 1 cycles after the end of the reset, or Depth + 2 after the cycle with wipe_i. While it
-// is low nothing is written or read. With Wiped = 0 there is no wipe, the words are what they
-// happen to be, and ready_o is always high. With Parity a further bit is kept with every word;
-// error_o is high beside a word that does not agree with it (one flipped bit, or any odd number of
-// them). Made to become block RAM, on 7-series and UltraScale+ parts and on the ECP5 alike.
+// is low nothing is written or read. With Wiped = 0 there is no wipe, the initial words are
+// undefined, and ready_o is always high. With Parity each word has a parity bit; error_o is high
+// next to a word that disagrees with it (an odd number of flipped bits). Written to be inferred as
+// block RAM on 7-series, UltraScale+ and ECP5 parts.
 module ram_1r1w #(
     parameter int unsigned Width       = 32,            // bits of a word, at least 1
     parameter int unsigned Depth       = 512,           // words, at least 2
     parameter int unsigned Parity      = 0,             // 1: a parity bit a word
     parameter int unsigned Wiped       = 1,             // 1: reset and wipe_i clear all words
-    // as many as it takes to name a word; not to be set
+    // derived, the bits of a word's address; do not set
     parameter int unsigned AddressBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,
@@ -53,7 +53,7 @@ module ram_1r1w #(
         .address_o(clear_address)
     );
 
-    // The ports as the memory sees them. During a wipe word 0 is read, at the end when it is 0.
+    // The memory's ports. A wipe reads word 0, which is 0 at the end.
     logic write, read;
     logic [AddressBits-1:0] write_address, read_address;
     logic [Bits-1:0] given, write_word, read_word_q;

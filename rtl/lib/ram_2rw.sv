@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A memory with two ports, each of which writes or reads (true dual port).
+// A memory with two ports, each of which reads or writes (true dual port).
 //
-// In a cycle with enable_i of a port, it writes (write_i) or reads. The contract is that of
-// ram_1r1w: a word that is read is there a cycle later and stays until that port reads again,
-// through whatever it writes. An address of Depth or more must not be used. The two ports must not
-// write the same word in one cycle; a word that one writes and the other reads comes old or new.
-// Reset and wipe_i start a wipe: every word becomes 0, one a cycle, and then what was read last;
-// ready_o is high again Depth + 1 cycles after the end of the reset, or Depth + 2 after the cycle
-// with wipe_i. While it is low nothing is written or read. With Wiped = 0 there is no wipe and
-// ready_o is always high. With Parity a further bit is kept with every word; error_o is high beside
-// a word that does not agree with it. Made to become block RAM, on 7-series and UltraScale+ parts
-// and on the ECP5 alike.
+// In a cycle with a port's enable_i, the port writes (write_i) or reads. The contract is that of
+// ram_1r1w: a word that is read appears one cycle later and stays until the same port reads again,
+// even while it writes. Addresses of Depth or more must not be used. The two ports must not write
+// the same word in one cycle; a word that one writes and the other reads is either old or new.
+// Reset and wipe_i start a wipe, which clears every word to 0, one per cycle, and then the read
+// outputs. ready_o is high again Depth + 1 cycles after the end of the reset, or Depth + 2 after
+// the cycle with wipe_i. While it is low nothing is written or read. With Wiped = 0 there is no
+// wipe and ready_o is always high. With Parity each word has a parity bit; error_o is high next to
+// a word that disagrees with it. Written to be inferred as block RAM on 7-series, UltraScale+ and
+// ECP5 parts.
 module ram_2rw #(
     parameter int unsigned Width       = 32,            // bits of a word, at least 1
     parameter int unsigned Depth       = 512,           // words, at least 2
     parameter int unsigned Parity      = 0,             // 1: a parity bit a word
     parameter int unsigned Wiped       = 1,             // 1: reset and wipe_i clear all words
-    // as many as it takes to name a word; not to be set
+    // derived, the bits of a word's address; do not set
     parameter int unsigned AddressBits = $clog2(Depth)
 ) (
     input  logic                        clk_i,
@@ -56,7 +56,7 @@ module ram_2rw #(
     (* ram_style = "block", no_rw_check *) logic [Bits-1:0] word_q[Depth];
 
     for (genvar k = 0; k < 2; k++) begin : gen_port
-        // The port as the memory sees it. During a wipe port 0 clears, then both read word 0.
+        // The memory's port. In a wipe port 0 clears the words, then both ports read word 0.
         logic enable, write;
         logic [AddressBits-1:0] address;
         logic [Bits-1:0] given, write_word, read_word_q;

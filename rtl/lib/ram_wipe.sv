@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks through the words of a memory to clear them, after reset and when asked to.
+// Steps through the words of a memory to clear them, after reset and on request.
 //
-// Depth cycles with clear_o high, address_o going from 0 to Depth - 1, and one more in which the
-// memory's outputs can be read afresh; then ready_o is high: Depth + 1 cycles after the end of the
+// clear_o is high for Depth cycles while address_o runs from 0 to Depth - 1. One more cycle lets
+// the memory's outputs be read again. Then ready_o is high: Depth + 1 cycles after the end of the
 // reset, Depth + 2 after the cycle with wipe_i. With Wiped = 0 it is always high.
 module ram_wipe #(
     parameter int unsigned Depth       = 512,           // words, at least 2
     parameter int unsigned Wiped       = 1,             // 0: no wipe
-    // as many as it takes to name a word; not to be set
+    // derived, the bits of a word's address; do not set
     parameter int unsigned AddressBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,
@@ -22,7 +22,7 @@ module ram_wipe #(
     if (AddressBits != $clog2(Depth)) $error("ram_wipe: AddressBits follows from Depth");
 
     if (Wiped == 1) begin : gen_wipe
-        // Behind the last word comes the cycle that reads.
+        // The cycle after the last word is the read.
         localparam int unsigned CountBits = $clog2(Depth + 1);
         logic [CountBits-1:0] count_q;
 

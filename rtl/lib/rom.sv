@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Constant words.
+// A memory of constant words.
 //
-// The contract is that of ram_1r1w: a word that is asked for (read_i) is there a cycle later and
-// stays until the next one is. An address of Depth or more must not be used. With Parity a further
-// bit is kept with every word; error_o is high beside a word that does not agree with it. Made to
-// become block RAM, on 7-series and UltraScale+ parts and on the ECP5 alike.
+// The contract is that of ram_1r1w: a requested word (read_i) appears one cycle later and stays
+// until the next read. Addresses of Depth or more must not be used. With Parity each word has a
+// parity bit; error_o is high next to a word that disagrees with it. Written to be inferred as
+// block RAM on 7-series, UltraScale+ and ECP5 parts.
 module rom #(
     parameter int unsigned            Width       = 8,              // bits of a word, at least 1
     parameter int unsigned            Depth       = 256,            // words, at least 2
     parameter logic [Width*Depth-1:0] Words       = '0,             // word 0 at the low end
     parameter int unsigned            Parity      = 0,              // 1: a parity bit a word
-    // as many as it takes to name a word; not to be set
+    // derived, the bits of a word's address; do not set
     parameter int unsigned            AddressBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings the packets of several sources into one stream, each whole, in turns.
+// Merges the packets of several sources into one stream, whole packets in round-robin order.
 //
-// A source that has been chosen keeps its turn until the last beat of its packet is taken; then the
-// next one in the round that has something goes on. So nobody waits for more than Sources - 1
+// A chosen source keeps its turn until the last beat of its packet is accepted. Then the turn goes
+// to the next source in the order that has a beat. So a source waits for at most Sources - 1
 // packets of the others. Latency 0; no cycle is lost between packets. out_valid_o and out_data_o
 // follow the inputs, and in_ready_o follows out_ready_i and the sources' valid, within the cycle.
 module stream_arbiter #(
     parameter int unsigned Sources   = 2,                // at least 2
     parameter int unsigned Width     = 8,                // bits of a beat, at least 1
-    // as many as it takes to name a source; not to be set
+    // derived, the bits of a source's index; do not set
     parameter int unsigned IndexBits = $clog2(Sources)
 ) (
     input  logic                          clk_i,
@@ -21,17 +21,17 @@ module stream_arbiter #(
     input  logic                          out_ready_i,
     output logic [Width-1:0]              out_data_o,
     output logic                          out_last_o,
-    output logic [IndexBits-1:0]          out_source_o  // whose beat it is
+    output logic [IndexBits-1:0]          out_source_o  // the beat's source
 );
     if (Sources < 2) $error("stream_arbiter: Sources must be at least 2");
     if (Width < 1) $error("stream_arbiter: Width must be at least 1");
     if (IndexBits != $clog2(Sources)) $error("stream_arbiter: IndexBits follows from Sources");
 
-    // One bit each: whose turn it is, and whose it was last. In the middle of a packet, or with a
-    // beat on offer, the turn stays.
+    // One-hot: the source whose turn it is, and the last one. The turn is kept within a packet and
+    // while a beat is offered.
     logic [Sources-1:0] turn, turn_q;
     logic               locked_q;
-    // Those with something on offer that come after the last one in the round.
+    // Sources with a beat that come after the last one in the order.
     logic [Sources-1:0] after;
 
     assign after = in_valid_i & ~(turn_q | (turn_q - Sources'(1)));

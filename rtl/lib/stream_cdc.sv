@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings a stream from one clock to another: a FIFO whose two ends run on their own clocks.
+// Carries a stream from one clock domain to another: an asynchronous FIFO.
 //
-// Each end counts in a Gray code, of which one bit changes at a time, so that the other end, which
-// sees it through Stages flip-flops, sees either the old count or the new one. An item is on offer
-// Stages + 2 edges of out_clk_i after the edge of in_clk_i that took it (or one more). An item in
-// every cycle of the slower clock if Depth is at least 2 Stages + 4 and the clocks are equal; what
-// Depth holds otherwise. Valid, ready and data are registered on their own clocks. Not ready in
-// reset. Either reset must be seen by both clocks: each side obeys the other's, which comes to it
-// through flip-flops, so that it must last for Stages + 2 periods of the slower clock. What is on
-// its way then is lost, and with the items that wait also their values, once in_clk_i has run in
-// reset.
+// Each end counts in a Gray code, in which one bit changes at a time. The other end sees the count
+// through Stages flip-flops, and so sees either the old count or the new one. An item is offered
+// Stages + 2 edges of out_clk_i after the edge of in_clk_i that accepted it (or one more). Rate: an
+// item per cycle of the slower clock if Depth is at least 2 Stages + 4 and the clocks are equal;
+// otherwise Depth limits it. Valid, ready and data are registered on their own clocks. Not ready in
+// reset. Both clocks must see either reset: each side obeys the other's reset through flip-flops,
+// so a reset must last Stages + 2 periods of the slower clock. Items in transit are then lost. The
+// values of waiting items are cleared once in_clk_i has run in reset.
 module stream_cdc #(
     parameter int unsigned Width  = 8,  // bits of an item, at least 1
     parameter int unsigned Depth  = 8,  // items, a power of two, at least 4
@@ -53,8 +52,8 @@ module stream_cdc #(
     assign in_rst_n = in_rst_ni && in_peer_n;
     assign out_rst_n = out_rst_ni && out_peer_n;
 
-    // Counts of items, with one bit more than a place has: what came in, and what went out; each in
-    // binary for its own end and in Gray for the other.
+    // Counts of items accepted and of items output, one bit wider than an index; binary for the own
+    // end, Gray for the other.
     logic [Bits:0] in_count_q, in_count, in_gray_q, in_gray, in_gray_seen;
     logic [Bits:0] out_count_q, out_count, out_gray_q, out_gray, out_gray_seen;
     logic [Depth-1:0][Width-1:0] item_q;
@@ -79,7 +78,7 @@ module stream_cdc #(
         );
     end
 
-    // In.
+    // Input.
     assign push = in_valid_i && in_ready_o;
     assign in_count = in_count_q + (Bits + 1)'(push);
     assign in_gray = in_count ^ (in_count >> 1);
@@ -102,7 +101,7 @@ module stream_cdc #(
         else if (push) item_q[in_count_q[Bits-1:0]] <= in_data_i;
     end
 
-    // Out: the item on offer has left its place.
+    // Output: the item that is offered no longer occupies an entry.
     assign load = in_gray_seen != out_gray_q && (!out_valid_o || out_ready_i);
     assign out_count = out_count_q + (Bits + 1)'(load);
     assign out_gray = out_count ^ (out_count >> 1);

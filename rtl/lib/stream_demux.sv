@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives each item to one of several takers, which select_i names.
+// Routes each item to one of several receivers, given by select_i.
 //
-// Latency 0: wires alone; carries no data: the takers read the source's. While an item is on offer
-// and not taken, select_i must stay. A select_i that names no taker gives the item to none, and it
+// Latency 0, wires only. It carries no data: the receivers read the source's. While an item is
+// offered and not accepted, select_i must stay. With a select_i that names no receiver the item
 // waits.
 module stream_demux #(
     parameter int unsigned Takers     = 2,               // at least 2
-    // as many as it takes to name a taker; not to be set
+    // derived, the bits of a receiver's index; do not set
     parameter int unsigned SelectBits = $clog2(Takers)
 ) (
     input  logic [SelectBits-1:0] select_i,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Items that wait in line: first in, first out.
+// A first-in, first-out queue.
 //
 // An item every cycle; holds up to Depth items. Valid, data and ready are registered: no path leads
-// from one side to the other. With Memory = 0 the items are in flip-flops, each a step nearer to
-// the exit with every item that leaves: latency 1 cycle, not ready in reset nor in the first cycle
-// after it. With Memory = 1 they are in a ram_1r1w: latency 2 cycles, not ready in reset nor until
-// the memory is wiped (Depth + 2 cycles).
+// from one side to the other. With Memory = 0 the items are in flip-flops, and move one step
+// towards the output with every item that leaves: latency 1 cycle, not ready in reset nor in the
+// first cycle after it. With Memory = 1 they are in a ram_1r1w: latency 2 cycles, not ready in
+// reset nor until the memory is wiped (Depth + 2 cycles).
 module stream_fifo #(
     parameter int unsigned Width  = 8,  // bits of an item, at least 1
     parameter int unsigned Depth  = 2,  // items, at least 2
     parameter int unsigned Memory = 0,  // 0: flip-flops; 1: block RAM
-    // 1: reset clears the data too; 0: only what says whether there is any
+    // 1: reset clears the data too; 0: reset clears only the flags and counters
     parameter int unsigned Wiped  = 1
 ) (
     input  logic             clk_i,
@@ -32,7 +32,7 @@ module stream_fifo #(
     assign pop = out_valid_o && out_ready_i;
 
     if (Memory == 0) begin : gen_registers
-        // Which places are taken, the exit at the low end: ones below zeros.
+        // Occupied entries, the output at the low end: ones below zeros.
         logic [Depth-1:0] taken_q, taken;
         logic [Depth*Width-1:0] item_q;
 
@@ -56,7 +56,7 @@ module stream_fifo #(
         end
 
         for (genvar k = 0; k < int'(Depth); k++) begin : gen_place
-            // What comes to this place when an item leaves.
+            // The entry's next item when an item leaves.
             logic [Width-1:0] next;
             if (k + 1 < int'(Depth)) begin : gen_inner
                 assign next = taken_q[k+1] ? item_q[(k+1)*Width+:Width] : in_data_i;
@@ -76,7 +76,7 @@ module stream_fifo #(
         localparam logic [PlaceBits-1:0] Last = PlaceBits'(Depth - 1);
 
         logic [PlaceBits-1:0] in_place_q, out_place_q;
-        // Items in the block, the one on offer among them; and those behind it.
+        // The number of items, including the offered one; and the number behind it.
         logic [CountBits-1:0] held_q, held, behind_q;
         logic read, wiped, unused_error;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives every item to several takers, each in its own time; the item leaves the source when all
-// have it.
+// Copies every item to several receivers, each at its own pace; the item leaves the source when all
+// have accepted it.
 //
-// Latency 0; carries no data: the takers read the source's. No taker waits for another but to get
-// the next item. in_ready_o follows out_ready_i within the cycle.
+// Latency 0. It carries no data: the receivers read the source's. A receiver waits for the others
+// only before the next item. in_ready_o follows out_ready_i within the cycle.
 module stream_fork #(
     parameter int unsigned Takers = 2  // at least 1
 ) (
@@ -16,7 +16,7 @@ module stream_fork #(
 );
     if (Takers < 1) $error("stream_fork: Takers must be at least 1");
 
-    // Who has taken the present item already.
+    // The receivers that have already accepted the present item.
     logic [Takers-1:0] done_q;
 
     assign out_valid_o = {Takers{in_valid_i}} & ~done_q;

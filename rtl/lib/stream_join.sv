@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One item of several: it is there when every source has its part, and all parts leave together.
+// Joins several sources: an item is offered when every source has its part, and all parts leave
+// together.
 //
-// Latency 0; carries no data: the taker reads the sources'. Each in_ready_o follows out_ready_i and
-// the other sources' valid within the cycle.
+// Latency 0. It carries no data: the receiver reads the sources'. Each in_ready_o follows
+// out_ready_i and the other sources' valid within the cycle.
 module stream_join #(
     parameter int unsigned Sources = 2  // at least 1
 ) (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches a stream, and fails the simulation when it breaks the contract: what is on offer stays,
-// unchanged, until it is taken.
+// Checks a stream, and fails the simulation when it breaks the contract: an offered item stays,
+// unchanged, until it is accepted.
 //
-// Further: once a reset has reached it nothing is on offer (QuietValid) and nothing is taken
-// (QuietReady); valid, ready and what is on offer are known bits. While a reset is under way,
-// nothing else is said. A monitor is bound to a port (monitors.svh) or stands beside one; synthesis
-// makes nothing of it.
+// It also checks that valid, ready and offered items are known bits, and that once a reset has
+// arrived nothing is offered (QuietValid) and nothing accepted (QuietReady). While a reset is still
+// on its way it checks nothing else. A monitor is bound to a port (monitors.svh) or instantiated
+// next to one; synthesis generates nothing for it.
 module stream_monitor #(
     parameter int unsigned Width      = 8,  // bits of an item, at least 1
-    // edges that a reset takes to reach what drives the stream: the flip-flops of a reset_sync
+    // clock edges until a reset reaches the stream's driver: the flip-flops of a reset_sync
     parameter int unsigned Settle     = 0,
     parameter int unsigned QuietValid = 1,  // 1: valid is low in reset
     parameter int unsigned QuietReady = 0   // 1: ready is low in reset
@@ -24,9 +24,9 @@ module stream_monitor #(
     if (QuietValid > 1) $error("stream_monitor: QuietValid is 0 or 1");
     if (QuietReady > 1) $error("stream_monitor: QuietReady is 0 or 1");
 
-    // The resets at the last edges, the latest at the low end.
+    // The resets at the latest edges, the newest at the low end.
     logic [Settle:0] reset_q = '0;
-    // Out of reset; and in it, an edge ago as well.
+    // Out of reset; and in reset for at least one edge.
     logic running, quiet;
     always_ff @(posedge clk_i) reset_q <= (Settle + 1)'({reset_q, !rst_ni});
     if (Settle == 0) begin : gen_at_once

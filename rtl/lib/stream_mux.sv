@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Passes the items of one of several sources, which select_i names; the others wait.
+// Passes the items of one of several sources, given by select_i; the others wait.
 //
-// Latency 0: wires alone. While an item is on offer and not taken, select_i must stay. A select_i
-// that names no source passes none.
+// Latency 0, wires only. While an item is offered and not accepted, select_i must stay. A select_i
+// that names no source passes nothing.
 module stream_mux #(
     parameter int unsigned Sources    = 2,                // at least 2
     parameter int unsigned Width      = 8,                // bits of an item, at least 1
-    // as many as it takes to name a source; not to be set
+    // derived, the bits of a source's index; do not set
     parameter int unsigned SelectBits = $clog2(Sources)
 ) (
     input  logic [SelectBits-1:0]         select_i,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sends a wide item as a packet of narrow beats, the low end first, the last beat marked.
 //
-// Latency 1 cycle; an item every Beats + 1 cycles, or every Beats cycles if Gapless: the next item
-// then waits in a second register. in_ready_o depends on registers alone.
+// Latency 1 cycle; an item every Beats + 1 cycles, or every Beats cycles if Gapless: then the next
+// item waits in a second register. in_ready_o depends on registers alone.
 module stream_narrow #(
     parameter int unsigned Width   = 64,  // bits of a beat, at least 1
     parameter int unsigned Beats   = 2,   // beats of an item, at least 2
-    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no idle cycle between items, for twice the flip-flops
     parameter int unsigned Gapless = 0
 ) (
     input  logic                   clk_i,
@@ -29,7 +29,7 @@ module stream_narrow #(
     logic [CountBits-1:0]   count_q;
     logic [Width*Beats-1:0] rest_q;
 
-    // Whether rest_q takes an item at the end of this cycle if there is one, and that item.
+    // Whether rest_q can load an item at the end of this cycle, and that item.
     logic free, next_valid;
     logic [Width*Beats-1:0] next;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whose turn it is among equals: a counter that goes on to the next with every transfer.
+// A round-robin pointer that moves to the next receiver with every transfer.
 //
-// What is dealt out in turns and takes the same time everywhere comes back in the same turns, in
-// order.
+// If all receivers take the same time, results collected in the same rotation come back in order.
 module stream_round_robin #(
     parameter int unsigned Takers = 2  // at least 1
 ) (

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A register in a stream that cuts every path between its two sides: valid, data and ready are all
+// A stream register that cuts every path between its two sides: valid, data and ready are all
 // registered.
 //
-// Latency 1 cycle; an item every cycle. Holds up to two items: in_ready_o comes a cycle late, and
-// the item that is taken meanwhile waits in a second register. Not ready in reset, nor in the first
-// cycle after it, so that nothing is taken and lost once reset has been seen.
+// Latency 1 cycle; an item every cycle. Holds up to two items: in_ready_o is one cycle late, and an
+// item accepted in that cycle waits in a second register. Not ready in reset, nor in the first
+// cycle after it, so that no item is accepted and lost once a reset has been seen.
 module stream_skid #(
     parameter int unsigned Width = 8,  // bits of an item, at least 1
-    // 1: reset clears the data too; 0: only what says whether there is any
+    // 1: reset clears the data too; 0: reset clears only the flags
     parameter int unsigned Wiped = 1
 ) (
     input  logic             clk_i,
@@ -22,7 +22,7 @@ module stream_skid #(
     if (Width < 1) $error("stream_skid: Width must be at least 1");
     if (Wiped > 1) $error("stream_skid: Wiped is 0 or 1");
 
-    // The item behind the one on offer.
+    // The item behind the offered one.
     logic held_q, held;
     logic [Width-1:0] held_data_q;
     logic free;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A register in a stream, or none.
+// An optional register in a stream.
 //
 // Latency Present cycles; an item every cycle. in_ready_o follows out_ready_i within the cycle, so
-// that a stall empties nothing and bubbles are filled.
+// a stall empties no stage and bubbles are filled.
 module stream_stage #(
     parameter int unsigned Width   = 8,  // bits of an item
     parameter int unsigned Present = 1   // 1: a register; 0: wires

@@ -2,14 +2,14 @@
 // Collects a packet of narrow beats into one wide item, the first beat at the low end.
 //
 // A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is
-// dropped whole and reported for one cycle. Latency 1 cycle after the last beat; an item every
-// Beats + 1 cycles, or every Beats cycles if Gapless and each item is taken within Beats - 1
-// cycles: the beats of the next one are then collected in a second register. in_ready_o depends on
+// dropped whole and reported for one cycle. Latency 1 cycle after the last beat. An item every
+// Beats + 1 cycles, or every Beats cycles if Gapless and each item is accepted within Beats - 1
+// cycles: then a second register collects the beats of the next item. in_ready_o depends on
 // registers alone.
 module stream_widen #(
     parameter int unsigned Width   = 64,  // bits of a beat, at least 1
     parameter int unsigned Beats   = 2,   // beats of an item, at least 2
-    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no idle cycle between items, for twice the flip-flops
     parameter int unsigned Gapless = 0
 ) (
     input  logic                   clk_i,
@@ -31,7 +31,7 @@ module stream_widen #(
     localparam logic [CountBits-1:0] Final = CountBits'(Beats - 1);
 
     logic [CountBits-1:0] count_q;
-    // The rest of a packet that is too long.
+    // Skips the rest of a packet that is too long.
     logic skipping_q;
     logic beat, complete;
 
@@ -63,7 +63,7 @@ module stream_widen #(
         logic [Width*Beats-1:0] item;
         assign item = {in_data_i, part_q};
 
-        // A last beat waits until the item before has been taken.
+        // A last beat waits until the previous item has been accepted.
         assign in_ready_o = !out_valid_o || count_q != Final;
 
         always_ff @(posedge clk_i) begin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Words become the bytes of a frame: a flag, the words and their CRC-32, each word's least
+// Converts words into the bytes of a frame: a flag, the words and their CRC-32, each word's least
 // significant byte first, and a flag.
 //
-// A flag or an escape among the bytes becomes two (link_pkg). A byte is on offer in every cycle of
-// a frame; a word is taken with its last byte. The checksum is the complement of what crc32 leaves
-// of all ones.
+// A flag or an escape among the bytes is sent as two bytes (link_pkg). A byte is offered in every
+// cycle of a frame; a word is accepted with its last byte. The checksum is the complement of the
+// remainder of crc32, which starts from all ones.
 module frame_bytes (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -15,13 +15,13 @@ module frame_bytes (
     output logic        out_valid_o,
     input  logic        out_ready_i,
     output logic [7:0]  out_data_o,
-    output logic        between_o    // no frame has begun: any number of flags may go
+    output logic        between_o    // no frame has begun: any number of flags may be sent
 );
     typedef enum logic [1:0] {
         Before,  // the flag before a frame
         Words,
         Check,   // the checksum
-        Behind   // the flag behind it
+        Behind   // the flag after it
     } state_e;
 
     state_e state_q;
@@ -50,7 +50,7 @@ module frame_bytes (
         end
     end
 
-    // The byte itself goes, and not the escape before it.
+    // The byte itself is sent, not the escape before it.
     assign whole = out_valid_o && out_ready_i && (!special || turned_q);
     assign in_ready_o = state_q == Words && byte_q == 2'd3 && whole;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bytes between two flags become words, and it is said at the end whether they are a frame.
+// Converts the bytes between two flags into words, and reports at the end whether they are a valid
+// frame.
 //
-// A word is shown for one cycle, and so is the end of a frame, which never comes in the same cycle:
-// good_o says that the bytes are whole words, that no escape was left open, and that the last word
-// is the CRC-32 of those before it. Nothing is kept waiting. Flags without bytes between them are
-// no frame. Nothing counts before the first flag.
+// A word is shown for one cycle, and so is the end of a frame; they never coincide. good_o means
+// that the bytes are whole words, that no escape is left open, and that the last word is the CRC-32
+// of those before it. There is no backpressure. Flags without bytes between them are no frame.
+// Bytes before the first flag are ignored.
 module frame_words (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -13,7 +14,7 @@ module frame_words (
     output logic        word_o,     // a word
     output logic [31:0] data_o,
     output logic        end_o,      // the end of a frame
-    output logic        good_o      // beside it: it is whole
+    output logic        good_o      // with end_o: the frame is valid
 );
     logic inside_q, any_q, escaped_q, is_flag, is_escape, plain;
     logic [1:0] byte_q;

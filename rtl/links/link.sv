@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One end of a link: messages of 32-bit words, each once and in order, over bytes that may be lost,
-// wrong or made up.
+// One end of a link: carries messages of 32-bit words, each once and in order, over bytes that may
+// be lost, corrupted or spurious.
 //
-// A frame is a header of two words, {words, sequence, kind} and {partner's tag, own tag}, a message
-// or none, and their CRC-32. A message is sent again until the partner acknowledges it, and the
-// next one goes after that; it is acknowledged when it was given to its taker, whole. A partner
-// whose taker is slow says so (Wait), and is then not taken to be gone. Each end names itself by a
-// tag, which must be another one after each reset: an end that does not know its partner's says
-// Hello until it is welcomed. Between resets each message comes once. What was not acknowledged
-// when either end was reset is sent again afterwards, and may then come a second time: who keeps
-// messages knows them by identifiers of their own (vote_log).
+// A frame is a header of two words, {words, sequence, kind} and {partner's tag, own tag}, an
+// optional message, and their CRC-32. A message is resent until the partner acknowledges it; only
+// then is the next one sent. The partner acknowledges a message once its receiver has accepted all
+// of it. A partner with a slow receiver answers Wait, and does not count as silent. Each end
+// identifies itself by a tag, which must differ after each reset. An end that does not know its
+// partner's tag sends Hello until it receives Welcome. Between resets each message arrives once. A
+// message that was unacknowledged when either end was reset is sent again, and may arrive twice: an
+// application that stores messages recognises them by identifiers of its own (vote_log).
 //
-// An end that hears nothing for Retries times Timeout cycles says so, and goes on trying. Faults
-// show for one cycle each, with their code (link_pkg); where two come at once, the first of the
-// list below is shown.
+// An end that hears nothing for Retries times Timeout cycles reports it, and keeps trying. Each
+// fault is shown for one cycle, with its code (link_pkg); of simultaneous faults, the one assigned
+// last at the end of this file is shown.
 module link #(
     parameter int unsigned Words   = 64,       // of a message at most, at least 2
-    // cycles from the end of a frame until it is sent again: more than the longest answer takes
+    // cycles from the end of a frame until it is resent: more than the longest answer takes
     parameter int unsigned Timeout = 1 << 20,
     // frames without an answer until the partner counts as silent
     parameter int unsigned Retries = 8
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
-    input  logic [15:0] tag_i,          // of this end, stable from reset to reset
+    input  logic [15:0] tag_i,          // of this end, constant between resets
     // Messages to be sent.
     input  logic        in_valid_i,
     output logic        in_ready_o,
     input  logic [31:0] in_data_i,
     input  logic        in_last_i,
-    output logic        delivered_o,    // the last message was taken by the partner's taker
+    output logic        delivered_o,    // the partner's receiver accepted the last message
     // Messages received.
     output logic        out_valid_o,
     input  logic        out_ready_i,
@@ -39,11 +39,11 @@ module link #(
     output logic        tx_valid_o,
     input  logic        tx_ready_i,
     output logic [7:0]  tx_data_o,
-    output logic        tx_between_o,   // no frame has begun: flags may go meanwhile
+    output logic        tx_between_o,   // no frame has begun: flags may be sent
     input  logic        rx_valid_i,
     input  logic [7:0]  rx_data_i,
-    input  logic        line_fault_i,   // bytes were lost on the wire
-    output logic        up_o,           // the partner is known, and was heard
+    input  logic        line_fault_i,   // the wire lost bytes
+    output logic        up_o,           // the partner is known, and was heard from
     output logic        fault_o,
     output logic [3:0]  fault_code_o    // a fault_e of link_pkg
 );
@@ -58,7 +58,7 @@ module link #(
 
     typedef logic [CountBits-1:0] count_t;
 
-    // ---- what comes in --------------------------------------------------------------------------
+    // ---- receiving ------------------------------------------------------------------------------
 
     logic word, frame_end, good;
     logic [31:0] word_data;
@@ -83,11 +83,11 @@ module link #(
     assign kind = link_pkg::kind_e'(head_q[7:0]);
     assign sequence_number = head_q[15:8];
 
-    // The partner, and what is expected of it.
+    // The partner, and the state of the exchange.
     logic known_q, ack_due_q;
     logic [15:0] partner_q;
     logic [7:0] expected_q, sequence_q;
-    // The message to be sent: how far it has come in, and whether it is whole.
+    // The message to send: the words received so far, and whether it is complete.
     logic out_full_q, sent_q, dropping_q;
     count_t out_words_q;
 
@@ -96,7 +96,7 @@ module link #(
     assign known_kind = head_q[7:0] >= link_pkg::Hello && head_q[7:0] <= link_pkg::Wait;
     logic whole;
     assign whole = frame_end && good && !too_long_q && known_kind && right_length;
-    // It is from the partner that is known, and for this end as it is since its reset.
+    // The frame is from the known partner, and addressed to this end as of its latest reset.
     assign ours = whole && known_q && tags_q == {tag_i, partner_q};
     assign greeting = whole && (kind == link_pkg::Hello || (kind == link_pkg::Welcome && tags_q[31:16] == tag_i));
     assign anew = greeting && (!known_q || tags_q[15:0] != partner_q);
@@ -126,15 +126,15 @@ module link #(
         end
     end
 
-    // ---- the message that came, until it is given -----------------------------------------------
+    // ---- the received message, until it is delivered --------------------------------------------
 
     logic give, give_last, unused_in_error;
     count_t given_q;
     logic in_write;
     logic [AddressBits-1:0] in_address;
 
-    // Words behind the header; the checksum behind the longest message has no place, and needs
-    // none.
+    // Words after the header. The checksum of the longest message falls outside the memory, and is
+    // not needed.
     assign in_write = word && keep_q && count_q >= count_t'(2) && count_q < count_t'(Words + 2);
     assign in_address = AddressBits'(count_q - count_t'(2));
     assign give = out_valid_o && out_ready_i;
@@ -157,7 +157,7 @@ module link #(
         .error_o        (unused_in_error)
     );
 
-    // A word is read in one cycle and on offer from the next on.
+    // A word is read in one cycle and offered from the next one.
     assign out_valid_o = full_q && taken_q;
     assign out_last_o = given_q + count_t'(1) == held_q;
 
@@ -179,7 +179,7 @@ module link #(
         end
     end
 
-    // ---- the message that goes, until it is acknowledged ----------------------------------------
+    // ---- the message to send, until it is acknowledged ------------------------------------------
 
     typedef enum logic [2:0] {
         Rest,
@@ -191,14 +191,15 @@ module link #(
     send_e send_q;
     link_pkg::kind_e send_kind_q;
     logic [7:0] send_sequence_q;
-    // As they were when the frame began: an acknowledgement or another partner may come meanwhile.
+    // Values at the frame's start: an acknowledgement or another partner may arrive during the
+    // frame.
     logic [15:0] send_partner_q;
     count_t send_words_q, send_at_q;
     logic [31:0] stored, send_word;
     logic send_ready, send_last, sending_message, unused_out_error;
     logic fill, too_much;
 
-    // A message that is being sent stays as it is, even if it has meanwhile been acknowledged.
+    // A message being sent stays unchanged, even if it has been acknowledged by now.
     assign sending_message = send_q != Rest && send_kind_q == link_pkg::Data;
     assign in_ready_o = out_wiped && !out_full_q && !sending_message;
     assign fill = in_valid_i && in_ready_o;
@@ -240,7 +241,7 @@ module link #(
         end
     end
 
-    // ---- who says what, and when ----------------------------------------------------------------
+    // ---- what to send, and when -----------------------------------------------------------------
 
     logic welcome_due_q, wait_due_q, expired, timed_out;
     logic [7:0] waiting_q;
@@ -260,7 +261,7 @@ module link #(
         if (welcome_due_q) begin
             next_kind = link_pkg::Welcome;
         end else if (ack_due_q && !full_q) begin
-            // What was accepted last.
+            // The last accepted message.
             next_kind     = link_pkg::Ack;
             next_sequence = expected_q - 8'd1;
         end else if (wait_due_q) begin
@@ -276,7 +277,7 @@ module link #(
         end
     end
 
-    // Hello and Data ask for an answer, and are counted until there is one.
+    // Hello and Data request an answer; they are counted until one arrives.
     logic asks;
     assign asks = begin_frame && (next_kind == link_pkg::Hello || next_kind == link_pkg::Data);
     assign heard = greeting || acked || waits;
@@ -314,7 +315,7 @@ module link #(
                     send_q    <= send_last ? Rest : Fetch;
                 end
             endcase
-            // The time runs from the end of the frame.
+            // The timer runs from the end of the frame.
             if (asks || (send_end && (send_kind_q == link_pkg::Hello || send_kind_q == link_pkg::Data))) timer_q <= TimerBits'(Timeout);
             if (heard || timed_out) retries_q <= '0;
             else if (asks) retries_q <= retries_q + RetryBits'(1);
@@ -345,8 +346,8 @@ module link #(
                 expected_q <= expected_q + 8'd1;
                 ack_due_q  <= 1'b1;
             end else if (data && again) begin
-                // Taken: said again. Not yet: it will be said when it is, and for now that it
-                // waits.
+                // A resent message that was delivered is acknowledged again. Otherwise the
+                // acknowledgement follows delivery, and Wait is sent for now.
                 ack_due_q  <= 1'b1;
                 wait_due_q <= full_q;
                 waiting_q  <= sequence_number;
@@ -389,7 +390,7 @@ module link #(
         .between_o  (tx_between_o)
     );
 
-    // ---- what went wrong ------------------------------------------------------------------------
+    // ---- faults ---------------------------------------------------------------------------------
 
     link_pkg::fault_e code;
     always_comb begin

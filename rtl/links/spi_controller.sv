@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The controller of a serial peripheral interface, mode 0: the clock rests low, bits change as it
-// falls and are read as it rises, most significant first.
+// The controller of a serial peripheral interface, mode 0: the clock idles low, bits change on its
+// falling edge and are read on its rising edge, most significant first.
 //
-// Each byte that is taken is exchanged for one of the peripheral's, which is then on offer; the
-// next one begins when that was taken, so none is lost. The peripheral is selected from the first
-// byte to the one with in_last_i, and then left alone for 2 SckHalfPeriod cycles. cipo_i is read at
-// the end of the high half of the clock. A byte takes 16 SckHalfPeriod cycles, and SckHalfPeriod
-// more where it is the first; all outputs are registered.
+// Each accepted byte is exchanged for one of the peripheral's, which is then offered. The next one
+// begins when that has been accepted, so none is lost. The peripheral is selected from the first
+// byte to the one with in_last_i, and then deselected for 2 SckHalfPeriod cycles. cipo_i is read at
+// the end of the clock's high half. A byte takes 16 SckHalfPeriod cycles; the deselection follows
+// the last byte by SckHalfPeriod. All outputs come from registers, in_ready_o also from the reset.
 module spi_controller #(
-    // cycles of half a period of the clock, at least 3; 4 for a spi_peripheral on a clock as fast
-    // as this one
+    // cycles of half a clock period, at least 3; 4 for a spi_peripheral with an equally fast clock
     parameter int unsigned SckHalfPeriod = 8,
     parameter int unsigned Stages        = 2  // of the synchroniser of cipo_i
 ) (
@@ -34,8 +33,8 @@ module spi_controller #(
     typedef enum logic [1:0] {
         Idle,   // not selected
         Open,   // selected, between bytes
-        Byte,   // in a byte
-        Closed  // no longer selected
+        Byte,   // exchanging a byte
+        Closed  // deselected
     } state_e;
 
     state_e state_q;
@@ -101,7 +100,7 @@ module spi_controller #(
                     end
                 end
                 default: begin
-                    // A low half after the last bit, then two halves apart.
+                    // A low half after the last bit, then two halves deselected.
                     count_q <= count_q == CountBits'(2 * SckHalfPeriod - 1) ? '0 : count_q + CountBits'(1);
                     if (half && !cs_no) begin
                         cs_no   <= 1'b1;

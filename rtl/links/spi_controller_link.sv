@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The controller's end of a link over a serial peripheral interface (link, spi_controller).
 //
-// It exchanges bytes without a pause, flags where there is nothing to say, so that the peripheral
-// can speak when it likes. Every Burst bytes it selects the peripheral anew: a bit of the clock
-// that is lost or made up spoils no more than what is left of a burst.
+// It exchanges bytes continuously, and sends flags between frames, so that the peripheral can send
+// at any time. It reselects the peripheral every Burst bytes: a lost or spurious clock edge
+// corrupts at most the rest of a burst.
 module spi_controller_link #(
-    parameter int unsigned SckHalfPeriod = 8,        // cycles of half a period of the clock
+    parameter int unsigned SckHalfPeriod = 8,        // cycles of half a clock period
     parameter int unsigned Burst         = 16,       // bytes, at least 1
     parameter int unsigned Words         = 64,       // of a message at most
     parameter int unsigned Timeout       = 1 << 20,  // cycles
@@ -47,7 +47,7 @@ module spi_controller_link #(
         else if (tx_ready && (tx_valid || between)) place_q <= last ? '0 : place_q + BurstBits'(1);
     end
 
-    // A frame begins with a flag, so that the one on offer stays what it is when a frame comes.
+    // A frame begins with a flag, so an offered flag stays the same when a frame starts.
     spi_controller #(
         .SckHalfPeriod(SckHalfPeriod)
     ) u_spi (

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A peripheral on a serial peripheral interface, mode 0, which reads the controller's clock as it
-// reads any other signal: on its own clock.
+// A peripheral on a serial peripheral interface, mode 0, which samples the controller's clock with
+// its own clock, like any other signal.
 //
-// Each byte of the controller is on offer when its last bit was read, and for it goes one that is
-// waiting, or Idle where there is none when the byte begins. A byte counts as sent when its last
-// bit was read. Whatever the clock does, a byte begins when the peripheral is selected; one that
-// ends before its eighth bit is dropped, and short_o is high for a cycle. overrun_o is high for a
-// cycle when a byte comes before the one before it was taken; the later one is dropped. Each half
-// of the controller's clock must last for at least Stages + 2 cycles.
+// Each byte from the controller is offered when its last bit has been read. In exchange the
+// peripheral sends a waiting byte, or Idle if there is none when the byte begins. A byte counts as
+// sent when its last bit has been read. Selecting the peripheral always begins a byte, whatever the
+// clock does. A byte that ends before its eighth bit is dropped, and short_o is high for one cycle.
+// A byte that arrives before the previous one was accepted is dropped, and overrun_o is high for
+// one cycle. Each half of the controller's clock must last at least Stages + 2 cycles.
 module spi_peripheral #(
-    parameter logic [7:0]  Idle   = 8'h7e,  // is sent where nothing waits
+    parameter logic [7:0]  Idle   = 8'h7e,  // sent when no byte waits
     parameter int unsigned Stages = 2       // of the synchronisers
 ) (
     input  logic       clk_i,
@@ -61,7 +61,7 @@ module spi_peripheral #(
     assign rises = !cs_n && sck && !sck_q;
     assign falls = !cs_n && !sck && sck_q;
     assign ends = rises && bit_q == 3'd7;
-    // What was chosen when the byte began goes when its last bit is read.
+    // The byte chosen at the start is accepted when its last bit is read.
     assign in_ready_o = ends && waiting_q;
     assign next = in_valid_i ? in_data_i : Idle;
 

@@ -2,13 +2,13 @@
 // Receives bytes from an asynchronous line: a start bit, eight bits, least significant first, a
 // stop bit (8N1).
 //
-// Each bit is what two of three samples say, at a quarter, half and three quarters of it, counted
-// from the edge of the start bit: right while the two clocks differ by at most 4 percent
-// (BaudDivisor 24 or more). A start bit that does not last is none. A stop bit that is low is an
-// error: the byte is dropped, framing_o is high for a cycle, and the line must be high before the
-// next start. A byte that is not taken before the next one ends is kept, the next one dropped, and
-// overrun_o is high for a cycle. A byte is on offer Stages + 9 BaudDivisor + BaudDivisor / 2 + 2
-// cycles after its start bit began.
+// Each bit is the majority of three samples, at a quarter, half and three quarters of it, counted
+// from the edge of the start bit. This is right while the two clocks differ by at most 4 percent
+// (BaudDivisor 24 or more). A start bit that does not last is ignored. A low stop bit is an error:
+// the byte is dropped, framing_o is high for one cycle, and the line must be high before the next
+// start. A byte that ends before the previous one is accepted is dropped, and overrun_o is high for
+// one cycle. A byte is offered Stages + 9 BaudDivisor + BaudDivisor / 2 + 2 cycles after its start
+// bit began.
 module uart_rx #(
     parameter int unsigned BaudDivisor = 868,  // cycles of a bit, at least 8
     parameter int unsigned Stages      = 2     // of the synchroniser of the line
@@ -52,8 +52,8 @@ module uart_rx #(
         .bit_o(line)
     );
 
-    // The third sample decides. Of the stop bit there are two, of which one is enough: the next
-    // byte may begin a little early.
+    // The third sample decides. The stop bit has only two samples, either of which suffices: the
+    // next byte may begin a little early.
     logic stop;
     assign stop      = bit_q == 4'd9;
     assign sampled   = state_q == Bits && count_q == (stop ? Half : Decide);

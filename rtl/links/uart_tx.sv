@@ -2,8 +2,8 @@
 // Sends bytes over an asynchronous line: a start bit, eight bits, least significant first, a stop
 // bit (8N1).
 //
-// tx_o is registered and high where nothing is sent. A byte every 10 BaudDivisor cycles; its start
-// bit is on the line in the cycle after it was taken.
+// tx_o is registered, and high when idle. A byte takes 10 BaudDivisor cycles; its start bit is on
+// the line in the cycle after it was accepted.
 module uart_tx #(
     // cycles of a bit, at least 8: 115 200 baud at 100 MHz
     parameter int unsigned BaudDivisor = 868
@@ -20,7 +20,7 @@ module uart_tx #(
     localparam int unsigned CountBits = $clog2(BaudDivisor);
 
     logic [CountBits-1:0] count_q;
-    // Bits that are not over, the one on the line among them; and those behind it.
+    // Bits not yet finished, including the one on the line; and the bits behind it.
     logic [3:0] left_q;
     logic [8:0] behind_q;
     logic over;

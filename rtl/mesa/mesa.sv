@@ -4,18 +4,19 @@
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
 //
 // Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass
-// on their pair of values; a key memory; registers.
+// their pair of values on; a key memory; registers.
 //
-// Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets,
-// in order, little end first; both padded with zeros to whole beats; 2^N - 1 says that a
-// ciphertext's powers are not both 1 modulo the primes. Streams, registers, parameters and the
-// regions of the key: docs/reference/registers.md. A key of fewer bits than N works as well.
-// PRODUCTS counts pairs of products in all ladders.
+// Ciphertexts of 2 N bits arrive in packets over AXI4-Stream, plaintexts of N bits leave in
+// packets, in order, least significant bits first; both are padded with zeros to whole beats. A
+// plaintext of 2^N - 1 says that a ciphertext's powers are not both 1 modulo the primes. Streams,
+// registers, parameters and the regions of the key: docs/reference/registers.md. A key of fewer
+// bits than N works as well. PRODUCTS counts pairs of products in all ladders.
 //
 // The exponents may be shorter than N / 2 bits (STEPS). Throughput, once filled, with the longest:
-// a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works
-// all but two, or, with so many stages that it is more, what the radix-2 multiplier that a branch
-// shares takes for its two products. Source: the MESA paper, [HDSST25], fig. 1 and 2.
+// a plaintext every Interval cycles (parameter 6). That is the time of a stage, in which its ladder
+// works in all but two cycles. If there are so many stages that a branch's shared radix-2
+// multiplier takes longer, it is the time of its two products. Source: the MESA paper, [HDSST25],
+// fig. 1 and 2.
 module mesa #(
     // bits of n, a multiple of 4, 64 to 16384, in whole digits too
     parameter int unsigned N          = 1024,
@@ -74,11 +75,11 @@ module mesa #(
 
     localparam int unsigned XBits = 2 * N + 2;
     localparam int unsigned RBits = W * ((N + 2 + W - 1) / W + D + 1);
-    // A ladder's step, and the time from pair to pair in a stage.
+    // A ladder's step, and the time between two pairs in a stage.
     localparam int unsigned Step = (N + 2 + W - 1) / W + 2 * D + 6;
     localparam int unsigned StageCycles = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
-    // A product of the radix-2 multiplier, from start to start (mont_mul_radix2, and a cycle of
-    // mesa_mont_mul); every ciphertext needs two.
+    // The time between starts of the radix-2 multiplier (mont_mul_radix2, plus a cycle of
+    // mesa_mont_mul). Every ciphertext needs two products.
     localparam int unsigned ProductCycles = XBits + ((N + 31) / 32 + 2) / 2 + 4;
     localparam int unsigned Interval = (StageCycles > 2 * ProductCycles) ? StageCycles : 2 * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Stages + 1);

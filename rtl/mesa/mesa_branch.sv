@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One branch of MESA: everything modulo p^2 (or q^2), and its part of the plaintext modulo n.
+// One branch of MESA: the part modulo p^2 (or q^2), and its share of the plaintext modulo n.
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   L(x) = (x - 1) / p,   0 <= residue < n
 //
 //   c --> Montgomery form --> Stages ladders --> carries --> divider --> times t modulo n --> residue
 //         (radix 2)           (17-bit digits)                            (the same radix-2 multiplier)
 //
-// The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose digits of
-// the quotient cost no multiplication (see mont_mul_cios), so that x = c^(p-1) + k p^2 and L(x)
-// comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
-// (the paper's equation 10, for a whole digit instead of one modulus).
+// The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose quotient
+// digits need no multiplication (see mont_mul_cios). So x = c^(p-1) + k p^2, and k p is added to
+// L(x). As t is a multiple of q, k p t is a multiple of n, and nothing has to be subtracted (the
+// paper's equation 10, for a whole digit instead of one modulus).
 //
 // foreign_o, with the residue: c^e is not 1 modulo p, that is, p does not divide x - 1, and the
-// residue means nothing. The divider from the low end goes on until all bits of x are in: if p
-// divides x - 1 < 2^DivBits, the bits of the quotient from QBits on are 0; and if they are, the
-// quotient times p is x - 1 itself. (Not looked at: x = 0, which is c = 0.)
+// residue is meaningless. The exact divider continues until all bits of x are in: if p divides x -
+// 1 < 2^DivBits, the bits of the quotient from QBits on are 0. Conversely, if they are 0, the
+// quotient times p is x - 1 itself. (x = 0, that is c = 0, is not checked.)
 //
-// All constants are static while anything is in flight. With XBits = 2 N + 2 scanned bits of the
+// All constants are stable while anything is in flight. With XBits = 2 N + 2 scanned bits of the
 // radix-2 multiplier and R = 2^RBits:
 //   mt = (M' + 1) / 2^(W (D+1)),   enter = R 2^XBits mod p^2,   one = R mod p^2,   merged = t 2^XBits mod n.
 //
-// The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer
-// and one product more, out of Montgomery form, so that no stage takes longer than Segment steps.
-// Shorter exponents take steps_i + 1 steps a stage (mod_exp_ladder), and stand in the highest bits
-// of each segment. One item every Segment ladder steps if that is more than two radix-2
-// multiplications. Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is that of
-// algorithm 4's precomputation.
+// The exponent is split from its most significant bits on, Segment bits per stage. The last stage
+// has fewer bits and one more product, out of Montgomery form, so no stage takes longer than
+// Segment steps. Shorter exponents take steps_i + 1 steps per stage (mod_exp_ladder), and occupy
+// the highest bits of each segment. One item every Segment ladder steps if that is more than two
+// radix-2 multiplications. Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is
+// that of algorithm 4's precomputation.
 module mesa_branch #(
     parameter int unsigned N       = 1024,  // bits of n and p^2
     parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4
@@ -43,7 +43,8 @@ module mesa_branch #(
     input  logic [N-1:0]      enter_i,
     input  logic [N-1:0]      one_i,
     input  logic [N/2-1:0]    exponent_i,
-    // steps after the first: of a stage below, of the last one above
+    // steps after the first: of the other stages in the lower half, of the last one in the upper
+    // half
     input  logic [31:0]       steps_i,
     input  logic [N/2-1:0]    prime_i,
     input  logic [N-1:0]      merged_i,
@@ -77,10 +78,10 @@ module mesa_branch #(
 
     if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
     if (Span <= Period * (V - 1)) $error("mesa_branch: V must be less, or W (D + 2) a multiple of it, for carry_resolve");
-    // The multiplier scans XBits of the quotient.
+    // The multiplier scans XBits bits of the quotient.
     if (QBits > XBits) $error("mesa_branch: W (D + 1) must be at most 3 N / 2 + 1");
 
-    // Into Montgomery form, and the product after the division.
+    // Conversion into Montgomery form, and the product after the division.
     logic entered_valid, entered_ready, quotient_valid, quotient_ready, product_valid, product_ready;
     logic [N:0] entered, product;
     logic [QBits-1:0] quotient;
@@ -110,7 +111,7 @@ module mesa_branch #(
         .after_result_o  (product)
     );
 
-    // What the divider says of an item, beside its product.
+    // The divider's flag for an item, alongside its product.
     stream_fifo #(
         .Width(1),
         .Depth(4)
@@ -126,8 +127,8 @@ module mesa_branch #(
     );
     assign quotient_ready = product_start && flag_ready;
 
-    // The ladders. Stage i takes pair i and gives pair i + 1; of a pair, x is squared next: 1
-    // before a bit 0 of the exponent, c before a 1.
+    // The ladders. Stage i converts pair i to pair i + 1. In each pair, x is squared next: 1 before
+    // a bit 0 of the exponent, c before a 1.
     logic [Stages:0] pair_valid, pair_ready;
     logic [Stages:0][PairBits-1:0] x, y;
 
@@ -174,7 +175,7 @@ module mesa_branch #(
         );
     end
 
-    // Carries.
+    // Resolves carries.
     logic power_valid, power_ready;
     logic [PowerBits-1:0] power;
 
@@ -195,8 +196,7 @@ module mesa_branch #(
         .r_o        (power)
     );
 
-    // What the last ladder leaves beside the power, what is above all x, and counts that no stage
-    // reaches.
+    // The last ladder's y, the bits above every x, and step counts that no stage uses.
     logic unused;
     assign unused = &{1'b0, y[Stages], power >> DivBits, steps_i, flag_valid};
 

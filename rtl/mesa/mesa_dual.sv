@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// MESA in dual numbers: a decryptor for Paillier ciphertexts without division, with multipliers of
-// half the width.
+// MESA in dual numbers: a decryptor for Paillier ciphertexts, without division and with multipliers
+// of half the width.
 //
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
 //
 // Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes
-// exponentiators side by side; a key memory; registers.
+// exponentiators in parallel; a key memory; registers.
 //
-// Of a ciphertext whose powers are not both 1 modulo the primes 2^N - 1 leaves. Streams, registers,
-// parameters and the regions of the key: docs/reference/registers.md. Dual numbers are given by
-// parts below 2^(N/2), right modulo p^2. PRODUCTS counts products of dual numbers in all lanes.
+// A ciphertext whose powers are not both 1 modulo the primes is answered by 2^N - 1. Streams,
+// registers, parameters and the regions of the key: docs/reference/registers.md. Dual numbers are
+// given by parts below 2^(N/2), correct modulo p^2. PRODUCTS counts products of dual numbers in all
+// lanes.
 //
 // Exponents may be shorter than N / 2 bits (WINDOWS). Throughput, once filled, with the longest:
-// Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many
-// lanes that it is more, what the product after them takes for Lanes. Source of the dual form:
+// Lanes plaintexts in the time of parameter 6. That is a lane's time for a ciphertext or, with so
+// many lanes that it is more, the time of Lanes products after them. Source of the dual form:
 // dual_lane.
 module mesa_dual #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
@@ -57,18 +58,18 @@ module mesa_dual #(
     input  logic                  m_axis_tready_i
 );
     if (Lanes < 1) $error("mesa_dual: Lanes must be at least 1");
-    // The register of the shape has 8 bits for it.
+    // The shape register has 8 bits for it.
     if (V > 255) $error("mesa_dual: V is at most 255");
 
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;
     localparam int unsigned RBits = W * ((H + W + 2) / W + D + 1);
-    // Of the product modulo n.
+    // Bits of the product modulo n.
     localparam int unsigned XBits = RBits;
-    // The time of a product of one row in a lane, and that from ciphertext to ciphertext in it.
+    // The time of a job in a lane, and the time between two ciphertexts in it.
     localparam int unsigned Job = (H + W + 2) / W + 2 * D + 3;
     localparam int unsigned LaneCycles = (56 + 11 * ((H + 3) / 4)) * Job;
-    // The product after the lanes, one ciphertext after the other (mont_mul_radix2).
+    // The product after the lanes, one ciphertext at a time (mont_mul_radix2).
     localparam int unsigned ProductCycles = XBits + 2;
     localparam int unsigned Interval = (LaneCycles > Lanes * ProductCycles) ? LaneCycles : Lanes * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Lanes + 1);

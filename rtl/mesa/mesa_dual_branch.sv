@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One branch of MESA in dual numbers: lanes side by side, each a whole exponentiation modulo p^2,
-// and the product that makes it a part of the plaintext.
+// One branch of MESA in dual numbers: parallel lanes, each for a whole exponentiation modulo p^2,
+// and the product that turns their results into shares of the plaintext.
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
 //
-// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their
-// digits from one register, and come back in the same order, since all lanes take the same time. A
-// lane gives L modulo p, below twice the scaled modulus (dual_lanes); t is a multiple of q, which
-// makes any multiple of p in it one of n. The product is by the radix-2 multiplier: merged = t
-// 2^XBits mod n.
+// Ciphertexts are distributed to the lanes round-robin, one at a time since all lanes read their
+// digits from one register. All lanes take the same time, so results return in the same order. A
+// lane computes L modulo p, below twice the scaled modulus (dual_lanes). As t is a multiple of q,
+// any multiple of p in L becomes a multiple of n. The radix-2 multiplier computes the product, with
+// merged = t 2^XBits mod n.
 //
-// foreign_o, with the residue: c^e is not 1 modulo p, and the residue means nothing.
+// foreign_o, with the residue: c^e is not 1 modulo p, and the residue is meaningless.
 //
-// All constants are static while anything is in flight: those of dual_lanes, whose dual numbers are
-// below 2^H here, and n and merged. Lanes items in (56 + 11 (windows_i + 1)) Job cycles, H = N / 2,
-// Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of
-// XBits + 2.
+// All constants are stable while anything is in flight: those of dual_lanes, whose dual numbers are
+// below 2^H here, and n and merged. Once filled, Lanes items take (56 + 11 (windows_i + 1)) Job
+// cycles, H = N / 2, Job = ceil((H + 3) / W) + 2 D + 3, if that is more than Lanes radix-2 products
+// of XBits + 2.
 module mesa_dual_branch #(
     parameter int unsigned N     = 1024,  // bits of n
     parameter int unsigned Lanes = 10,    // at least 1
@@ -53,7 +53,7 @@ module mesa_dual_branch #(
 );
     if (Lanes < 1) $error("mesa_dual_branch: Lanes must be at least 1");
 
-    // The ciphertext as the lanes take it: its quarters, the highest first, in digits.
+    // The ciphertext for the lanes: its quarters, the highest first, in digits.
     localparam int unsigned QuarterBits = (H + W - 1) / W * W;
     logic [4*QuarterBits-1:0] quarters;
     logic text_valid, text_ready, text_last;
@@ -110,7 +110,8 @@ module mesa_dual_branch #(
         .mul_o
     );
 
-    // What a lane says of an item, beside its product: at most two are there and one in cond_sub.
+    // The lanes' flags of items, alongside their products: at most two are here and one in
+    // cond_sub.
     stream_fifo #(
         .Width(1),
         .Depth(4)
@@ -128,7 +129,7 @@ module mesa_dual_branch #(
     logic unused_flag;
     assign unused_flag = flag_valid;
 
-    // Times t, modulo n.
+    // Multiplies by t, modulo n.
     logic product_valid, product_ready;
     logic [N:0] product;
 

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Monitors on every port of `mesa_dual`, for simulations.
+// Binds monitors to every port of `mesa_dual`, for simulations.
 `include "monitors.svh"
 `BIND_MONITORS(mesa_dual)

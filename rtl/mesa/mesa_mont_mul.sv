@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One radix-2 Montgomery multiplier for two users: the way into Montgomery form (before) and the
-// multiplication after the division (after).
+// One radix-2 Montgomery multiplier shared by two users: the conversion into Montgomery form
+// (before) and the multiplication after the division (after).
 //
-//   before: r = x y / 2^XBits mod m with before_modulus_i;   after: likewise with after_modulus_i;   bounds as mont_mul_radix2.
+//   before: r = x y / 2^XBits mod m with before_modulus_i;   after: the same with after_modulus_i;   bounds as mont_mul_radix2.
 //
-// The users take turns where both want it: a first user that comes twice in a row would find its
-// register still full when the stage behind is slower than a product, and the multiplier would
-// idle. The first user's result has a register of its own, and its next product starts only when
-// that is free: a stalled pipeline never keeps the multiplier from the second user, on which it
-// waits. A product from start to start: the latency of mont_mul_radix2 and a cycle, while results
-// are taken.
+// The users alternate when both want it. If the first user went twice in a row, its register would
+// still be full when the next stage is slower than a product, and the multiplier would idle. The
+// first user's result has its own register, and its next product starts only when that is free. So
+// a stalled pipeline never blocks the second user, on which the stall depends. The time between two
+// starts is the latency of mont_mul_radix2 plus a cycle, while results are accepted.
 module mesa_mont_mul #(
     parameter int unsigned N     = 1024,  // bits of the moduli
     parameter int unsigned XBits = 2050   // bits of x, one cycle each
@@ -33,7 +32,7 @@ module mesa_mont_mul #(
     input  logic             after_ready_i,
     output logic [N:0]       after_result_o
 );
-    // Whose product is under way, and whose starts next.
+    // The owner of the product in progress, and of the next one.
     logic busy_q, after_owns_q, after_starts, after_selected, before_starts;
     logic start_valid, start_ready, result_valid, result_ready;
     logic [N:0] result;
@@ -63,7 +62,7 @@ module mesa_mont_mul #(
 
     assign after_valid_o = result_valid && after_owns_q;
     assign after_result_o = result;
-    // The register of the first user is free: it was when the product started.
+    // The first user's register is free, as it was when the product started.
     assign result_ready = !after_owns_q || after_ready_i;
 
     always_ff @(posedge clk_i) begin

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every MESA has around its two branches beside accelerator_shell: the modulus n, and the last
-// sum.
+// The parts common to all MESA designs around the two branches, in addition to accelerator_shell:
+// the modulus n, and the final sum.
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
 //
 // If either branch says that its power was not 1 modulo its prime, 2^N - 1 leaves instead, which is
-// above every n: half a plaintext that is right would give n's factors away.
+// above every n: a plaintext of which only one half is correct would leak n's factors.
 //
-// Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete;
-// plaintexts of N bits leave in order.
+// Once the key is complete, ciphertexts of 2 N bits go to both branches, each at its own pace.
+// Plaintexts of N bits leave in order.
 module mesa_shell #(
     parameter int unsigned  N            = 1024,    // bits of n, a multiple of 4, 64 to 16384
     // bits of a beat, a multiple of 32, at most N / 2

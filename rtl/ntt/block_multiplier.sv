@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Rows of block products, everything side by side: blocks of two numbers come in, K Base / 2 bits
-// of each, words of Width = Group Base bits of their rows go out.
+// Multiplies blocks and sums the products of a row, fully in parallel. Input: blocks of two
+// numbers, K Base / 2 bits of each. Output: words of Width = Group Base bits of the rows.
 //
-//   r = addend + sum over j of x_j y_j 2^(j K Base / 2)      (block_rows says how rows and the addend come and go)
+//   r = addend + sum over j of x_j y_j 2^(j K Base / 2)      (block_rows describes the order of rows and addend)
 //
-// Latency 2 log2(K) butterflies, a product, log2(Group) additions (convolution_parallel, pair_sums)
-// and 1 cycle, from a block to its first word; a block every K / (2 Group) cycles, a row of J
-// blocks every (J + 1) K / (2 Group), which is what [CMOOH13] counts, with the words of a row's
-// end. Source: [CMOOH13], section 3.
+// Latency from a block to its first word: 2 log2(K) butterflies, a product, log2(Group) additions
+// (convolution_parallel, pair_sums) and 1 cycle. Rate: a block every K / (2 Group) cycles, a row of
+// J blocks every (J + 1) K / (2 Group). This is the count of [CMOOH13], including the words of a
+// row's end. Source: [CMOOH13], section 3.
 module block_multiplier #(
     parameter int unsigned A       = 32,     // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B       = 0,      // 0 for the first
-    // a power of two; divides 4 T where there is a T (ntt_pkg)
+    parameter int unsigned B       = 0,      // 0: the first form
+    // a power of two; divides 4 T if the modulus has a T (ntt_pkg)
     parameter int unsigned K       = 64,
-    parameter logic [65:0] Root    = 66'd0,  // of order K, where there is no T
-    parameter int unsigned Barrett = 0,      // 1: products are reduced by Barrett's reduction
+    parameter logic [65:0] Root    = 66'd0,  // of order K, if the modulus has no T
+    parameter int unsigned Barrett = 0,      // 1: products use Barrett's reduction
     parameter int unsigned Base    = 12,     // bits of a coefficient: see convolution_parallel
     parameter int unsigned Group   = 4,      // coefficients of a word, a power of two, 2 to K / 4
-    parameter int unsigned ATile   = 24,     // pieces of the factors (wide_product)
+    parameter int unsigned ATile   = 24,     // bits of pieces of a factor (wide_product)
     localparam int unsigned Width  = Group * Base
 ) (
     input  logic                clk_i,

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The second part of addition recovery, and the sum of a row of block products: words of Width
-// bits, lowest first, of
+// Second part of addition recovery: sums a row of block products. The result comes in words of
+// Width bits, lowest first:
 //
 //   r = addend + sum over j of block_j 2^(j Half Width),   block_j = sum over i < 2 Half of word_i 2^(i Width).
 //
-// The lower half of a block goes with the upper half of the one before it, word by word: what a
-// word has above Width bits is carried into the next. After the last block of a row its upper half
-// follows. A row of J blocks gives (J + 1) Half words and takes as many of the addend (zeros where
-// there is none); r must fit them. A word is below 2^WordBits; two of them, the addend and the
-// carry are below 2^(WordBits + 2).
+// The lower half of a block is added word by word to the upper half of the block before it. Bits of
+// a word above Width are carried into the next word. The upper half of a row's last block follows
+// that block. A row of J blocks yields (J + 1) Half words and consumes as many words of the addend
+// (zeros if there is none); r must fit in them. A word is below 2^WordBits. The sum of two words,
+// the addend and the carry is below 2^(WordBits + 2).
 //
-// Latency 1 cycle from a block to its first word; then a word every cycle, a block every Half, a
-// row every (J + 1) Half. Source: [CMOOH13], figs. 4 (ii) and 5.
+// Latency: 1 cycle from a block to its first word. Rate: a word every cycle, a block every Half
+// cycles, a row every (J + 1) Half. Source: [CMOOH13], figs. 4 (ii) and 5.
 module block_rows #(
     parameter int unsigned Half     = 8,   // words of half a block, at least 2
-    parameter int unsigned Width    = 48,  // bits of a word that is given, at least 2
+    parameter int unsigned Width    = 48,  // bits of an output word, at least 2
     parameter int unsigned WordBits = 66   // bits of a block's words, at least Width
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
     input  logic                             in_valid_i,
     output logic                             in_ready_o,
-    input  logic                             first_i,       // of its row
+    input  logic                             first_i,       // first block of its row
     input  logic                             last_i,
     input  logic [2*Half-1:0][WordBits-1:0]  word_i,
     input  logic                             add_valid_i,
@@ -29,7 +29,7 @@ module block_rows #(
     input  logic [Width-1:0]                 add_i,
     output logic                             out_valid_o,
     input  logic                             out_ready_i,
-    output logic                             out_last_o,    // of its row
+    output logic                             out_last_o,    // last word of its row
     output logic [Width-1:0]                 out_o
 );
     if (Half < 2 || Width < 2 || WordBits < Width) $error("block_rows: Half and Width must be at least 2, WordBits at least Width");
@@ -40,8 +40,8 @@ module block_rows #(
 
     typedef enum logic [1:0] {
         Idle,
-        Lower,  // words of a block's lower half, and of the upper half before it
-        Upper   // those of a row's last upper half
+        Lower,  // a block's lower half plus the upper half before it
+        Upper   // a row's last upper half
     } state_e;
     state_e state_q;
 
@@ -81,8 +81,7 @@ module block_rows #(
         end
     end
 
-    // Both leave a word a step; what is left of a block after its lower half stands before the next
-    // one.
+    // Both drop one word per step. After a block's lower half, its upper half moves to before_q.
     always_ff @(posedge clk_i) begin
         if (take) block_q <= word_i;
         else if (step) block_q <= block_q >> WordBits;

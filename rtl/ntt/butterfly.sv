@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A butterfly, of a transform and of its inverse: both results are sums of up / 2^Halvings and down
-// w^Exponent / 2^Halvings modulo p.
+// A butterfly of a transform or of its inverse, modulo p.
 //
 //   sum = (up + w^Exponent down) / 2^Halvings,   difference = (up - w^Exponent down) / 2^Halvings
 //
-// The division by the length of a transform is in the constants of the inverse's last butterflies
-// (Halvings), and so costs no cycle. Latency ntt_pkg::butterfly_latency cycles with en_i; an item
-// every cycle. Source: [CMOOH13], fig. 2 (ii).
+// The constants of the inverse's last butterflies include the division by the transform length
+// (Halvings), so it costs no cycle. Latency: ntt_pkg::butterfly_latency cycles with en_i. Rate: an
+// item every cycle. Source: [CMOOH13], fig. 2 (ii).
 module butterfly #(
     parameter int unsigned A        = 64,     // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B        = 32,     // 0 for the first
-    parameter int unsigned K        = 64,     // order of w: see twiddle, as of what follows
+    parameter int unsigned B        = 32,     // 0: the first form
+    parameter int unsigned K        = 64,     // order of w; this and below: see twiddle
     parameter logic [65:0] Root     = 66'd0,
     parameter int unsigned Barrett  = 0,
     parameter int unsigned Exponent = 1,

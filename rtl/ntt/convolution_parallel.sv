@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The product of two polynomials of K / 2 coefficients of Base bits: two transforms, K products,
-// one inverse transform, all of them side by side.
+// Multiplies two polynomials of K / 2 coefficients of Base bits: two transforms, K products and one
+// inverse transform, fully in parallel.
 //
-// Coefficients of the product are below 2^Bound, Bound = 2 Base + log2(K) - 1, and below p, which
-// elaboration checks. Latency 2 log2(K) times butterfly's and modular_product's, in cycles with
-// en_i; a product every cycle. Source: [CMOOH13], fig. 1 (i).
+// Coefficients of the product are below 2^Bound, Bound = 2 Base + log2(K) - 1, and below p;
+// elaboration checks the latter. Latency: 2 log2(K) times butterfly's plus modular_product's, in
+// cycles with en_i. Rate: a product every cycle. Source: [CMOOH13], fig. 1 (i).
 module convolution_parallel #(
     parameter int unsigned A       = 32,     // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B       = 0,      // 0 for the first
-    // a power of two; divides 4 T where there is a T (ntt_pkg)
+    parameter int unsigned B       = 0,      // 0: the first form
+    // a power of two; divides 4 T if the modulus has a T (ntt_pkg)
     parameter int unsigned K       = 64,
-    parameter logic [65:0] Root    = 66'd0,  // of order K, where there is no T
-    parameter int unsigned Barrett = 0,      // 1: products are reduced by Barrett's reduction
+    parameter logic [65:0] Root    = 66'd0,  // of order K, if the modulus has no T
+    parameter int unsigned Barrett = 0,      // 1: products use Barrett's reduction
     parameter int unsigned Base    = 12,     // bits of a coefficient
-    parameter int unsigned ATile   = 24,     // pieces of the factors (wide_product)
+    parameter int unsigned ATile   = 24,     // bits of pieces of a factor (wide_product)
     localparam int unsigned Bound  = 2 * Base + $clog2(K) - 1
 ) (
     input  logic                     clk_i,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What came in Cycles cycles ago, counting those with en_i alone; wires for 0.
+// Delays its input by Cycles cycles with en_i. Cycles = 0 is plain wires.
 module delay_line #(
     parameter int unsigned Width  = 8,  // at least 1
     parameter int unsigned Cycles = 1
@@ -17,7 +17,7 @@ module delay_line #(
         logic unused;
         assign unused = &{1'b0, clk_i, en_i};
     end else begin : gen_registers
-        // The latest at the low end.
+        // The newest item is at the low end.
         logic [Cycles*Width-1:0] x_q;
 
         always_ff @(posedge clk_i) begin

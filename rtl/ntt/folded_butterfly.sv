@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A rank of butterflies, one after another on one: items that are Span apart meet, x and x' become
-// x + x' and x - x' in their places.
+// A rank of butterflies, computed one after another on a single one. Items x and x' that are Span
+// apart become x + x' and x - x' in the same places.
 //
-// In blocks of 2 Span items the first half waits in a memory; with the second half come the sums,
-// and the differences take the memory's places; with the next block's first half they leave.
-// Position 0 of a block comes when the count of cycles with en_i, from reset on, is a multiple of 2
-// Span plus Start. Latency Span + 2 cycles with en_i; an item every cycle. The memory has Span - 2
-// words: that of single-path delay feedback, of which sums and differences on their way are two.
+// In each block of 2 Span items, the first half is stored in a memory. When the second half
+// arrives, the sums leave and the differences replace the stored items. The differences leave
+// during the first half of the next block. Position 0 of a block arrives when the number of cycles
+// with en_i since reset is Start plus a multiple of 2 Span. Latency: Span + 2 cycles with en_i.
+// Rate: an item every cycle. The memory has Span - 2 words: that of single-path delay feedback,
+// minus the two items in the adder.
 module folded_butterfly #(
     parameter int unsigned A     = 64,  // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B     = 32,  // 0 for the first
+    parameter int unsigned B     = 32,  // 0: the first form
     parameter int unsigned Span  = 64,  // a power of two
     parameter int unsigned Start = 0,
     localparam int unsigned Bits = ntt_pkg::residue_bits(A, B)
@@ -23,7 +24,7 @@ module folded_butterfly #(
     if (Span < 1 || (Span & (Span - 1)) != 0) $error("folded_butterfly: Span is a power of two");
 
     logic [$clog2(2*Span)-1:0] place;
-    logic second, second_q, second_qq;  // half of a block
+    logic second, second_q, second_qq;  // the second half of a block
     logic [Bits-1:0] held, sum, difference;
 
     place_counter #(
@@ -57,7 +58,7 @@ module folded_butterfly #(
     );
 
     if (Span == 1) begin : gen_two
-        // No room for the way through the pair: each half has a register of its own.
+        // Span is shorter than the latency of the pair: each half has a register of its own.
         logic [Bits-1:0] x_q, difference_q;
         always_ff @(posedge clk_i) begin
             if (en_i) begin
@@ -70,7 +71,7 @@ module folded_butterfly #(
     end else begin : gen_shared
         logic [Bits-1:0] x, left, kept;
 
-        // In step with the pair.
+        // Delayed as long as the pair's results.
         delay_line #(
             .Width (2 * Bits),
             .Cycles(2)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A pipeline between two streams whose items come in blocks, some of them only in the lower half of
-// a block's places, and whose places count on without gaps.
+// Flow control of a pipeline between two streams of blocks. Input items occupy only the lower half
+// of a block's places, and places advance without gaps.
 //
-// A block begins when there is an item at place 0; from then on every cycle with en_o is a place.
-// Within the lower half the pipeline waits for items; in the upper half it takes none (take_o says
-// where it does). While there is none to begin with, blocks without items go through until those
-// before them are out; one that comes meanwhile begins with the next block. What comes out belongs
-// to a block that is Latency places behind: valid where that has items.
+// A block begins with an item at place 0. From then on, every cycle with en_o is a place. In the
+// lower half, the pipeline waits for items. In the upper half, it accepts none (take_o marks
+// accepted items). If no item arrives at place 0, blocks without items pass through until the
+// blocks before them have left. An item that arrives during such a block begins the next one. The
+// output belongs to the block Latency places earlier, and is valid if that block has items.
 module folded_flow_control #(
     parameter int unsigned Log     = 12,   // 2^Log places a block, at least 1
-    parameter int unsigned Latency = 8000  // from a place in to the same place out, at least 1
+    parameter int unsigned Latency = 8000  // places from input to output, at least 1
 ) (
     input  logic           clk_i,
     input  logic           rst_ni,
     input  logic           in_valid_i,
     output logic           in_ready_o,
-    output logic           take_o,       // an item goes in; otherwise a zero
+    output logic           take_o,       // an item enters; otherwise a zero
     output logic           en_o,
     output logic           out_valid_o,
     input  logic           out_ready_i,
@@ -23,15 +23,15 @@ module folded_flow_control #(
 );
     if (Log < 1 || Latency < 1) $error("folded_flow_control: Log and Latency must be at least 1");
 
-    // Blocks that have begun since the one that is going out, at its place 0: one more from some
-    // place on.
+    // Blocks begun since the one at the output, counted when that is at its place 0. From place
+    // More on, there is one more.
     localparam int unsigned Behind = (Latency - 1) >> Log;
     localparam int unsigned More = (Behind + 1 << Log) + 1 - Latency;
 
     logic [Log-1:0] place;
     logic [Behind+1:0] live_q;
     logic begins, lower, wanted, idle, free, live;
-    logic given_q;  // what is at the end has been taken, and all waits for an item at the beginning
+    logic given_q;  // the output is taken, and the pipeline waits for an input item
 
     place_counter #(
         .Count(1 << Log)

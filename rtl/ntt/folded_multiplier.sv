@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of long numbers by folded transforms: N / 2 digits of Base bits of each factor come in,
-// N digits of their product go out, lowest first, N = 2^(High+Low).
+// Multiplies long numbers by folded transforms. Input: N / 2 digits of Base bits of each factor.
+// Output: N digits of their product, lowest first, N = 2^(High+Low).
 //
-// Two transforms, a multiplier for their points, the inverse, and a register for the carry, all at
-// one item a cycle: four products of residues a cycle whatever N is. Digits of the product's
-// polynomial are below N / 2 (2^Base - 1)^2 < p, which elaboration checks. Latency 2
-// ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles from a block's first digits to its
-// product's first; a block every N cycles, N / 2 of which take digits.
+// Two transforms, a multiplier for their points, the inverse and a carry register process one item
+// a cycle: four products of residues a cycle for any N. Coefficients of the product's polynomial
+// are at most N / 2 (2^Base - 1)^2 < p, which elaboration checks. Latency from a block's first
+// digits to its product's first: 2 ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles.
+// Rate: a block every N cycles, N / 2 of which accept digits.
 module folded_multiplier #(
-    // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
+    // p = 2^(2B) - 2^B + 1; see ntt_folded, also for the parameters below
     parameter int unsigned B      = 32,
     parameter int unsigned High   = 6,
     parameter int unsigned Low    = 6,
     parameter logic [65:0] Root   = 66'd24545942927815091,
     parameter int unsigned Halves = 0,
     parameter int unsigned Base   = 26,                     // bits of a digit
-    parameter int unsigned ATile  = 24                     // pieces of the factors (wide_product)
+    parameter int unsigned ATile  = 24                     // bits of pieces (wide_product)
 ) (
     input  logic            clk_i,
     input  logic            rst_ni,
@@ -25,7 +25,7 @@ module folded_multiplier #(
     input  logic [Base-1:0] y_i,
     output logic            out_valid_o,
     input  logic            out_ready_i,
-    output logic            out_last_o,   // of a product
+    output logic            out_last_o,   // last digit of a product
     output logic [Base-1:0] out_o
 );
     localparam int unsigned Log = High + Low;
@@ -119,7 +119,7 @@ module folded_multiplier #(
         .y_o (z)
     );
 
-    // A digit of the product, and what goes on to the next: the sum of both is in the register.
+    // sum_q holds a digit of the product and the carry into the next.
     logic [Bits:0] sum_q;
     assign out_last_o = &place;
     assign out_o      = sum_q[Base-1:0];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The powers of two between two ranks of a folded transform: of the blocks of 2^(Rank+1) items,
-// those of the second half turn by powers of a root of order 2^(Rank-Low+1), which is a power of
-// two modulo p = 2^(2B) - 2^B + 1.
+// Multiplies by the powers of two between two ranks of a folded transform, modulo p = 2^(2B) - 2^B
+// + 1. In blocks of 2^(Rank+1) items, the second half is multiplied by powers of a root of order
+// 2^(Rank-Low+1), which is a power of two modulo p.
 //
-//   y = x 2^(n T / 2^(Rank-Low)),  or with the exponent's negative,   n the bits Rank - 1 to Low of the place,   T = 3 B
+//   y = x 2^(n T / 2^(Rank-Low)),  or with the negated exponent if Inverse,   n the bits Rank - 1 to Low of the place,   T = 3 B
 //
-// Place and Start as in folded_butterfly. Latency 4 cycles with en_i; an item every cycle.
+// Place and Start as in folded_butterfly. Latency: 4 cycles with en_i. Rate: an item every cycle.
 module folded_rotator #(
     parameter int unsigned B       = 32,
     parameter int unsigned Rank    = 5,   // more than Low, at most Low + log2(T / 3)
     parameter int unsigned Low     = 0,
-    parameter int unsigned Inverse = 0,   // 1: the other way
+    parameter int unsigned Inverse = 0,   // 1: negated exponents
     parameter int unsigned Start   = 0
 ) (
     input  logic           clk_i,

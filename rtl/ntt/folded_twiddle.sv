@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The one rank of true products in a folded transform of N = 2^(High+Low): item (k, n), k the bits
-// above Low of its place in reversed order and n those below, times w^(k n), w of order N; or, with
-// Inverse, times w^(-k n) / N.
+// The only rank of true products in a folded transform of N = 2^(High+Low). It multiplies item (k,
+// n) by w^(k n), w of order N, or with Inverse by w^(-k n) / N. k is the bits of its place above
+// Low in reversed order, n the bits below.
 //
-// Where R is the largest power of two that divides 6 B, 2^(6B/R) is a root of order R, and w is
-// chosen so that w^(N/R) is that one. So w^e is one of the N / R powers in a table times a power of
-// two: one multiplier, N / R constants. The division by N is in the power of two. With Halves,
-// where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power of two (ntt_pkg), so that two shifts and
-// their difference do, and there is no multiplier. Place and Start as in folded_butterfly. Latency
-// ntt_pkg::folded_twiddle_latency cycles with en_i; an item every cycle.
+// Let R be the largest power of two that divides 6 B. Then 2^(6B/R) is a root of order R, and w is
+// chosen so that w^(N/R) equals it. So w^e is one of the N / R powers in a table times a power of
+// two: one multiplier and N / R constants. The power of two includes the division by N. With
+// Halves, where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power of two (ntt_pkg), and two shifts and
+// their difference replace the multiplier. Place and Start as in folded_butterfly. Latency:
+// ntt_pkg::folded_twiddle_latency cycles with en_i. Rate: an item every cycle.
 module folded_twiddle #(
     parameter int unsigned B       = 32,                      // p = 2^(2B) - 2^B + 1
     parameter int unsigned High    = 6,                       // bits of k
     parameter int unsigned Low     = 6,                       // bits of n
     parameter logic [65:0] Root    = 66'd24545942927815091,   // w
-    // 1: Root is the square root of 8 that half powers of two make up
+    // 1: Root is the square root of 8 composed of half powers of two
     parameter int unsigned Halves  = 0,
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 2,                       // at least 2
-    // pieces of the factors (wide_product)
+    // bits of pieces of a factor (wide_product)
     parameter int unsigned ATile   = 24
 ) (
     input  logic           clk_i,
@@ -30,7 +30,7 @@ module folded_twiddle #(
     localparam int unsigned Bits = 2 * B;
     localparam int unsigned Log = High + Low;
     localparam int unsigned ShiftBits = $clog2(6 * B);
-    localparam int unsigned Order = 2 * B;  // R, as 3 divides no power of two
+    localparam int unsigned Order = 2 * B;  // R, as B is a power of two
     localparam int unsigned Entries = (1 << Log) / Order;
     localparam int unsigned EntryBits = $clog2(Entries);
     localparam logic [65:0] P = ntt_pkg::modulus(2 * B, B);
@@ -54,8 +54,8 @@ module folded_twiddle #(
     endfunction
     localparam logic [Entries*Bits-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what
-    // follows from it.
+    // The place runs two cycles ahead of the item. The exponent, which grows by k from place to
+    // place, follows one cycle later, and the values derived from it two cycles later.
     logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
     logic [ShiftBits-1:0] turn, turn_q;
@@ -90,7 +90,8 @@ module folded_twiddle #(
     end
 
     if (Halves == 1) begin : gen_halves
-        // As long as the other: it is the same latency for every length of a transform.
+        // Padded to the latency of the other variant: the latency is the same for all transform
+        // lengths.
         localparam int unsigned Spare = ntt_pkg::folded_twiddle_latency(B) - ntt_pkg::ShiftLatency - 2;
         logic odd_q, odd;
         logic [ShiftBits:0] plus_turn, minus_turn;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The one rank of true products in a transform of N / 2^skip_i items, N = 2^(High+Low), modulo p =
-// 2^64 - 2^32 + 1: item (k, n), k the bits above Low of its place in reversed order and n those
-// below, times w^(2^skip_i k n), w of order N.
+// The only rank of true products in a transform of N / 2^skip_i items, N = 2^(High+Low), modulo p =
+// 2^64 - 2^32 + 1. It multiplies item (k, n) by w^(2^skip_i k n), w of order N. k is the bits of
+// its place above Low in reversed order, n the bits below.
 //
-// As folded_twiddle: w^e is one of the N / 64 powers in a table times a power of two. The skip_i
-// top bits of a count of N places are none of a shorter block's, and are the lowest of k, which are
-// zero then. Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency
-// cycles; an item every cycle.
+// As in folded_twiddle, w^e is one of the N / 64 powers in a table times a power of two. A shorter
+// block does not use the skip_i top bits of a place of N. They are the lowest bits of k, which are
+// then zero. Place and Start as in folded_butterfly. Latency: ntt_pkg::folded_twiddle_latency
+// cycles. Rate: an item every cycle.
 module lengths_twiddle #(
     parameter int unsigned High  = 6,                       // bits of k
     parameter int unsigned Low   = 5,                       // bits of n
     parameter logic [65:0] Root  = 66'd14015793041123991766,  // w
     parameter int unsigned Start = 2,                       // at least 2
-    parameter int unsigned ATile = 24                       // pieces of the factors (wide_product)
+    parameter int unsigned ATile = 24                       // bits of pieces (wide_product)
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -38,8 +38,8 @@ module lengths_twiddle #(
     endfunction
     localparam logic [(64<<EntryBits)-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what
-    // follows from it.
+    // The place runs two cycles ahead of the item. The exponent, which grows by k from place to
+    // place, follows one cycle later, and the values derived from it two cycles later.
     logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
     logic [7:0] turn_q, shift;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length over memory: schoolbook over blocks, each row of them by
-// block_multiplier, x_i y added to what the rows before have left.
+// Multiplies numbers of any length in memory by schoolbook multiplication over blocks. For each
+// row, block_multiplier adds x_i y to the sum of the rows before.
 //
-// The numbers have rows_i and blocks_i blocks of Half = K / (2 Group) words of Width bits, both
-// counts at least 1 and their sum below 2^CountBits; words lie from address 0 on, lowest first.
-// Reading: an address goes out (read_), its word comes back (data_), in that order, when it likes;
-// x is read once, y once a row. The product is written from address 0 on, a row over the one
-// before: write_, the last word of all marked. Its words are read again (z) in the next row, and
-// asked for only after they have been written; a memory must give what was written to it before.
-// Cycles between the first word written and the last, that included: rows_i (blocks_i + 1) Half, if
-// words come back within blocks_i Half - 4 cycles, or so; one product at a time. Source: [CMOOH13],
-// section 3.1.
+// x has rows_i and y blocks_i blocks of Half = K / (2 Group) words of Width bits. Both counts are
+// at least 1 and their sum is below 2^CountBits. Words are stored from address 0 on, lowest first.
+// A read sends an address (read_) and gets its word back (data_), in the same order, after any
+// time. x is read once, y once per row. The product is written from address 0 on (write_), each row
+// over the one before, and its last word is marked. The next row reads its words back (z), but
+// requests them only after they have been written. The memory must return what was written before
+// the request. Cycles from the first word written to the last, inclusive: rows_i (blocks_i + 1)
+// Half, if words come back within about blocks_i Half - 4 cycles. One product at a time. Source:
+// [CMOOH13], section 3.1.
 module long_product #(
-    parameter int unsigned A         = 32,     // those of block_multiplier
+    parameter int unsigned A         = 32,     // A to ATile: see block_multiplier
     parameter int unsigned B         = 0,
     parameter int unsigned K         = 64,
     parameter logic [65:0] Root      = 66'd0,
@@ -20,7 +20,7 @@ module long_product #(
     parameter int unsigned Base      = 12,
     parameter int unsigned Group     = 4,
     parameter int unsigned ATile     = 24,
-    parameter int unsigned CountBits = 8,      // of the numbers of blocks
+    parameter int unsigned CountBits = 8,      // bits of the block counts
     localparam int unsigned Width    = Group * Base,
     localparam int unsigned Half     = K / Group / 2,
     localparam int unsigned WordBits = $clog2(Half),
@@ -80,7 +80,7 @@ module long_product #(
         end
     end
 
-    // ---- What is read of the factors: x block by block, y row by row. ----
+    // ---- Reading the factors: x block by block, y row by row. ----
 
     logic [CountBits-1:0] x_row, y_block;
     logic [WordBits-1:0] x_word, y_word;
@@ -125,7 +125,7 @@ module long_product #(
     );
     assign y_read_o = {y_block, y_word};
 
-    // ---- Blocks of their words. ----
+    // ---- Assembling blocks from their words. ----
 
     logic [WordBits-1:0] x_place_q, y_place_q;
     always_ff @(posedge clk_i) begin
@@ -176,7 +176,7 @@ module long_product #(
         .bad_packet_o(unused_bad[1])
     );
 
-    // A block of x stays for a whole row.
+    // A block of x is kept for a whole row.
     logic block_valid, block_ready, first, last;
     logic [CountBits-1:0] fed_q;
     assign block_valid = x_valid && y_valid;
@@ -190,15 +190,14 @@ module long_product #(
         else if (y_ready) fed_q <= last ? '0 : fed_q + CountBits'(1);
     end
 
-    // ---- What earlier rows have written, read in time: zeros in the first row and at the end of
-    // each. ----
+    // ---- Reading back earlier rows; zeros in the first row and at the end of each. ----
 
     logic ask_active, ask, ask_zero, add_active, add_zero, add_valid, add_ready, write;
     logic [CountBits-1:0] ask_row, ask_block, add_row, add_block;
     logic [WordBits-1:0] ask_word, add_word;
     logic [2:0] unused_steps;
     logic unused_row_last, add_end;
-    // Words asked for that have not been written yet in their own row.
+    // Words requested that have not been written yet in their own row.
     logic [Bits:0] ahead_q;
 
     row_words #(
@@ -218,8 +217,7 @@ module long_product #(
         .row_end_o(unused_steps[0]),
         .end_o    (unused_steps[1])
     );
-    // The word of the row before that is asked for is written blocks_i blocks earlier than the one
-    // that it is added to.
+    // A word of the previous row is written blocks_i blocks before the word that it is added to.
     assign ask_zero       = ask_row == '0 || ask_block == blocks_q;
     assign z_read_valid_o = ask_active && !ask_zero && ahead_q < {1'b0, blocks_q, WordBits'(0)};
     assign z_read_o       = {ask_row + ask_block, ask_word};
@@ -248,7 +246,7 @@ module long_product #(
         .row_end_o(unused_steps[2]),
         .end_o    (add_end)
     );
-    // A zero counts as asked for before it is added.
+    // A zero is also counted as requested before it is added.
     assign add_zero       = add_row == '0 || add_block == blocks_q;
     assign add_valid      = add_active && (add_zero ? ahead_q != '0 : z_data_valid_i);
     assign z_data_ready_o = add_active && !add_zero && add_ready;
@@ -280,8 +278,7 @@ module long_product #(
         .out_o      (write_o)
     );
 
-    // ---- Where the product's words go: as each is the sum with one that was added, in the same
-    // places. ----
+    // ---- A word of the product goes to the place of the word added to it. ----
 
     assign write_address_o = {add_row + add_block, add_word};
     assign write_last_o    = add_end;

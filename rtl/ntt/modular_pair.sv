@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sum and difference modulo p: s = (a + b) mod p, d = (a - b) mod p.
 //
-// Both are taken as they are in the first cycle, and corrected by p in the second.
-// Latency 2 cycles with en_i; an item every cycle.
+// The first cycle computes both without reduction, the second corrects them by p. Latency: 2 cycles
+// with en_i. Rate: an item every cycle.
 module modular_pair #(
     parameter int unsigned A     = 64,  // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B     = 32,  // 0 for the first
+    parameter int unsigned B     = 32,  // 0: the first form
     localparam int unsigned Bits = ntt_pkg::residue_bits(A, B)
 ) (
     input  logic            clk_i,

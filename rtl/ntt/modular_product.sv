@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product modulo p: y = a b mod p, by wide_product and the reducer of the modulus: reduce_fermat,
-// reduce_solinas, or reduce_barrett if that is asked for.
+// A product modulo p: y = a b mod p. Consists of wide_product and the reducer of the modulus:
+// reduce_fermat, reduce_solinas, or reduce_barrett if selected.
 //
-// Latency ntt_pkg::product_latency cycles with en_i; an item every cycle.
+// Latency: ntt_pkg::product_latency cycles with en_i. Rate: an item every cycle.
 module modular_product #(
     parameter int unsigned A       = 64,  // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B       = 32,  // 0 for the first
+    parameter int unsigned B       = 32,  // 0: the first form
     parameter int unsigned Barrett = 0,   // 1: Barrett's reduction in any case
-    parameter int unsigned ATile   = 24,  // pieces of the factors (wide_product)
+    parameter int unsigned ATile   = 24,  // bits of pieces of a factor (wide_product)
     parameter int unsigned BTile   = 17,
     localparam int unsigned Bits   = ntt_pkg::residue_bits(A, B)
 ) (

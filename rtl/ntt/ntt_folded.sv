@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A transform of N = 2^(High+Low) items, one item a cycle, or its inverse, modulo p = 2^(2B) -
-// 2^B + 1.
+// A transform of N = 2^(High+Low) items, one item a cycle, or its inverse, modulo p = 2^(2B) - 2^B
+// + 1.
 //
-//   X at place q is the sum over t of x_t w^(T t), T the bits of q in reversed order; Inverse takes that order and gives x in natural order, divided by N
+//   X at place q = sum over t of x_t w^(T t),   T the bits of q in reversed order
 //
-// log2(N) butterflies, a rank each, with memories between them of N words together. Two levels:
-// 2^High times 2^Low items. In each, roots are powers of two (folded_rotator); between them, items
-// meet the only multiplier (folded_twiddle). The inverse is the same way back, element by element.
-// The order within each memory is first in, first out, so that no two accesses ever meet. Latency
-// ntt_pkg::folded_latency cycles with en_i, N - 1 of them those of the memories; an item every
-// cycle, blocks without gaps. Place 0 of a block comes when the cycles with en_i since reset are a
-// multiple of N plus Start.
+// Inverse expects that order and returns x in natural order, divided by N.
+//
+// There are log2(N) ranks of one butterfly each, with memories of N words in total between them.
+// They form two levels, 2^High times 2^Low items. Within a level, roots are powers of two
+// (folded_rotator). Between the levels is the only multiplier (folded_twiddle). The inverse has the
+// same stages in reverse order. Each memory is first in, first out, so two accesses never collide.
+// Latency: ntt_pkg::folded_latency cycles with en_i, N - 1 of them in the memories. Rate: an item
+// every cycle, blocks without gaps. Place 0 of a block arrives when the number of cycles with en_i
+// since reset is Start plus a multiple of N.
 module ntt_folded #(
     parameter int unsigned B       = 32,                     // a power of two, 4 to 32
-    // High and Low are 1 to log2(2 B), and both together more
+    // High and Low are 1 to log2(2 B), and their sum is larger than that
     parameter int unsigned High    = 6,
     parameter int unsigned Low     = 6,
     parameter logic [65:0] Root    = 66'd24545942927815091,  // w; w^(N / 2B) = 8
-    // 1: no multiplier, where N = 4 B (folded_twiddle)
+    // 1: no multiplier; requires N = 4 B (folded_twiddle)
     parameter int unsigned Halves  = 0,
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 0,
-    parameter int unsigned ATile   = 24                      // pieces of the factors (wide_product)
+    parameter int unsigned ATile   = 24                      // bits of pieces (wide_product)
 ) (
     input  logic           clk_i,
     input  logic           rst_ni,
@@ -39,7 +41,7 @@ module ntt_folded #(
     assign x[0] = x_i;
 
     for (genvar j = 0; j < int'(Log); j++) begin : gen_rank
-        // From the widest span to the narrowest, or back.
+        // From the widest span to the narrowest, or in reverse.
         localparam int unsigned Rank = Inverse == 1 ? j : Log - 1 - j;
         localparam int unsigned Bottom = Rank >= Low ? Low : 0;
         localparam bit Turns = Rank != Bottom;
@@ -91,7 +93,7 @@ module ntt_folded #(
                 .y_o(x[j+1])
             );
         end else if (Rank == (Inverse == 1 ? Low - 1 : Low)) begin : gen_twiddle
-            // The last of the one level, before the first of the other.
+            // Between the last rank of one level and the first of the other.
             folded_twiddle #(
                 .B      (B),
                 .High   (High),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Transforms of N / 2^skip_i items each, N = 2^(High+Low), one item a cycle, modulo p = 2^64 -
-// 2^32 + 1: those of ntt_folded, with a length that is chosen while it runs.
+// Transforms of N / 2^skip_i items each, N = 2^(High+Low), one item a cycle, modulo p = 2^64 - 2^32
+// + 1. Like ntt_folded, but the length is chosen at run time.
 //
-//   X at place q is the sum over t of x_t w^(2^skip_i T t), T the bits of q in reversed order
+//   X at place q = sum over t of x_t w^(2^skip_i T t),   T the bits of q in reversed order
 //
-// The first skip_i ranks let items pass. They take as much less as their memories, whose lengths
-// are multiples of a block's, so that what comes behind them keeps its places. Latency
-// ntt_pkg::folded_latency cycles, less those memories, N - N / 2^skip_i; blocks without gaps. Place
-// 0 of a block comes when the cycles since reset are a multiple of its length; a reset lets places
-// begin anew, and what is inside stays.
+// The first skip_i ranks pass items through, which saves the cycles of their memories. These are
+// multiples of a block's length, so the ranks behind keep their places. Latency:
+// ntt_pkg::folded_latency cycles, less those memories, N - N / 2^skip_i. Blocks come without gaps.
+// Place 0 of a block arrives when the number of cycles since reset is a multiple of its length. A
+// reset restarts the places but keeps the items inside.
 module ntt_lengths #(
     parameter int unsigned High  = 6,                       // 2 to 6
     parameter int unsigned Low   = 5,                       // 1 to 6, and more than 6 with High
     parameter logic [65:0] Root  = 66'd14015793041123991766,  // w; w^(N / 64) = 8
-    parameter int unsigned ATile = 24                       // pieces of the factors (wide_product)
+    parameter int unsigned ATile = 24                       // bits of pieces (wide_product)
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -60,7 +60,7 @@ module ntt_lengths #(
                 .y_o (turned)
             );
         end else if (Rank == Low) begin : gen_twiddle
-            // The last of the one level, before the first of the other.
+            // Between the last rank of one level and the first of the other.
             lengths_twiddle #(
                 .High (High),
                 .Low  (Low),

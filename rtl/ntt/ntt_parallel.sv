@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A whole transform a cycle: X_T = sum over t of x_t w^(T t) mod p, w of order K; or with Inverse
+// A whole transform per cycle: X_T = sum over t of x_t w^(T t) mod p, w of order K; with Inverse,
 // x_t = K^-1 sum over T of X_T w^(-T t).
 //
-// log2(K) ranks of K / 2 butterflies (radix 2, decimation in time). Items come and go in their
-// natural order: the reversal of their numbers' bits is in the wires. Latency log2(K) times
-// butterfly's, in cycles with en_i; a transform every cycle. Source: [CMOOH13], fig. 2 (i).
+// log2(K) ranks of K / 2 butterflies (radix 2, decimation in time). Items enter and leave in
+// natural order; the wiring does the bit reversal. Latency: log2(K) times butterfly's, in cycles
+// with en_i. Rate: a transform every cycle. Source: [CMOOH13], fig. 2 (i).
 module ntt_parallel #(
     parameter int unsigned A       = 32,     // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B       = 0,      // 0 for the first
-    // a power of two; divides 4 T where there is a T (ntt_pkg)
+    parameter int unsigned B       = 0,      // 0: the first form
+    // a power of two; divides 4 T if the modulus has a T (ntt_pkg)
     parameter int unsigned K       = 64,
-    parameter logic [65:0] Root    = 66'd0,  // of order K, where there is no T
-    parameter int unsigned Barrett = 0,      // 1: products are reduced by Barrett's reduction
+    parameter logic [65:0] Root    = 66'd0,  // of order K, if the modulus has no T
+    parameter int unsigned Barrett = 0,      // 1: products use Barrett's reduction
     parameter int unsigned Inverse = 0,
     localparam int unsigned Bits   = ntt_pkg::residue_bits(A, B)
 ) (
@@ -32,7 +32,7 @@ module ntt_parallel #(
     end
 
     for (genvar r = 0; r < int'(Ranks); r++) begin : gen_rank
-        localparam int unsigned Reach = 1 << r;  // between the two inputs of a butterfly
+        localparam int unsigned Reach = 1 << r;  // distance between the two inputs of a butterfly
         localparam int unsigned Halvings = (Inverse == 1 && r == int'(Ranks) - 1) ? Ranks : 0;
 
         for (genvar k = 0; k < int'(K / 2); k++) begin : gen_butterfly

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The moduli of transforms over integers, and what follows from them: p = 2^A + 1 (B = 0) or p =
-// 2^A - 2^B + 1.
+// The moduli of integer transforms and their properties: p = 2^A + 1 (B = 0) or p = 2^A - 2^B + 1.
 //
-// Where B = 0 or A = 2 B, 2^T = -1 modulo p, with T = A or T = 3 B, and (2^(T/4) - 2^(3T/4))^2 = 2
-// where 4 divides T. So half powers of two, 2^(h/2), make up roots of unity of every order that
-// divides 4 T: a "half" h is an exponent of the square root of two, which -1 has at 2 T.
+// If B = 0 or A = 2 B, then 2^T = -1 modulo p, with T = A or T = 3 B, and (2^(T/4) - 2^(3T/4))^2 =
+// 2 if 4 divides T. So half powers of two, 2^(h/2), are roots of unity of every order that divides
+// 4 T. A "half" h is an exponent of the square root of two: h = 2 T gives -1.
 package ntt_pkg;
-    // p.
+    // The modulus p.
     function automatic logic [65:0] modulus(input int unsigned a, input int unsigned b);
         modulus = (66'd1 << a) + 66'd1 - (b == 0 ? 66'd0 : 66'd1 << b);
     endfunction
@@ -16,17 +15,17 @@ package ntt_pkg;
         residue_bits = b == 0 ? a + 1 : a;
     endfunction
 
-    // T: 2^T = -1; 0 where powers of two are not used.
+    // T, with 2^T = -1, or 0 if powers of two are not used as roots.
     function automatic int unsigned half_order(input int unsigned a, input int unsigned b);
         half_order = b == 0 ? a : a == 2 * b ? 3 * b : 0;
     endfunction
 
-    // Whether a modulus is one of those that the reducers are proved for.
+    // Whether the reducers are proved for this modulus.
     function automatic bit is_allowed(input int unsigned a, input int unsigned b);
         is_allowed = a >= 2 && a <= 64 && (b == 0 || (b >= 2 && b + 2 <= a));
     endfunction
 
-    // Bits of x after so many folds of 2 A bits by 2^A = 2^B - 1 modulo p (reduce_solinas).
+    // Bits of x after a number of folds of 2 A bits by 2^A = 2^B - 1 modulo p (reduce_solinas).
     function automatic int unsigned fold_bits(input int unsigned a, input int unsigned b, input int unsigned folds);
         int unsigned high;
         fold_bits = 2 * a;
@@ -38,7 +37,7 @@ package ntt_pkg;
         end
     endfunction
 
-    // Folds until x is below 2 p.
+    // Number of folds until x is below 2 p.
     function automatic int unsigned folds(input int unsigned a, input int unsigned b);
         int unsigned high;
         bit more;
@@ -79,7 +78,7 @@ package ntt_pkg;
         butterfly_latency = twiddle_latency(a, b, k, barrett) + 2;
     endfunction
 
-    // A number of so many bits with its bits in the other order.
+    // The lowest bits of a number in reversed order.
     function automatic int unsigned reversed(input int unsigned number, input int unsigned bits);
         reversed = 0;
         for (int unsigned k = 0; k < bits; k++) reversed = 2 * reversed + ((number >> k) & 1);
@@ -93,7 +92,8 @@ package ntt_pkg;
         folded_twiddle_latency = product_latency(2 * b, b, 0) + ShiftLatency;
     endfunction
 
-    // Cycles of so many ranks of ntt_folded, with what is between them and the next.
+    // Cycles of the first ranks of ntt_folded, including the stages between them and before the
+    // next.
     function automatic int unsigned folded_ranks(input int unsigned b, input int unsigned high, input int unsigned low, input int unsigned inverse,
                                                  input int unsigned ranks);
         int unsigned rank;

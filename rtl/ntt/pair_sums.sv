@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first part of addition recovery: neighbours of a polynomial at 2^Base are added two by two,
-// until each word is Group of them.
+// First part of addition recovery: adds neighbouring coefficients of a polynomial at 2^Base in
+// pairs, until each word is the sum of Group of them.
 //
 //   word_i = sum over j < Group of z_(i Group + j) 2^(Base j)  <  2^(Bound + Base (Group - 1) + 1)
 //
-// Latency log2(Group) cycles with en_i, a register behind each addition; an item every cycle.
-// Source: [CMOOH13], fig. 4 (i), whose text says Group levels where log2(Group) are meant.
+// Latency: log2(Group) cycles with en_i, one register per addition. Rate: an item every cycle.
+// Source: [CMOOH13], fig. 4 (i), whose text says Group levels but means log2(Group).
 module pair_sums #(
     parameter int unsigned K        = 64,  // coefficients
-    parameter int unsigned Base     = 12,  // bits between them
-    parameter int unsigned Bound    = 29,  // bits of one, at least Base
+    parameter int unsigned Base     = 12,  // bits from one to the next
+    parameter int unsigned Bound    = 29,  // bits of a coefficient, at least Base
     parameter int unsigned Group    = 4,   // a power of two, at least 2, that divides K
     localparam int unsigned WordBits = Bound + Base * (Group - 1) + 1
 ) (
@@ -30,7 +30,7 @@ module pair_sums #(
     end
 
     for (genvar l = 0; l < int'(Levels); l++) begin : gen_level
-        // Bits between the two, and those of their sum.
+        // Bits between the two terms, and bits of their sum.
         localparam int unsigned Apart = Base << l;
         localparam int unsigned SumBits = Bound + Base * ((2 << l) - 1) + 1;
 
@@ -46,7 +46,7 @@ module pair_sums #(
 
     assign word_o = sum[Levels][K/Group-1:0];
 
-    // Of each level there are half as many.
+    // Each level has half as many.
     logic unused;
     always_comb begin
         unused = 1'b0;

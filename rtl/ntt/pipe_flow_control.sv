@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A pipeline of fixed length between two streams: when it moves on (en_o), and what it has to give.
+// Flow control of a pipeline of fixed length between two streams: en_o advances it, out_valid_o
+// marks its results.
 //
-// All registers move together, so that one wire is all that arithmetic needs; a gap between items
-// stays, and whoever does not take an item stops all behind it. Latency Stages cycles; an item
-// every cycle.
+// All registers advance together, so the arithmetic needs only one enable. Gaps between items stay,
+// and an output that is not accepted stalls everything behind it. Latency: Stages cycles. Rate: an
+// item every cycle.
 module pipe_flow_control #(
     parameter int unsigned Stages = 8  // at least 1
 ) (

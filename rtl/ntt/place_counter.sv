@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The place of an item in its block: counts cycles with en_i, 0 when so many of them since reset
-// are Start plus a multiple of Count.
+// The place of an item in its block. Counts cycles with en_i, and is 0 when their number since
+// reset is Start plus a multiple of Count.
 module place_counter #(
     parameter int unsigned Count = 64,  // a power of two, at least 2
     parameter int unsigned Start = 0,

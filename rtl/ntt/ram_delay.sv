@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What came in Cycles cycles ago, counting those with en_i alone, kept in a memory.
+// Delays its input by Cycles cycles with en_i, in a memory.
 //
-// A word is written where the one of Cycles before it was read in the cycle before: the two ports
-// never name the same word.
+// Each word overwrites the one from Cycles before, which was read one cycle earlier. So the two
+// ports never address the same word.
 module ram_delay #(
     parameter int unsigned Width  = 64,  // at least 1
     parameter int unsigned Cycles = 62   // at least 2

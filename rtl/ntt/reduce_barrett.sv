@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Barrett reduction of a product by any modulus: y = x mod P, x < 2^(2M), P of M bits.
+// Barrett reduction of a product for any modulus: y = x mod P, x < 2^(2M), P of M bits.
 //
 //   s = ((x >> (M-4)) m) >> (M+8),   m = floor(2^(2M+4) / P),   y = x - s P, less P if that is not below P
 //
-// x / P - s < 1/8 (the bits cut off x) + 1/16 (those cut off m) + 1 (the last shift) < 2, so that
-// one subtraction is enough; x - s P is computed modulo 2^(M+1). Latency 4 cycles with en_i; an
+// x / P - s < 1/8 (the bits cut off x) + 1/16 (the bits cut off m) + 1 (the last shift) < 2, so one
+// subtraction is enough. x - s P is computed modulo 2^(M+1). Latency: 4 cycles with en_i. Rate: an
 // item every cycle. Source: [CMOOH13], fig. 3 (i), alpha = M + 4 and beta = -4.
 module reduce_barrett #(
     parameter int unsigned M = 32,              // 5 to 65

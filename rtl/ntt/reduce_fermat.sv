@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two residues modulo p = 2^A + 1: y = x mod p, x <= 2^(2A).
+// Reduces a product of two residues modulo p = 2^A + 1: y = x mod p, x <= 2^(2A).
 //
 //   d = x[A-1:0] + x[2A] - x[2A-1:A],   y = d, plus p if d < 0
 //
-// -2^A < d < 2^A: bit 2A is set for 2^A times 2^A alone, and then all others are 0. Larger x, as
-// the printed width of 2 A + 2 bits allows, are out of range. Latency 2 cycles with en_i; an item
-// every cycle. Source: [CMOOH13], fig. 3 (ii).
+// -2^A < d < 2^A: bit 2A is set only for 2^A times 2^A, and then all other bits are 0. Larger x,
+// which the printed width of 2 A + 2 bits allows, are out of range. Latency: 2 cycles with en_i.
+// Rate: an item every cycle. Source: [CMOOH13], fig. 3 (ii).
 module reduce_fermat #(
     parameter int unsigned A = 32  // at least 2
 ) (
@@ -16,7 +16,7 @@ module reduce_fermat #(
 );
     if (A < 2) $error("reduce_fermat: A must be at least 2");
 
-    // Of A + 2 bits with the sign.
+    // A + 2 bits, including the sign.
     logic [A+1:0] difference_q;
 
     always_ff @(posedge clk_i) begin

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two residues modulo p = 2^A - 2^B + 1: y = x mod p, x < 2^(2A).
+// Reduces a product of two residues modulo p = 2^A - 2^B + 1: y = x mod p, x < 2^(2A).
 //
-// A fold, high 2^A + low = high (2^B - 1) + low modulo p, takes A - B bits off. With h bits in
-// high, what it gives is at most
+// A fold, high 2^A + low = high (2^B - 1) + low modulo p, removes A - B bits. If high has h bits,
+// the result is at most
 //
 //   (2^h - 1) (2^B - 1) + 2^A - 1   <  2^(h+B) where h >= A,  2^(h+B+1) where h + B >= A,  2^(A+1) otherwise;
 //
-// it is below 2 p once h + B < A, or h + B = A and h >= B, and then one subtraction is left. Two
-// folds where A = 2 B, as in 2^64 - 2^32 + 1; three for 2^32 - 2^20 + 1. No product. Latency: the
-// folds and 1, in cycles with en_i; an item every cycle. Another way to [CMOOH13], fig. 3 (iii),
-// whose one fold of four words for A = 2 B lies in (-2^B, 2 p), not in (p, 2 p) as printed there.
+// It is below 2 p once h + B < A, or h + B = A and h >= B; then one subtraction remains. This takes
+// two folds if A = 2 B, as in 2^64 - 2^32 + 1, and three for 2^32 - 2^20 + 1. No multiplier.
+// Latency: the number of folds plus 1, in cycles with en_i. Rate: an item every cycle. This differs
+// from [CMOOH13], fig. 3 (iii), whose single fold of four words for A = 2 B lies in (-2^B, 2 p),
+// not in (p, 2 p) as printed there.
 module reduce_solinas #(
     parameter int unsigned A = 64,
     parameter int unsigned B = 32   // 2 to A - 2

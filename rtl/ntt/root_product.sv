@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of residues with any power of a root of high order, or with factors that come along,
-// modulo p = 2^64 - 2^32 + 1.
+// Multiplies residues by any power of a root of high order, or by a factor given with each, modulo
+// p = 2^64 - 2^32 + 1.
 //
 //   y = x w^e 2^s, w of order 2^Log;   with by_factor_i   y = x f
 //
-// No table of 2^Log words: w^(2^(Log - 6)) = 8, so the top six bits of e are a shift, and the two
-// halves of the others name an entry of a table each, whose product is the power of w. That of
-// [Bailey90]'s step between columns and rows. Latency that of two modular_products, variable_shift
-// and one more, cycles with en_i; an item every cycle.
+// There is no table of 2^Log words. Since w^(2^(Log - 6)) = 8, the top six bits of e are a shift.
+// The two halves of the other bits each select an entry of a table, and the product of the entries
+// is the power of w. This is the step between columns and rows in [Bailey90]. Latency: two
+// modular_products, variable_shift and one more, in cycles with en_i. Rate: an item every cycle.
 module root_product #(
     parameter int unsigned Log   = 22,                      // 8 to 24
     parameter logic [65:0] Root  = 66'd7915626813612114351,  // w
-    parameter int unsigned ATile = 24                       // pieces of the factors (wide_product)
+    parameter int unsigned ATile = 24                       // bits of pieces (wide_product)
 ) (
     input  logic           clk_i,
     input  logic           en_i,
@@ -101,7 +101,7 @@ module root_product #(
         .y_o(product)
     );
 
-    // 8 is 2^3; 2^192 is 1.
+    // 8 = 2^3, and 2^192 = 1 modulo p.
     assign turn = 9'(exponent_i[Log-1-:6]) * 9'd3 + 9'(shift_i);
     always_ff @(posedge clk_i) begin
         if (en_i) turn_q <= by_factor_i ? '0 : 8'(turn >= 9'd192 ? turn - 9'd192 : turn);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts through rows of blocks of words: word by word, block by block, row by row, a step at a
-// time, from start_i on.
+// Counts through rows of blocks of words, from start_i on: word by word, block by block, row by
+// row, one word per step_i.
 module row_words #(
-    parameter int unsigned Words     = 8,  // of a block, a power of two, at least 2
-    parameter int unsigned CountBits = 8,  // of the numbers of rows and blocks
+    parameter int unsigned Words     = 8,  // words of a block, a power of two, at least 2
+    parameter int unsigned CountBits = 8,  // bits of the row and block counts
     localparam int unsigned WordBits = $clog2(Words)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 start_i,
-    // at least 1, stable from start_i to the last step, as are the blocks of a row
+    // at least 1, stable from start_i to the last step; also the blocks of a row
     input  logic [CountBits-1:0] rows_i,
     input  logic [CountBits-1:0] blocks_i,
     input  logic                 step_i,
@@ -18,7 +18,7 @@ module row_words #(
     output logic [CountBits-1:0] block_o,     // in its row
     output logic [WordBits-1:0]  word_o,      // in its block
     output logic                 row_end_o,   // the last word of its row
-    output logic                 end_o        // the last of all
+    output logic                 end_o        // the last word of all
 );
     if (Words < 2 || (Words & (Words - 1)) != 0 || CountBits < 1) $error("row_words: Words is a power of two, at least 2, CountBits at least 1");
 

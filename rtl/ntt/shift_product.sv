@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant power of two modulo p, where 2^T = -1 (ntt_pkg): y = 2^Shift x mod p, for p =
-// 2^A + 1 or p = 2^(2B) - 2^B + 1.
+// Multiplies by a constant power of two modulo p, where 2^T = -1 (ntt_pkg): y = 2^Shift x mod p,
+// for p = 2^A + 1 or p = 2^(2B) - 2^B + 1.
 //
-// 2^Shift is 2^r or -2^r with r < T. Cut at bit A (or in words of B bits: d, c, b, a, f from the
-// low end, of which three at most are not 0),
+// 2^Shift is 2^r or -2^r with r < T. The first step splits 2^r x at bit A, or into words of B bits
+// (d, c, b, a, f from the low end, at most three of them not 0):
 //
 //   2^r x = low + 2^A high = low - high                                     -p < . < p
 //   2^r x = d + 2^B c + 2^(2B) b + 2^(3B) a + 2^(4B) f
 //         = d - b - a + 2^B (c + b - f)                                     -p < . < 2 p
 //
-// first; and then p is added or taken away, of this number or, where the sign is minus, of p less
-// it. The second bound: f > 0 means that d and c are 0 and f < 2^(B-1); without f it is at least
-// -2^(B+1), and c + b <= 2^(B+1) - 2. Latency 2 cycles with en_i; an item every cycle. No
-// multiplier.
+// The second step adds or subtracts p if needed; if the sign is minus, it does so with p minus the
+// number. For the second bound: f > 0 implies that d and c are 0 and f < 2^(B-1). Without f the
+// number is at least -2^(B+1), and c + b <= 2^(B+1) - 2. Latency: 2 cycles with en_i. Rate: an item
+// every cycle. No multiplier.
 module shift_product #(
     parameter int unsigned A     = 64,  // p = 2^A + 1, or 2^A - 2^B + 1 with A = 2 B
-    parameter int unsigned B     = 32,  // 0 for the first
+    parameter int unsigned B     = 32,  // 0: the first form
     parameter int unsigned Shift = 3,   // below 2 T
     localparam int unsigned Bits = ntt_pkg::residue_bits(A, B)
 ) (
@@ -31,7 +31,7 @@ module shift_product #(
 
     localparam bit Minus = Shift >= T;
     localparam int unsigned Places = Minus ? Shift - T : Shift;
-    // With a sign and room for 2 p.
+    // Signed, with room for 2 p.
     localparam int unsigned SumBits = Bits + 3;
     localparam logic [SumBits-1:0] P = SumBits'(ntt_pkg::modulus(A, B));
 
@@ -52,7 +52,7 @@ module shift_product #(
         assign sum  = low + (high << B);
     end
 
-    // p - sum instead where the sign is minus; and that with p less and p more.
+    // p - sum if the sign is minus, then that value minus p and plus p.
     logic [SumBits-1:0] value, less, more;
     assign value = Minus ? P - sum_q : sum_q;
     assign less  = Minus ? -sum_q : sum_q - P;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant of a transform: y = x w^Exponent / 2^Halvings mod p, w a root of unity of order
-// K.
+// Multiplies by a constant of a transform: y = x w^Exponent / 2^Halvings mod p, w a root of unity
+// of order K.
 //
-// Where powers of two and their square roots make up w (ntt_pkg: a step of w is 4 T / K halves),
-// this is one shift or the difference of two, otherwise a product with a constant. The root is Root
-// then, and both its power and the power of 1/2 are computed in elaboration. Latency:
-// ntt_pkg::twiddle_latency cycles with en_i whatever the constant, so that all of a transform
-// agree; an item every cycle.
+// If powers of two and their square roots give w (ntt_pkg; a step of w is 4 T / K halves), this is
+// one shift or the difference of two. Otherwise it is a product with a constant: the root is Root,
+// and elaboration computes its power and the power of 1/2. Latency: ntt_pkg::twiddle_latency cycles
+// with en_i for every constant, so that all constants of a transform agree. Rate: an item every
+// cycle.
 module twiddle #(
     parameter int unsigned A        = 64,     // p = 2^A + 1, or 2^A - 2^B + 1
-    parameter int unsigned B        = 32,     // 0 for the first
-    parameter int unsigned K        = 64,     // a power of two; divides 4 T where there is a T
-    parameter logic [65:0] Root     = 66'd0,  // of order K, where there is no T
-    parameter int unsigned Barrett  = 0,      // 1: products are reduced by Barrett's reduction
+    parameter int unsigned B        = 32,     // 0: the first form
+    parameter int unsigned K        = 64,     // a power of two; divides 4 T if the modulus has a T
+    parameter logic [65:0] Root     = 66'd0,  // of order K, if the modulus has no T
+    parameter int unsigned Barrett  = 0,      // 1: products use Barrett's reduction
     parameter int unsigned Exponent = 1,      // below K
-    parameter int unsigned Halvings = 0,      // at most 2 T where there is one
+    parameter int unsigned Halvings = 0,      // at most 2 T if the modulus has a T
     localparam int unsigned Bits    = ntt_pkg::residue_bits(A, B)
 ) (
     input  logic            clk_i,
@@ -29,12 +29,12 @@ module twiddle #(
     if (K < 2 || (K & (K - 1)) != 0 || (T != 0 && 4 * T % K != 0)) $error("twiddle: K is a power of two that divides 4 T");
     if (Exponent >= K || (T != 0 && Halvings > 2 * T)) $error("twiddle: Exponent is below K, Halvings at most 2 T");
 
-    // Of order K, a power of two: its power of half the order is -1.
+    // Root has order K, a power of two, if its power of half that order is -1.
     if (T == 0 && ntt_pkg::power(Root, K / 2, ntt_pkg::modulus(A, B)) != ntt_pkg::modulus(A, B) - 66'd1) begin : gen_bad_root
         $error("twiddle: Root is not of order K");
     end
 
-    // In halves, below 4 T.
+    // The exponent in halves (ntt_pkg), below 4 T.
     localparam int unsigned Halves = T == 0 ? 0 : (4 * T / K * Exponent + 4 * T - 2 * Halvings) % (4 * T);
 
     if (Exponent == 0 && Halvings == 0) begin : gen_one
@@ -87,7 +87,7 @@ module twiddle #(
             .y_o
         );
     end else begin : gen_shifts
-        // Times 2^(T/4) - 2^(3T/4), or its negative: the square root of two.
+        // Times the square root of two, 2^(T/4) - 2^(3T/4), or its negative.
         logic [Bits-1:0] plus, minus, unused_sum;
 
         shift_product #(

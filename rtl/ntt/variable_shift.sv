@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a power of two that comes with each item, modulo p = 2^(2B) - 2^B + 1, where 2^(3B) = -1:
-// y = 2^shift x mod p.
+// Multiplies by a power of two given with each item, modulo p = 2^(2B) - 2^B + 1, where 2^(3B) =
+// -1: y = 2^shift x mod p.
 //
-// shift = B q + r. 2^r x is three words of B bits, c0 + 2^B c1 + 2^(2B) c2, and then, for q = 0, 1,
-// 2 (with the other sign for 3, 4, 5),
+// shift = B q + r. 2^r x is three words of B bits, c0 + 2^B c1 + 2^(2B) c2. For q = 0, 1, 2
+// (negated for 3, 4, 5), the product is
 //
 //   c0 - c2 + 2^B (c1 + c2),   - c1 - c2 + 2^B (c0 + c1),   - c0 - c1 + 2^B (c0 - c2)
 //
-// all of them between -p and 2 p (shift_product). Registers: 2^r x; that sum; it or p less it; the
-// same with p more, or less, where it must be. Latency 4 cycles with en_i (ntt_pkg::ShiftLatency);
-// an item every cycle. No multiplier.
+// All of them lie between -p and 2 p (shift_product). Registers: 2^r x; that sum; the sum or p
+// minus it; the same with p added or subtracted if needed. Latency: 4 cycles with en_i
+// (ntt_pkg::ShiftLatency). Rate: an item every cycle. No multiplier.
 module variable_shift #(
     parameter int unsigned B         = 32,                // a power of two, 4 to 32
     localparam int unsigned ShiftBits = $clog2(6 * B)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two numbers, cut into pieces that a DSP block multiplies.
+// Multiplies two numbers, cut into pieces that fit a DSP block.
 //
-// Registers: the factors; the products of pieces; the sum of each row of them, one row a piece of
-// b; the sum of the rows. Pieces of a have ATile bits, those of b BTile: 24 by 17 fills a DSP48E1,
-// whose operands are signed and have 25 and 18; 17 by 17 counts blocks as [CMOOH13] does. Latency 4
-// cycles with en_i (ntt_pkg::ProductLatency); an item every cycle.
+// Registers: the factors; the products of pieces; the sum of each row of them, one row per piece of
+// b; the sum of the rows. Pieces of a have ATile bits, those of b BTile. 24 by 17 fills a DSP48E1,
+// whose operands are signed and have 25 and 18 bits. 17 by 17 counts blocks as [CMOOH13] does.
+// Latency: 4 cycles with en_i (ntt_pkg::ProductLatency). Rate: an item every cycle.
 module wide_product #(
     parameter int unsigned Bits  = 64,  // of each factor, at least 1
     parameter int unsigned ATile = 24,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product with a constant, cut into pieces that a DSP block multiplies: y = Factor x.
+// Multiplies by a constant, cut into pieces that fit a DSP block: y = Factor x.
 //
 // Pieces of x have XTile bits, those of Factor FTile bits: 26 by 17 or 17 by 26 for a DSP48E2,
-// whose operands are signed and have 27 and 18. A piece left over of at most Spare bits of Factor
-// is multiplied by shifts and additions instead. XTile = 0 leaves the cutting to synthesis.
+// whose operands are signed and have 27 and 18 bits. A remaining piece of Factor of at most Spare
+// bits is multiplied by shifts and additions instead. XTile = 0 leaves the cutting to synthesis.
 // Combinational.
 module constant_product #(
     parameter int unsigned            FactorBits = 30,            // at least 1

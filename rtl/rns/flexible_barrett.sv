@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Barrett reduction of an input of any word length by a special prime: r = x mod q, x < 2^K.
+// Barrett reduction of an input of any length modulo a special prime: r = x mod q, x < 2^K.
 //
 //   Truncated = 0: h = (x m) >> K,                                       m = floor(2^K / q)
 //   Truncated = 1: h = ((x >> (V-2)) m) >> (K - V + 3),                  m = floor(2^(K+1) / q)
 //   r = x - h q, less q if r >= q
 //
-// In both, x / q - h < 2, so that one subtraction suffices (2^(V-1) < q < 2^V):
+// In both forms, x / q - h < 2, so one subtraction suffices (2^(V-1) < q < 2^V):
 //   0: x / q - h < x (2^K mod q) / (2^K q) + 1 < 2, as x < 2^K;
 //   1: the bits cut off x cost less than 2^(V-2) / q < 1/2, those cut off m less than x / 2^(K+1) < 1/2, the last shift less than 1.
-// x - h q < 2 q is computed modulo 2^(V+1); h q by shifts and additions, as 2^V h - beta h.
-// The multiplier takes K by K-V+1 bits (0), or K-V+2 by K-V+2 (1).
+// x - h q < 2 q is computed modulo 2^(V+1), and h q by shifts and additions, as 2^V h - beta h. The
+// multiplier takes K by K-V+1 bits (0), or K-V+2 by K-V+2 (1).
 //
-// Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98]
-// (alpha = gamma + 1, beta = -2) for 1.
+// Latency: one cycle per register stage present. Rate: an item every cycle. Sources: [CP24], figs.
+// 2 and 4; [Dhem98] (alpha = gamma + 1, beta = -2) for 1.
 module flexible_barrett #(
     parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16
@@ -20,8 +20,8 @@ module flexible_barrett #(
     // whether the product is cut for DSP blocks (constant_product)
     parameter int unsigned Tiled      = 0,
     parameter int unsigned Quotient   = 0,               // whether h is registered
-    parameter int unsigned Difference = 0,               // whether x - h q is
-    parameter int unsigned Residue    = 0,               // whether r is
+    parameter int unsigned Difference = 0,               // whether x - h q is registered
+    parameter int unsigned Residue    = 0,               // whether r is registered
     // Derived.
     parameter int unsigned V          = rns_pkg::word_bits(Q)
 ) (
@@ -39,7 +39,7 @@ module flexible_barrett #(
     if (K <= V || K > 2 * V + 16) $error("flexible_barrett: K must be more than V, at most 2 V + 16");
 
     localparam logic [63:0] Beta = rns_pkg::beta(Q);
-    // The multiplier: what is cut off x, then the rest of the shift.
+    // The multiplier: the bits cut off x, then the rest of the shift.
     localparam int unsigned Cut = (Truncated != 0) ? V - 2 : 0;
     localparam int unsigned Scale = (Truncated != 0) ? K + 1 : K;
     localparam int unsigned XBits = K - Cut;
@@ -47,7 +47,7 @@ module flexible_barrett #(
     localparam int unsigned HBits = K - V + 1;
     localparam logic [MBits-1:0] M = MBits'(rns_pkg::quotient(Scale, Q));
 
-    // h, and of x what its difference needs.
+    // h, and the bits of x that the difference needs.
     logic [XBits+MBits-1:0] product;
     logic [HBits-1:0] h;
     logic [V:0] x_low;
@@ -106,7 +106,7 @@ module flexible_barrett #(
         .out_data_o (rest)
     );
 
-    // Less q.
+    // The rest minus q.
     logic [V+1:0] less;
     assign less = {1'b0, rest} - (V + 2)'(Q);
 
@@ -125,7 +125,7 @@ module flexible_barrett #(
     );
 
 `ifdef VERILATOR
-    // The bound of the difference, from the first reset on: before it, valid may be anything.
+    // The bound of the difference holds from the first reset on; before it, valid may be anything.
     logic held_q = 1'b1;
     logic reset_q = 1'b0;
     always_ff @(posedge clk_i) begin

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A long sum modulo a special prime: one fold, then a flexible Barrett reduction. r = x mod q, x <
-// 2^XBits.
+// Reduces a long sum modulo a special prime, by one fold and a flexible Barrett reduction: r = x
+// mod q, x < 2^XBits.
 //
 //   S = ceil((XBits + V) / 2),   y = (x mod 2^S) + (x >> S) (2^S mod q) < 2^(S+1),   r = y mod q
 //
-// S makes both summands of y equally long, and y as short as one fold can. XBits > V.
-// Latency: the stages present; an item every cycle. Source: [CP24], algorithm 1, lines 6 to 8.
+// S makes both summands of y equally long, and y as short as one fold can. XBits > V + 1. Latency:
+// one cycle per register stage present. Rate: an item every cycle. Source: [CP24], algorithm 1,
+// lines 6 to 8.
 module fold_barrett #(
     parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned XBits      = 79,
@@ -14,8 +15,8 @@ module fold_barrett #(
     parameter int unsigned Tiled      = 0,
     // whether the product of the fold is registered
     parameter int unsigned Product    = 0,
-    parameter int unsigned Fold       = 0,               // whether y is
-    parameter int unsigned Quotient   = 0,               // and the stages of flexible_barrett
+    parameter int unsigned Fold       = 0,               // whether y is registered
+    parameter int unsigned Quotient   = 0,               // the stages of flexible_barrett
     parameter int unsigned Difference = 0,
     parameter int unsigned Residue    = 0,
     // Derived.

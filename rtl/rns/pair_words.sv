@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Two words by two: s_j = A[2j] + beta A[2j+1], congruent to A[2j] + 2^V A[2j+1] modulo q, by
-// shifts and additions.
+// Combines words in pairs: s_j = A[2j] + beta A[2j+1], congruent to A[2j] + 2^V A[2j+1] modulo q,
+// by shifts and additions.
 //
-// The last word stands alone if there is an odd number of them. s_j < 2^(V+L), L the bits of beta.
-// Combinational.
+// If the number of words is odd, the last one is passed on alone. s_j < 2^(V+L), L the bits of
+// beta. Combinational.
 module pair_words #(
     parameter logic [63:0] Q     = 64'd1073692673,     // the prime
     parameter int unsigned Words = 12,                 // words of V bits, at least 2

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One coefficient modulo several primes at once: units side by side, in step.
+// Reduces a coefficient modulo several primes at once, in parallel units that run in step.
 //
 // Primes holds one prime in every 64 bits, the first at the low end, all of V bits. Architecture: 0
-// residue_unit, as the paper's; 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
+// residue_unit as in the paper; 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
 //
-// Latency Stages cycles; a coefficient every cycle.
+// Latency: Stages cycles. Rate: a coefficient every cycle.
 module residue_array #(
-    // primes, at least 1
+    // number of primes, at least 1
     parameter int unsigned           Count        = 2,
     parameter logic [64*Count-1:0]   Primes       = {64'd1073479681, 64'd1073692673},
     // bits of a prime, 2 to 62
@@ -87,7 +87,7 @@ module residue_array #(
         end
     end
 
-    // All have the same stages and the same streams: what holds for one holds for all.
+    // All units have the same stages and streams, so they behave alike.
     assign in_ready_o = &ready;
     assign out_valid_o = &valid;
 endmodule

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A residue bank: a stream of long integers in, their residues modulo Count primes out.
+// A residue bank: takes a stream of long integers and returns their residues modulo Count primes.
 //
 // Coefficients of Words words of V bits come in packets (docs/reference/registers.md), little end
-// first and padded to whole beats; the answer to each is its Count residues, in the order of
-// Primes, likewise padded. A residue takes 32 bits, or 64 where V is more than 31. Coefficients of
+// first and padded to whole beats. The answer to each is its Count residues, in the order of Primes
+// and padded in the same way. A residue takes 32 bits, or 64 if V is more than 31. Coefficients of
 // a polynomial need not be reduced: any number of Words V bits has residues. There is no key:
-// CONTROL.ready starts the bank, and until then, and after a wipe, it holds what arrives. INDEX and
-// VALUE show the primes, 0 beyond the last: a word each, or two, the lower first, where V is more
-// than 31. PRODUCTS counts residues.
+// CONTROL.ready starts the bank. Until then, and after a wipe, it holds what arrives. INDEX and
+// VALUE show the primes, and 0 beyond the last. Each takes a word, or two with the lower first if V
+// is more than 31. PRODUCTS counts residues.
 //
-// Throughput inside a packet: a coefficient every Interval cycles, that is every cycle if a beat
-// holds a coefficient and another all its residues. Otherwise the longer of the two in beats, and
-// one more without Gapless. The header of a packet takes ceil(64 / StreamBits) beats more.
+// Throughput inside a packet: a coefficient every Interval cycles. This is every cycle if one beat
+// holds a coefficient and another all its residues. Otherwise it is the longer of the two in beats,
+// and one more without Gapless. The header of a packet takes ceil(64 / StreamBits) more beats.
 module residue_bank #(
     // primes, 1 to 256; 128 at most of more than 31 bits
     parameter int unsigned           Count        = 2,
@@ -63,15 +63,15 @@ module residue_bank #(
 );
     localparam int unsigned Bits = Words * V;
     localparam int unsigned InBeats = (Bits + StreamBits - 1) / StreamBits;
-    // Words that a residue takes in an answer, and a prime in the table.
+    // Words of a residue in an answer, and of a prime in the table.
     localparam int unsigned Slot = (V > 31) ? 2 : 1;
     localparam int unsigned OutBits = 32 * Slot * Count;
     localparam int unsigned OutBeats = (OutBits + StreamBits - 1) / StreamBits;
     localparam int unsigned InCycles = (InBeats == 1) ? 1 : InBeats + 1 - Gapless;
     localparam int unsigned OutCycles = (OutBeats == 1) ? 1 : OutBeats + 1 - Gapless;
     localparam int unsigned Interval = (InCycles > OutCycles) ? InCycles : OutCycles;
-    // The registers of both ports, those of the units, and those that hold a whole coefficient and
-    // all residues.
+    // The registers of both ports, of the units, and those that hold a whole coefficient and all
+    // residues.
     localparam int unsigned Latency = Stages + 2 + (InBeats == 1 ? 0 : 1) + (OutBeats == 1 ? 0 : 1);
     localparam int unsigned CountBits = $clog2(Count + 1);
 
@@ -87,7 +87,7 @@ module residue_bank #(
     logic [Count*V-1:0] residues;
     logic [OutBits-1:0] answer;
 
-    // What VALUE shows: a prime, or half of one.
+    // The words that VALUE shows: a prime, or half of one.
     function automatic logic [32*256-1:0] table_words();
         table_words = '0;
         for (int i = 0; i < int'(Count); i++) table_words[32*int'(Slot)*i+:32*Slot] = Primes[64*i+:32*Slot];

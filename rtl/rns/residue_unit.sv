@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A long integer modulo a special prime, the architecture of the RNS paper [CP24]: r = a mod q, a
-// of Words words of V bits.
+// Reduces a long integer modulo a special prime, with the architecture of the RNS paper [CP24]: r =
+// a mod q, a of Words words of V bits.
 //
 //   s_j = A[2j] + beta A[2j+1] < 2^(V+L)                                     pair_words
 //   R1  = sum over j of s_j (2^(2Vj) mod q) < 2^(2V + L + ceil(log2 d))      weighted_sum, d - 1 multipliers, d = ceil(Words / 2)
 //   r   = R1 mod q                                                           fold_barrett
 //
-// q = 2^V - beta, L the bits of beta. Any 2^(V-1) < q < 2^V will do; a beta of few signed powers of
-// two makes it small. Compact = 0: everything as in the paper, its products left to synthesis.
-// Compact = 1: our variant for fewer DSP blocks, with the truncated Barrett reduction of
-// flexible_barrett, whose multiplier is the shorter, and all products cut as constant_product does.
+// q = 2^V - beta, L the bits of beta. Any 2^(V-1) < q < 2^V is allowed; a beta of few signed powers
+// of two keeps the unit small. Compact = 0: everything as in the paper, with products left to
+// synthesis. Compact = 1: our variant for fewer DSP blocks. It uses the truncated Barrett reduction
+// of flexible_barrett, whose multiplier is shorter, and cuts all products as constant_product does.
 //
-// Latency Stages cycles; an item every cycle. Source: [CP24], algorithm 1.
+// Latency: Stages cycles. Rate: an item every cycle. Source: [CP24], algorithm 1.
 module residue_unit #(
     parameter logic [63:0] Q         = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words     = 12,              // at least 2
@@ -29,8 +29,8 @@ module residue_unit #(
     input  logic               out_ready_i,
     output logic [V-1:0]       r_o          // below q
 );
-    // Where the registers are: after the pairs, the products, their sum, the fold's product, the
-    // fold, and flexible_barrett's three.
+    // The positions of the registers: after the pairs, the products, their sum, the fold's product,
+    // the fold, and flexible_barrett's three.
     function automatic logic [7:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 8'b00000000;

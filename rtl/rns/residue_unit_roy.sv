@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A long integer modulo a prime, in the architecture of HEPCloud laid out in parallel: r = a mod q,
-// a of Words words of V bits.
+// Reduces a long integer modulo a prime, with the architecture of HEPCloud unrolled in parallel: r
+// = a mod q, a of Words words of V bits.
 //
 //   R1 = sum over j of A[j] (2^(Vj) mod q) < 2^(2V + ceil(log2 Words))       weighted_sum, Words - 1 multipliers
 //   r  = R1 mod q                                                            fold_barrett
 //
-// Latency Stages cycles; an item every cycle. Source: HEPCloud [RJVVV18], as [CP24] compares with
-// it (its supplement, fig. 1).
+// Latency: Stages cycles. Rate: an item every cycle. Source: HEPCloud [RJVVV18], in the form that
+// [CP24] compares with (its supplement, fig. 1).
 module residue_unit_roy #(
     parameter logic [63:0] Q      = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words  = 12,              // at least 2
@@ -23,8 +23,8 @@ module residue_unit_roy #(
     input  logic               out_ready_i,
     output logic [V-1:0]       r_o          // below q
 );
-    // Where the registers are: after the products, their sum, the fold's product, the fold, and
-    // flexible_barrett's three.
+    // The positions of the registers: after the products, their sum, the fold's product, the fold,
+    // and flexible_barrett's three.
     function automatic logic [6:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 7'b0000000;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A long integer modulo a special prime, in the architecture of PaReNTT with blocks of two words:
-// r = a mod q, a of Words words of V bits.
+// Reduces a long integer modulo a special prime, with the architecture of PaReNTT and blocks of two
+// words: r = a mod q, a of Words words of V bits.
 //
 //   b_j = (A[2j] + beta A[2j+1]) mod q                                       pair_words, d times flexible_barrett, d = ceil(Words / 2)
 //   R1  = sum over j of b_j (2^(2Vj) mod q) < 2^(2V + ceil(log2 d))          weighted_sum, d - 1 multipliers
 //   r   = R1 mod q                                                           flexible_barrett
 //
-// Latency Stages cycles; an item every cycle. Source: PaReNTT [TCWLP24], as [CP24] compares with it
-// (its supplement, fig. 2).
+// Latency: Stages cycles. Rate: an item every cycle. Source: PaReNTT [TCWLP24], in the form that
+// [CP24] compares with (its supplement, fig. 2).
 module residue_unit_tan #(
     parameter logic [63:0] Q      = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words  = 12,              // at least 2
@@ -24,8 +24,8 @@ module residue_unit_tan #(
     input  logic               out_ready_i,
     output logic [V-1:0]       r_o          // below q
 );
-    // Where the registers are: after the pairs, flexible_barrett's three, the products, their sum,
-    // the last flexible_barrett's three.
+    // The positions of the registers: after the pairs, flexible_barrett's three, the products,
+    // their sum, the last flexible_barrett's three.
     function automatic logic [8:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 9'b000000000;
@@ -76,7 +76,7 @@ module residue_unit_tan #(
         .out_data_o (s_kept)
     );
 
-    // All reductions go in step.
+    // All reductions run in step.
     logic [Pairs-1:0] block_valid, block_ready;
     logic [Pairs*V-1:0] blocks;
     logic blocks_ready;

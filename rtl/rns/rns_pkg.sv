@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The constants of a prime q of V bits, V at most 62, all from q alone: q = 2^V - beta.
+// Constants derived from a prime q = 2^V - beta of V bits, V at most 62.
 package rns_pkg;
     // ceil(log2(q)): V.
     function automatic int unsigned word_bits(input logic [63:0] q);
@@ -27,7 +27,7 @@ package rns_pkg;
         power_of_two = power[63:0];
     endfunction
 
-    // floor(2^exponent / q), where that has at most 96 bits.
+    // floor(2^exponent / q), if that has at most 96 bits.
     function automatic logic [95:0] quotient(input int unsigned exponent, input logic [63:0] q);
         logic [64:0] rest;
         rest = 65'd1;
@@ -42,8 +42,8 @@ package rns_pkg;
         end
     endfunction
 
-    // The signed powers of two of a number in non-adjacent form, which has the fewest: those with
-    // plus, those with minus.
+    // The signed powers of two of a number in non-adjacent form, which has the fewest terms: those
+    // with plus, then those with minus.
     function automatic logic [63:0] plus_terms(input logic [63:0] number);
         plus_terms = (number + (number >> 1)) & ~(number >> 1);
     endfunction

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant by shifts and additions: y = Factor x mod 2^OutBits, an addition or subtraction
-// for each term of Factor's non-adjacent form but the first.
+// Multiplies by a constant with shifts and additions: y = Factor x mod 2^OutBits. It takes one
+// addition or subtraction for each term of Factor's non-adjacent form but the first.
 //
 // Combinational.
 module shift_add #(
@@ -21,7 +21,7 @@ module shift_add #(
     logic [WideBits-1:0] x, y;
     assign x = WideBits'(x_i);
 
-    // From the top, whose sign is plus.
+    // From the top term, whose sign is plus.
     always_comb begin
         y = '0;
         for (int i = 63; i >= 0; i--) begin

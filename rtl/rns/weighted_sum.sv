@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A sum of words with powers of two modulo q as weights: r = sum over j of x_j (2^(Step j) mod q).
+// Sums words weighted by powers of two modulo q: r = sum over j of x_j (2^(Step j) mod q).
 //
-// The weight of x_0 is 1: Items - 1 multipliers. r < 2^(XBits + V + ceil(log2 Items)).
-// Latency: the stages present; an item every cycle.
+// The weight of x_0 is 1, so there are Items - 1 multipliers. r < 2^(XBits + V + ceil(log2 Items)).
+// Latency: one cycle per register stage present. Rate: an item every cycle.
 module weighted_sum #(
     parameter logic [63:0] Q        = 64'd1073692673,  // the prime
     parameter int unsigned Items    = 6,               // at least 1
@@ -11,7 +11,7 @@ module weighted_sum #(
     // whether products are cut for DSP blocks (constant_product)
     parameter int unsigned Tiled    = 0,
     parameter int unsigned Products = 0,               // whether the products are registered
-    parameter int unsigned Sum      = 0,               // whether the sum is
+    parameter int unsigned Sum      = 0,               // whether the sum is registered
     // Derived.
     parameter int unsigned RBits    = XBits + rns_pkg::word_bits(Q) + $clog2(Items)
 ) (

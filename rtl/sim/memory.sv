@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A memory behind an AXI4 port, for benches: bursts of ascending words of 64 bits, one of each kind
-// at a time.
+// A memory behind an AXI4 port, for benches: bursts of ascending words of 64 bits, one read and one
+// write at a time.
 module memory #(
     parameter int unsigned Words = 1024  // of 64 bits
 ) (

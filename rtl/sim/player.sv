@@ -2,11 +2,11 @@
 // Plays an accelerator's host from a file: writes its registers over AXI4-Lite, sends a packet, and
 // compares the answer word by word.
 //
-// The file (rtl/sim/vectors.py) has 32-bit words: how many writes, then address and value of each;
-// how many words the packet has, and they; how many its answer has, and they. A beat has 32 bits.
-// Anything else than what is expected ends the simulation with $fatal.
+// The file (rtl/sim/vectors.py) consists of 32-bit words: the number of writes, then address and
+// value of each; the number of words of the packet, then the words; the number of words of its
+// answer, then the words. A beat has 32 bits. Anything unexpected ends the simulation with $fatal.
 module player #(
-    parameter int unsigned Words = 8192  // of the file at most
+    parameter int unsigned Words = 8192  // of the file, at most
 ) (
     input  logic        clk_i,
     output logic        rst_no,
@@ -42,7 +42,7 @@ module player #(
     int unsigned count_q = 0, at_q = 1, sent_q = 0, taken_q = 0;
     logic address_q = 1'b0, data_q = 1'b0;
 
-    // Where the packet and its answer begin: behind their lengths.
+    // The packet and its answer begin after their lengths.
     int unsigned writes, packet, sending, answer, taking;
     assign writes  = words[0];
     assign packet  = 2 + 2 * writes;
@@ -59,7 +59,7 @@ module player #(
     assign s_axis_tvalid_o = state_q == Play && sent_q < sending;
     assign s_axis_tdata_o  = words[packet+sent_q];
     assign s_axis_tlast_o  = sent_q == sending - 1;
-    // Not always ready.
+    // Not ready in every fourth cycle.
     assign m_axis_tready_o = state_q == Play && count_q[1:0] != 2'd0;
 
     always_ff @(posedge clk_i) begin

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what the benches of FuseSoC's `sim` targets play: rtl/sim/TOP/vectors.hex, a key, a packet
-and its answer for each accelerator.
+"""Writes the test vectors of FuseSoC's `sim` targets, rtl/sim/TOP/vectors.hex: a key, a packet and
+its answer for each accelerator.
 
-Keys and answers are those of the oracles of rtl/cocotb/systems.py, which share nothing with the
-driver: python-paillier, and plain integers. The form is that of rtl/sim/player.sv. With --check
-nothing is written, and it fails if a file is not what it would write.
+Keys and answers come from the oracles of rtl/cocotb/systems.py, which share nothing with the
+driver: python-paillier and Python integers. rtl/sim/player.sv defines the format. With --check the
+script writes nothing, and fails if a file differs from what it would write.
 
 Usage: vectors.py [--check] [FOLDER]
 """
@@ -33,7 +33,7 @@ def mesa():
 
 
 def mesa_dual():
-    """N = 64, a lane, digits and words of 16 bits."""
+    """N = 64, one lane, digits and words of 16 bits."""
     n, w, v, d = 64, 16, 16, 2
     bits = w * ((n // 2 + w + 2) // w + d + 1)
     parameters = (n, 1, w | d << 8 | v << 16, STREAM_BITS, bits, bits, 0, 0)
@@ -58,7 +58,7 @@ def rns():
 
 
 def dghv():
-    """Two numbers of four and three words, written, multiplied, and their product read."""
+    """Writes two numbers of four and three words, multiplies them and reads their product."""
     system = systems.Dghv((28, 128, 1024, STREAM_BITS, 1, 4096, 0, 0), seed=5)
     x, y = system.content[:64], system.content[64:128]
     product = int.from_bytes(x[:32], "little") * int.from_bytes(y[:24], "little")
@@ -77,19 +77,19 @@ SYSTEMS = {system.__name__: system for system in (mesa, mesa_dual, coproc, rns, 
 
 
 def beats(data):
-    """Words of 32 bits, the last one padded."""
+    """Returns the data as words of 32 bits, the last one padded."""
     data += bytes(-len(data) % 4)
     return [word for (word,) in struct.iter_unpack("<I", data)]
 
 
 def items(values, bits):
-    """Items of so many bits, each in whole beats."""
+    """Returns items of `bits` bits, each in whole beats."""
     width = 4 * -(-bits // STREAM_BITS)
     return b"".join(value.to_bytes(width, "little") for value in values)
 
 
 def words(system, pairs):
-    """The file of a system, as numbers."""
+    """Returns the words of a system's file."""
     writes = []
     for number, value, bits in system.constants():
         address = REGION + 0x800 * number

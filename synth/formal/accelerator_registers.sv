@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a host may write reaches accelerator_registers' outputs as it was written, and nothing else
-// does: no constant while anything is in flight, none beyond its region; they are in use only when
-// the host has said so since they last changed; one that is written then is another key's, for
-// which all are cleared first; none can be read; every flush has an epoch of its own.
+// What a host may write reaches accelerator_registers' outputs unchanged, and nothing else does:
+//
+// - No constant is written while anything is in flight, and none beyond its region.
+// - Constants are in use only if the host has said so since they last changed.
+// - A constant written while they are in use belongs to another key, for which all are cleared
+//   first.
+// - No constant can be read.
+// - Every flush has its own epoch.
 module formal (
     input logic clk_i
 );
@@ -20,7 +24,7 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    // A word in region 0, two in region 3, which is optional.
+    // One word in region 0, two in region 3, which is optional.
     accelerator_registers #(
         .CountBits  (1),
         .RegionWords(320'd1 | (320'd2 << 30)),
@@ -93,7 +97,7 @@ module formal (
         .rready_i (rready)
     );
 
-    // The last write and read that were taken; what is in flight; outputs a cycle ago.
+    // The last accepted write and read; what is in flight; outputs a cycle ago.
     logic [16:0] address_q, read_address_q;
     logic [35:0] data_q;
     logic [2:0] held_q = '0, past_held_q = '0;
@@ -111,7 +115,7 @@ module formal (
         past_answer_q  <= bvalid;
         past_epoch_q   <= epoch;
         past_held_q    <= held_q;
-        // The one constant that a key must have.
+        // The only constant that a key must have.
         if (!rst_n || key_wipe) wrote_q <= 1'b0;
         else if (key_write && key_index == '0) wrote_q <= 1'b1;
         if (rst_n && awvalid && awready) address_q <= awaddr;
@@ -133,7 +137,7 @@ module formal (
             if (flush) assert (((control && (data_q[1] || data_q[2])) || key_wipe) && epoch != '0);
             if (key_ready) assert (wrote_q);
             if (bvalid && !past_answer_q && bresp == 2'b00) assert (data_q[35:32] == 4'hf && address_q[1:0] == '0);
-            // The constants do not come back.
+            // Constants cannot be read back.
             if (rvalid && read_address_q[16]) assert (rresp == 2'b10 && rdata == '0);
             if (rvalid && read_address_q == '0) assert (rresp == 2'b00 && rdata == "NONE");
             if (past_q) begin

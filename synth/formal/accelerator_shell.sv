@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Nothing leaves an accelerator_shell that was not asked for, whatever goes in, whenever it is
-// reset or flushed, and however long anything is kept waiting. The harness reads the packets that
-// go in for itself. Packets come out only for those of the present epoch, in order, each with its
-// header; in them the answers that the design gave, in order, as many as there were items. A packet
-// that is broken, or cut by a flush, has beats of zeros at its end and never the right length.
-// Every branch gets every item once, in order, and none before the host has said that the constants
-// are complete; constants change only as the host has written them, and never while an answer is
-// owed. A flush is in the design's reset, makes a new epoch, and nothing from before it follows it
-// but the beat on offer. Both ports keep their protocols, through resets as well.
+// reset or flushed, and however long anything has to wait. The harness parses the incoming packets
+// itself.
 //
-// With items and answers of 2 bits in beats of 32, so each in one, two branches, two tags, one
-// constant of one word, which is optional, packets of up to 3 items; for 16 cycles from reset, of
-// which the reset takes 3. Not proved here: items or answers of several beats (packet_in,
-// packet_out), what is read over AXI4-Lite, the interrupt and the counters (accelerator_registers,
-// axil_port), that no output follows an input within the cycle, and that a broken packet is ended
-// at all: these cycles are too few to see one that waits for its end for ever, for which packet_in
-// and packet_out have proofs.
+// - Packets come out only for those of the current epoch, in order, each with its header. They
+//   contain the answers of the design, in order, as many as there were items.
+// - A packet that is broken or cut by a flush ends in beats of zeros and never has the right
+//   length.
+// - Every branch gets every item once, in order, and none before the host has said that the
+//   constants are complete.
+// - Constants change only as the host has written them, and never while an answer is owed.
+// - A flush resets the design and makes a new epoch. Only the beat on offer survives it.
+// - Both ports keep their protocols, through resets as well.
+//
+// Sizes: items and answers of 2 bits in beats of 32, so each in one beat, two branches, two tags,
+// one optional constant of one word, packets of up to 3 items. Depth: 16 cycles from reset, 3 of
+// which are the reset.
+//
+// Not proved here: items or answers of several beats (packet_in, packet_out); reads over AXI4-Lite,
+// the interrupt and the counters (accelerator_registers, axil_port); that no output follows an
+// input within the cycle; that a broken packet is ended at all. The depth is too small to see a
+// packet that waits for its end for ever; packet_in and packet_out have proofs for that.
 module formal (
     input logic clk_i
 );
@@ -24,7 +29,7 @@ module formal (
     (* anyseq *) logic [31:0] wdata, s_data;
     (* anyseq *) logic [3:0] wstrb;
     (* anyseq *) logic [1:0] item_ready, answer;
-    // The packet and the item that are followed.
+    // The tracked packet and item.
     (* anyconst *) logic [2:0] target_packet, target_item;
     logic awready, wready, bvalid, arready, rvalid, irq, s_ready, m_last, m_valid, rst_n, inner_n, datapath_n;
     logic key_wipe, key_write, answer_valid, answer_ready;
@@ -131,14 +136,13 @@ module formal (
         .rready_i (rready)
     );
 
-    // Out of reset, inside. Before the second edge nothing is known.
+    // The inside is out of reset. Before the second edge nothing is known.
     logic live, flush, clear;
     assign live  = started[1] && inner_n;
     assign flush = live && !datapath_n;
     assign clear = !live || flush;
 
-    // ---- The host: the last write that was taken, whether the constants are complete, the
-    // epoch. ----
+    // ---- The host: the last accepted write, whether the constants are complete, the epoch. ----
 
     logic [16:0] address_q;
     logic [35:0] data_q;
@@ -163,7 +167,7 @@ module formal (
         if (started[1] && !inner_n) assert (!datapath_n);
     end
 
-    // ---- Packets in: where in one the next beat is, and what that beat makes. ----
+    // ---- Packets in: the place of the next beat in its packet, and what the beat makes. ----
 
     typedef enum logic [1:0] {
         First,
@@ -185,7 +189,7 @@ module formal (
             makes_broken = ours_q && count != '0 && s_last;
         end
         if (step && at_q == Items) begin
-            // A packet that goes on where it should end is broken, and its last item with it.
+            // A packet that continues where it should end is broken, and so is its last item.
             makes_item   = s_last || left_q != 2'd1;
             makes_broken = s_last != (left_q == 2'd1);
         end
@@ -218,8 +222,8 @@ module formal (
         if (started[1] && clear) assert (!s_ready);
     end
 
-    // Packets that were asked for since the last flush, with the items that each should have, those
-    // that it had, and whether it is broken; all items.
+    // Packets accepted since the last flush: the items that each should have, those that it had,
+    // and whether it is broken; all items.
     logic [2:0] tags_q = '0, newest;
     logic [1:0] counts_q[8], items_of_q[8];
     logic broken_q[8];
@@ -248,7 +252,7 @@ module formal (
         end
     end
 
-    // ---- The design: items that each branch has taken, answers that were given. ----
+    // ---- The design: items that each branch has accepted, answers given. ----
 
     logic [3:0] taken_q[2];
     logic [3:0] answers_q = '0, out_q = '0;
@@ -262,7 +266,7 @@ module formal (
                 assert (said_q && !key_write && !key_wipe);
                 assert (taken_q[k] != items_q);
                 if (taken_q[k] == 4'(target_item)) assert (item == its_item_q);
-                // The other one is not left behind.
+                // The other branch is not behind.
                 assert (taken_q[k] == taken_q[1-k] || taken_q[k] + 4'd1 == taken_q[1-k]);
             end
             if (live && key_write) assert (taken_q[k] == out_q);
@@ -279,7 +283,7 @@ module formal (
             .last_i (1'b0)
         );
     end
-    // An answer comes when every branch has its item, and stays.
+    // An answer comes once every branch has its item, and then stays.
     assign answer_valid = answer_offered && answers_q != taken_q[0] && answers_q != taken_q[1];
     always_comb if (answer_waits_q) assume (answer_offered && answer == past_answer_q);
     always_ff @(posedge clk_i) begin
@@ -293,15 +297,14 @@ module formal (
         end
     end
 
-    // ---- Packets out: the present one, the beat of it that is on offer or comes next, and whether
-    // it was cut. ----
+    // ---- Packets out: the current one, its current or next beat, and whether it was cut. ----
 
     logic [2:0] packets_q = '0, place_q = '0, length_q, length, waited_q = '0;
     logic cut_q = 1'b0, stale_q = 1'b0, was_cut_q = 1'b0;
     logic pop, is_open, whole, of_item, ours, waits, ends;
     assign pop     = m_valid && m_ready;
     assign is_open = m_valid ? !m_last : place_q != '0;
-    // How long it should be; whether it would be so with this beat; whether that is an answer.
+    // Its expected length; whether this beat would complete it; whether this beat is an answer.
     assign length  = cut_q ? length_q : 3'd2 + 3'(counts_q[packets_q]);
     assign whole   = place_q + 3'd1 == length;
     assign ours    = !cut_q && !stale_q;
@@ -352,10 +355,12 @@ module formal (
                         assert (broken_q[packets_q] && m_data == '0 && m_last == !whole);
                     end
                 end
-                // A broken packet has one beat more than a whole one at the most; cut there, two.
+                // A broken packet has at most one beat more than a whole one; if cut there, at most
+                // two.
                 assert (place_q <= length + 3'(cut_q));
             end
-            // Not for ever: the next packet, an answer, the end of what was cut or is broken.
+            // Nothing waits for ever: the next packet, an answer, the end of a cut or broken
+            // packet.
             waited_q <= (m_valid || !waits) ? '0 : waited_q + 3'd1;
             assert (waited_q <= 3'd4);
             cover (pop && of_item && m_last && place_q == 3'd2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bursts of a request follow each other without a gap, are as long as the request together, and
-// none leaves its block of Beats words.
+// The bursts of a request follow each other without a gap and have its length in total. None leaves
+// its block of Beats words.
 module formal (
     input logic clk_i
 );
@@ -45,7 +45,7 @@ module formal (
     );
     always_comb assume (req_count != '0);
 
-    // Where the next burst must begin, and what is left of the request.
+    // The start of the next burst, and the words of the request that are left.
     logic [9:0] next_q;
     logic [3:0] left_q = '0;
     always_ff @(posedge clk_i) begin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever the memory does, and whatever is cleared, an axi4_reader has room for every word that it
-// takes, and an address on offer stays; while the memory keeps the protocol, there is no fault.
+// Whatever the memory does and whatever is cleared, an axi4_reader has room for every word that it
+// accepts, and an address on offer stays. While the memory keeps the protocol, the only fault is
+// silence.
 module formal (
     input logic clk_i
 );
@@ -67,7 +68,7 @@ module formal (
     );
     always_comb assume (req_count != '0);
 
-    // Bursts whose address was taken, and the beat that comes next.
+    // Bursts whose address was accepted, and the next beat.
     logic [2:0] asked_q = '0, given_q = '0;
     logic beat_q = 1'b0;
     logic [7:0] lens_q[8];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An axi4_watch notes the first fault and keeps it until it is cleared, silence after so many
-// cycles without movement being one; what breaks the protocol stays whatever is cleared.
+// An axi4_watch records the first fault and keeps it until it is cleared or the protocol is broken.
+// Silence is a fault: a number of cycles without movement. A protocol violation stays even if
+// cleared.
 module formal (
     input logic clk_i
 );

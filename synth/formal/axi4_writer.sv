@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever the memory does, and whatever is cleared, what an axi4_writer offers stays until it is
-// taken, and beats go to the bursts whose addresses were taken, each as long as its address said.
-// Words that are written are those that came, in their order. While the memory keeps the protocol
-// there is no fault, and a request is done once at most.
+// Whatever the memory does and whatever is cleared, an offer of an axi4_writer stays until it is
+// accepted. Beats go to the bursts whose addresses were accepted, each as long as its address said.
+// The words written are those that came, in order. While the memory keeps the protocol, the only
+// fault is silence, and a request is done at most once.
 module formal (
     input logic clk_i
 );
@@ -82,8 +82,8 @@ module formal (
     );
     always_comb assume (req_count != '0);
 
-    // Bursts whose address was taken, whose last beat was, and that were answered; requests that
-    // were taken and done; words that came and went.
+    // Bursts whose address was accepted, whose last beat was accepted, and that were answered;
+    // requests accepted and done; words that came and went.
     logic [2:0] asked_q = '0, sent_q = '0, answered_q = '0, requests_q = '0, done_q = '0;
     logic [4:0] came_q = '0, went_q = '0;
     logic beat_q = 1'b0;
@@ -91,7 +91,7 @@ module formal (
     logic [7:0] word_q;
     always_comb begin
         if (keeps) assume (!bvalid || (sent_q != answered_q && !bid && bresp == 2'b00));
-        // Nothing is cleared.
+        // If calm, nothing is cleared.
         if (calm) assume (!clear);
     end
     always_ff @(posedge clk_i) begin

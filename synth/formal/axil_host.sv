@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A host of AXI4-Lite that keeps the contract, whatever it asks and whenever it takes answers, and
-// watches that the port keeps it.
+// An AXI4-Lite host that keeps the protocol, with any requests and any delays in accepting answers.
+// It also checks that the port keeps the protocol.
 module axil_host #(
     parameter int unsigned AddressBits = 17,
-    parameter int unsigned Settle      = 0   // as axil_monitor's
+    parameter int unsigned Settle      = 0   // see axil_monitor
 ) (
     input logic                   clk_i,
     input logic                   rst_ni,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An axil_port keeps AXI4-Lite's rules towards a host that does, and gives the register file each
-// write and each read once, as it was asked for.
+// An axil_port keeps AXI4-Lite's rules towards a host that does, and passes each write and each
+// read to the register file once and unchanged.
 module formal (
     input logic clk_i
 );
@@ -76,7 +76,7 @@ module formal (
         .rready_i (rready)
     );
 
-    // The requests under way, and how far they are.
+    // The requests in progress, and how far they are.
     logic [2:0] address_q, read_address_q;
     logic [35:0] data_q;
     logic [31:0] answer_q;
@@ -99,7 +99,7 @@ module formal (
             end
             assert (write == (write_held && !write_wait));
             if (write) begin
-                // Once, with what was asked for, and after the answer before has been taken.
+                // Once, unchanged, and after the previous answer has been accepted.
                 assert (has_address_q && has_data_q && !given_q);
                 assert (write_address == address_q && write_data == data_q[31:0] && write_whole == &data_q[35:32]);
                 {has_address_q, has_data_q} <= '0;
@@ -109,7 +109,7 @@ module formal (
             assert (bvalid == given_q);
             if (bvalid) assert (bresp == (refused_q ? 2'b10 : 2'b00));
             if (bvalid && bready) given_q <= 1'b0;
-            // Not for ever.
+            // Nothing waits for ever.
             waited_q <= (has_address_q && has_data_q && !bvalid && !(write_held && write_wait)) ? waited_q + 3'd1 : '0;
             assert (waited_q <= 3'd2);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An input beside a stream of numbers, which is stable from a number's first block on offer until
-// its last one has left, and otherwise changes in every cycle if it likes. How many numbers have
-// come and gone, and how many blocks of the ones that come and leave.
+// An input that accompanies a stream of numbers. It is stable from the first offer of a number's
+// first block until the number's last block has left, and otherwise may change in every cycle. The
+// outputs count the numbers that have come and left, and the blocks of the current ones.
 module beside #(
     parameter int unsigned Width = 3
 ) (

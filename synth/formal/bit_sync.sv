@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit that a bit_sync gives is the one it got two edges ago, and in reset and just after it the
-// value that was asked for.
+// The output of a bit_sync is its input two edges ago, and the configured value in reset and just
+// after it.
 module formal (
     input logic clk_i
 );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// In place of rtl/lib/bit_sync.sv: a change that comes between two edges is seen at the second or
-// one edge later, as happens where flip-flops catch a signal in the middle of a change.
+// Replaces rtl/lib/bit_sync.sv: a change between two edges is seen at the second or one edge later,
+// as happens when flip-flops sample a signal in the middle of a change.
 module bit_sync #(
     parameter int unsigned Stages = 2,
     parameter int unsigned Value  = 0

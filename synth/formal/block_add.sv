@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_add gives sums, or with Sub differences, of numbers of up to three blocks, whichever is
-// longer, with the carry beside the last block, whatever carry_i is beside other blocks than the
-// first ones.
+// A block_add computes sums, or with Sub differences, of numbers of up to three blocks, either of
+// which may be longer. The carry comes with the last block. carry_i may be anything with blocks
+// other than the first.
 module formal #(
     parameter int unsigned Sub = 0
 ) (
@@ -18,7 +18,7 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    // Of each stream which number comes, and which block of it; the numbers that are looked at.
+    // For each stream, the number and its block that come next; the numbers that are tracked.
     logic [3:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
     logic [1:0] a_place_q = '0, b_place_q = '0, out_place_q = '0;
     logic [7:0] a_q = '0, b_q = '0, sum;

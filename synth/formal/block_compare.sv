@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_compare says which of two numbers of up to three blocks is less, once for each pair.
+// A block_compare says which of two numbers of up to three blocks is smaller, once per pair.
 module formal (
     input logic clk_i
 );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_select gives numbers of up to three blocks modulo 2^count, in no more blocks than that
-// takes, whatever the count is while none is inside.
+// A block_select reduces numbers of up to three blocks modulo 2^count, in no more blocks than the
+// result needs. count may be anything while no number is inside.
 module formal (
     input logic clk_i
 );
@@ -70,7 +70,7 @@ module formal (
         .out_place_o (out_place)
     );
 
-    // The number that is looked at.
+    // The tracked number.
     logic [7:0] in_q = '0, kept;
     assign kept       = in_q & ~(8'hff << count);
     assign last_place = count == '0 ? '0 : (count - 3'd1) >> 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_shift gives numbers of up to three blocks shifted to the right, or with Left to the left,
-// by amounts up to three blocks and a bit, whatever the amount is while none is inside.
+// A block_shift shifts numbers of up to three blocks to the right, or with Left to the left, by up
+// to three blocks and a bit. The amount may be anything while no number is inside.
 module formal #(
     parameter int unsigned Left = 0
 ) (
@@ -73,8 +73,7 @@ module formal #(
         .out_place_o (out_place)
     );
 
-    // The number that is looked at, how many blocks of it have come, and the last place of what it
-    // becomes.
+    // The tracked number, how many of its blocks have come, and the last place of its result.
     logic [5:0] in_q = '0;
     logic [2:0] blocks_q = '0, whole, last_place;
     logic [15:0] shifted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // butterfly: every pair of residues modulo 17, times 2^(7/2) = 11 2^3 = 3 and halved four times,
-// which is a division by -1; whenever the pipeline moves on.
+// which is a division by -1, whenever the pipeline advances.
 module formal (
     input logic clk_i
 );
@@ -34,7 +34,7 @@ module formal (
         .full_o(full)
     );
 
-    // The root is that of two, 2 - 2^3 = -6 = 11 modulo 17; 11^7 = 3.
+    // The square root of two is 2 - 2^3 = -6 = 11 modulo 17; 11^7 = 3.
     logic [9:0] plus, minus;
     assign plus = 10'(up_before) + 10'd3 * 10'(down_before);
     assign minus = 10'(up_before) + 10'd14 * 10'(down_before);

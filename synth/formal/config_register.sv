@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Any word of a config_register is what was written to it last, 0 after reset and wipe.
+// Any word of a config_register is what was last written to it, and 0 after reset and wipe.
 module formal (
     input logic clk_i
 );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A crc32 gives what division of polynomials over two elements leaves, highest power first, of
-// words and sums whose bits are turned round.
+// A crc32 is the remainder of a division of polynomials over two elements, highest power first,
+// with the bits of words and checksums reversed.
 module formal (
     input logic clk_i
 );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// folded_butterfly: items modulo 5 that are four apart meet, whenever the pipeline moves on: sums
-// come in the first half's places, differences in the second's.
+// folded_butterfly: combines items modulo 5 that are four apart, whenever the pipeline advances.
+// Sums come in the first half's places, differences in the second's.
 module formal (
     input logic clk_i
 );
@@ -24,7 +24,7 @@ module formal (
         .x_i   (x),
         .y_o   (y)
     );
-    // Two cycles ago, four before that, and four before that.
+    // The inputs two cycles ago, four before that, and four before that.
     in_step #(
         .Width  (3),
         .Latency(2)
@@ -55,7 +55,7 @@ module formal (
         .x_o   (earlier),
         .full_o(twice)
     );
-    // The place of what comes out: six cycles behind.
+    // The place of the output, six cycles behind.
     always_ff @(posedge clk_i) begin
         if (!started) place_q <= 3'd2;
         else if (en) place_q <= place_q + 3'd1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// folded_flow_control: a place comes out as many steps after it went in as it must, valid where its
-// block has items, and is given once; items are taken when they go in; whatever valid and ready do.
+// folded_flow_control, for any valid and ready: a place comes out the right number of steps after
+// it went in, is valid if its block has items, and is given once. Items are accepted when they go
+// in.
 module formal (
     input logic clk_i
 );
@@ -49,8 +50,8 @@ module formal (
             given_q <= !en && (given_q || (out_valid && out_ready));
             assert (!out_valid || full);
             if (full) assert (out_place == out_expected && out_valid == (expected_live && !given_q));
-            // An item goes in when it is taken, in the lower half of a block that has begun with
-            // one, and a step is made with it.
+            // An item goes in exactly when it is accepted. This is in the lower half of a block
+            // that began with an item, and together with a step.
             assert ((in_valid && in_ready) == (take && en));
             assert (!take || !place_q[1]);
             if (en && live && !place_q[1]) assert (take);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Follows items through a block: the item that went in as number k comes out as number k, for any
-// k; none comes out that has not gone in; no more than Hold are inside; what is inside shows after
-// at most Latency cycles, and an empty block is ready after at most Ready.
+// Follows items through a block. Item k to go in is item k to come out, for any k, and none comes
+// out that has not gone in. At most Hold items are inside. An item inside is offered after at most
+// Latency cycles, and an empty block is ready after at most Ready.
 module follow #(
     parameter int unsigned Width   = 2,
     parameter int unsigned Hold    = 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What went into a pipeline Latency cycles with en_i ago, and whether so many have been.
+// The input of a pipeline Latency cycles with en_i ago, and whether there have been so many.
 module in_step #(
     parameter int unsigned Width   = 8,
     parameter int unsigned Latency = 2

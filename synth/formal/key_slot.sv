@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // No answer depends on a constant or a state of an earlier key. One device has any history that its
-// host likes: keys, pieces of keys, wipes, resets, and what it computed with them. Another is in
-// its reset until the constants of the first are cleared, by a wipe or by the first word of another
-// key. From the next cycle on both are asked for the same, and are the same: what they accept,
-// their constants, in registers and in memory, and what they compute.
+// host likes: keys, partial keys, wipes, resets, and computations with them. Another is in reset
+// until the constants of the first are cleared, by a wipe or by the first word of another key. From
+// the next cycle on, both get the same requests and are the same: in what they accept, in their
+// constants, in registers and in memory, and in what they compute.
 //
-// A device computes only with a key of which every word was written since the constants were
-// cleared, and what it is told of an optional region is as true; no constant changes while it
-// computes; every word that it takes is there; and no word waits for ever.
+// A device computes only with a key whose every word was written since the constants were cleared.
+// It is told that an optional region is complete only under the same condition. No constant changes
+// while it computes, every word that it accepts is there, and no word waits for ever.
 module formal (
     input logic clk_i
 );
     (* anyseq *) logic wipe_asked, ready_asked, asked, high, step, again, join_now, address;
     (* anyseq *) logic [1:0] place;
-    // Of every word two bits are used.
+    // Two bits of every word are used.
     (* anyseq *) logic [1:0] data;
     logic [1:0] key_wipe, key_write, key_ready, waits, whole;
     logic [1:0][13:0] key_index;
@@ -104,7 +104,7 @@ module formal (
             .read_data_o    (memory[k]),
             .error_o        (unused_error)
         );
-        // What is computed.
+        // The computation.
         always_ff @(posedge clk_i) begin
             if (!rst_n || key_wipe[k]) result[k] <= '0;
             else if (key_ready[k] && step)
@@ -112,7 +112,7 @@ module formal (
         end
     end
 
-    // A word that is asked for stays.
+    // A requested word stays.
     logic held_q = 1'b0;
     logic [2:0] place_q;
     logic [1:0] data_q;
@@ -123,8 +123,8 @@ module formal (
     end
     always_comb if (held_q) assume (asked && {high, place} == place_q && data == data_q);
 
-    // Which words were written since constants were cleared, the last one of the memory, whether a
-    // key was in use since, and how long a word waits.
+    // The words written since constants were cleared, the last ones of the memory, whether a key
+    // has been in use since, and how long a word waits.
     logic [4:0] written_q = '0, written_qq = '0;
     logic [1:0] read_q, low_q, high_q;
     logic used_q = 1'b0, read_there_q = 1'b0;
@@ -146,7 +146,7 @@ module formal (
             end
             written_qq <= written_q;
             if (key_ready[0]) used_q <= 1'b1;
-            // A word of the memory that was written, as it was.
+            // A word of the memory reads as it was written.
             read_there_q <= key_ready[0] && complete[0][5];
             read_q <= address ? high_q : low_q;
             assert (!(key_write[0] && (used_q || key_ready[0])));
@@ -166,7 +166,7 @@ module formal (
             assert (result[0] == result[1]);
             if (read_there_q) assert (memory[0] == memory[1]);
         end
-        // Another key, without the region that the first one had.
+        // Another key, without the region of the first one.
         cover (joined_q && key_ready[1] && !complete[1][5] && result[1] != '0);
         cover (joined_q && complete[1][5] && key_ready[1]);
         cover (asked && waits[0] && key_ready[0]);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever is asked of a memory_isolate, and whenever it is drained: requests go out in order, as
-// they came, and stay until they are taken; words go out behind their requests, as many as these
-// said, those of the inside in order, and zeros for what is owed when it is drained, in which
-// nothing is taken from the inside and nothing gets in. It is idle when all that was asked for has
-// come and all that was promised is in memory, not before and not after; or when it is told that
-// the memory is dead. For every memory that keeps to what it was asked.
+// For any requests to a memory_isolate, any drains, and every memory that only answers what it was
+// asked:
+//
+// - Requests go out unchanged and in order, and stay until they are accepted.
+// - Words go out behind their requests, as many as these said: words of the inside in order, and
+//   zeros for what is owed during a drain.
+// - During a drain, nothing is accepted from the inside, and nothing gets in.
+// - It is idle exactly when all that was requested has come and all that was promised is in memory,
+//   or when it is told that the memory is dead.
 module formal (
     input logic clk_i
 );
@@ -16,7 +19,7 @@ module formal (
     (* anyseq *) dghv_pkg::length_t seed_row;
     (* anyconst *) logic [4:0] target;
     logic idle;
-    // What the inside and the memory see.
+    // The signals of the inside (i_) and of the memory (m_).
     logic i_rd_req_ready, i_rd_valid, i_wr_req_ready, i_wr_ready, i_seed_req_ready, i_seed_valid;
     logic m_rd_req_valid, m_rd_ready, m_wr_req_valid, m_wr_valid, m_seed_req_valid, m_seed_ready;
     logic [1:0] m_rd_addr, m_rd_count, m_wr_addr, m_wr_count, m_wr_data, m_seed_count;
@@ -158,8 +161,8 @@ module formal (
         .last_i (1'b0)
     );
 
-    // ---- What is under way, counted from both sides: words that were asked for inside, those that
-    // the memory knows of, and requests in between. ----
+    // ---- Accesses in progress, counted from both sides: words requested inside, words that the
+    // memory knows of, and requests in between. ----
 
     logic [7:0] read_q = '0, asked_q = '0, seed_q = '0, grown_q = '0;
     logic [7:0] promised_q = '0, told_q = '0, in_q = '0;
@@ -178,12 +181,12 @@ module formal (
     assign sow      = m_seed_req_valid && seed_req_ready;
     assign grown    = seed_valid && m_seed_ready;
     assign complete = sent && of_whole_q + 2'd1 == counts_q[whole_q];
-    // The inside's words in their order, and zeros that were written in their stead.
+    // The inside's words in order, and the zeros written instead.
     logic [4:0] came_q = '0, went_q = '0, zeros_q = '0;
     logic [1:0] word_q;
 
     always_comb begin
-        // The memory gives what it was asked for, and says of requests that they are done when all
+        // The memory gives only what it was asked for, and reports requests as done only when all
         // their words have come.
         assume (!rd_valid || asked_q != '0);
         assume (!seed_valid || grown_q != '0);
@@ -196,14 +199,14 @@ module formal (
         drain_q <= drain;
         dead_q  <= dead || dead_q;
         if (started) begin
-            // A drain ends when nothing is under way, and after a death never.
+            // A drain ends only when nothing is in progress, and never after a death.
             if (drain_q && !drain) assume (idle && !dead_q && !dead);
             read_q  <= read_q + (ask ? 8'(rd_count) : 8'd0) - 8'(got);
             asked_q <= asked_q + (accept ? 8'(m_rd_count) : 8'd0) - 8'(got);
             seed_q  <= seed_q + (grow ? 8'({seed_count, 3'd0}) : 8'd0) - 8'(grown);
             grown_q <= grown_q + (sow ? 8'({m_seed_count, 3'd0}) : 8'd0) - 8'(grown);
-            // Words that are owed, those of which the memory knows, and those of the inside that
-            // are on their way.
+            // Words that are owed, those that the memory knows of, and those of the inside that are
+            // on their way.
             promised_q <= promised_q + (tell ? 8'(wr_count) : 8'd0) - 8'(sent);
             told_q     <= told_q + (note ? 8'(m_wr_count) : 8'd0) - 8'(sent);
             writes_q   <= writes_q + 5'(tell);
@@ -226,13 +229,13 @@ module formal (
             if (drain) begin
                 assert (!i_rd_req_ready && !i_wr_req_ready && !i_seed_req_ready && !i_wr_ready && !i_rd_valid && !i_seed_valid);
                 assert (m_rd_ready && m_seed_ready);
-                // What is not of the inside is zero.
+                // Words that are not from the inside are zero.
                 if (m_wr_valid && in_q == '0) assert (m_wr_data == '0);
             end else begin
                 assert (i_rd_valid == rd_valid && m_rd_ready == rd_take && i_seed_valid == seed_valid && m_seed_ready == seed_take);
                 if (m_wr_valid) assert (in_q != '0);
             end
-            // Of the inside no more is taken than it has promised.
+            // No more words are accepted from the inside than it has promised.
             assert (in_q <= promised_q);
             if (!dead)
                 assert (idle == (read_q == '0 && promised_q == '0 && seed_q == '0 && writes_q == done_q));

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever a memory does, and whenever it is reset or cleared, a memory_port keeps AXI4's rules;
-// every word that was asked for is asked of the memory at its address, once and in order, and comes
-// back as the memory gave it, the last of a request marked; every word that came is written at the
-// address that its request said, with strobes; a request is done when all of its words are in
-// memory, once, and not before. The error is the first fault of the reads, or else that of the
-// writes, in the very cycle; nothing is begun after a fault, and nothing that was asked for before
-// it is cleared comes out after. It is idle when nothing is under way.
+// Whatever a memory does, and whenever it is reset or cleared, a memory_port keeps AXI4's rules:
 //
-// With 8 bits a word, 9 of an address, requests of up to 3 words, bursts of 2, of which 2 are under
-// way, room for 2 words and silence after 4 cycles; for 15 cycles from reset, of which the wipe of
-// the memories for words takes 5. Not within these: a word that is read after something was
-// cleared, and bursts that would cross 4 KiB (axi4_bursts has a proof that none does). Memories may
-// do anything, except where it is said what they keep.
+// - Every requested word is requested from the memory at its address, once and in order, and comes
+//   back as the memory gave it. The last word of a request is marked.
+// - Every word that came is written at the address of its request, with strobes.
+// - A request is done once, when all of its words are in memory, and not before.
+// - The error is the first fault of the reads, or else that of the writes, in the same cycle.
+// - Nothing begins after a fault, and nothing requested before a clear comes out after it.
+// - The port is idle when nothing is in progress.
+//
+// Sizes: words of 8 bits, addresses of 9, requests of up to 3 words, bursts of 2, 2 bursts in
+// progress, room for 2 words, silence after 4 cycles. Depth: 15 cycles from reset, 5 of which wipe
+// the word memories. Not within these: a word that is read after a clear, and bursts that would
+// cross 4 KiB (axi4_bursts has a proof that none does). Memories may do anything, except where
+// assumptions say what they keep.
 module formal (
     input logic clk_i
 );
@@ -21,8 +23,7 @@ module formal (
     (* anyseq *) logic [8:0] rd_addr, wr_addr;
     (* anyseq *) logic [1:0] rd_count, wr_count, rresp, bresp;
     (* anyseq *) logic [7:0] wr_data, rdata;
-    // Whether the memory keeps the protocol, of reads and of writes; the word and the request that
-    // are followed.
+    // Whether the memory keeps the protocol, of reads and of writes; the tracked word and request.
     (* anyconst *) logic keeps_read, keeps_write;
     (* anyconst *) logic [2:0] target, target_request;
     logic idle, rd_req_ready, rd_valid, rd_last, wr_req_ready, wr_ready, wr_done, rst_n;
@@ -140,8 +141,8 @@ module formal (
     // No empty requests.
     always_comb assume (rd_count != '0 && wr_count != '0);
 
-    // The fault that is noted next: the first one, but for one that breaks the protocol after one
-    // that does not.
+    // The fault that is recorded next: the first one, unless a protocol violation follows one that
+    // is none.
     function automatic logic [2:0] noted(input logic [2:0] old, input logic [2:0] now, input logic forget);
         noted = old;
         if (old == axi4_pkg::Sound || (forget && old < axi4_pkg::Misplaced)) noted = now;
@@ -150,13 +151,13 @@ module formal (
 
     // ---- Reads. ----
 
-    // Bursts whose address was taken and whose last beat came, by their lengths, and the beat that
-    // comes next.
+    // Bursts whose address was accepted and whose last beat came, with their lengths, and the next
+    // beat.
     logic [2:0] r_asked_q = '0, r_given_q = '0, r_quiet_q = '0, r_fault_q = '0, r_now;
     logic r_beat_q = 1'b0, r_drain_q = 1'b0, ar_waits_q = 1'b0, r_stopped_q = 1'b0;
     logic r_lens_q[8];
-    // Words that were requested, asked of the memory, taken from it and given; where the one that
-    // is followed is, and what.
+    // Words requested, requested from the memory, received from it and delivered; the tracked
+    // word's address and value.
     logic [4:0] rd_words_q = '0, rd_asked_q = '0, rd_came_q = '0, rd_gave_q = '0;
     logic [8:0] rd_place_q;
     logic [7:0] rd_word_q;
@@ -222,8 +223,8 @@ module formal (
             if (arvalid) begin
                 // Of the bus's width, within a block of two words.
                 assert (arburst == 2'b01 && arsize == 3'd0 && !arid && arlen <= 8'd1 && !(arlen[0] && araddr[0]));
-                // Begun while all was sound, and only if it was requested: in order, at its
-                // address. One that waits stays when all is cleared.
+                // It begins while there is no fault, and only if requested: in order, at its
+                // address. A waiting one stays when all is cleared.
                 assert (ar_waits_q || !r_stopped_q);
                 if (!r_drain_q) begin
                     assert (rd_asked_q + 5'(arlen) < rd_words_q);
@@ -231,7 +232,7 @@ module formal (
                     if (5'(target) == rd_asked_q + 5'd1 && arlen[0]) assert (araddr + 9'd1 == rd_place_q);
                 end
             end
-            // There is room for all that was asked for.
+            // There is room for all that was requested.
             assert (r_asked_q - r_given_q <= 3'd2);
             assert (rd_asked_q - rd_gave_q <= 5'd2);
             if (r_drain_q || r_fault_q != axi4_pkg::Sound) assert (!rd_req_ready);
@@ -244,13 +245,13 @@ module formal (
 
     // ---- Writes. ----
 
-    // Bursts whose address was taken, whose last beat was, and that were answered; the beat that
-    // comes next.
+    // Bursts whose address was accepted, whose last beat was accepted, and that were answered; the
+    // next beat.
     logic [2:0] w_asked_q = '0, w_sent_q = '0, w_answered_q = '0, w_quiet_q = '0, w_fault_q = '0, w_now;
     logic w_beat_q = 1'b0, w_drain_q = 1'b0, aw_waits_q = 1'b0, w_waits_q = 1'b0, w_stopped_q = 1'b0;
     logic w_lens_q[8];
-    // Words that were announced, that came, whose address was given, that were written and that are
-    // known to be; requests that came and are done.
+    // Words announced, received, with their address given, written, and known to be written;
+    // requests received and done.
     logic [4:0] wr_words_q = '0, wr_came_q = '0, wr_asked_q = '0, wr_went_q = '0, wr_kept_q = '0, wr_end_q;
     logic [2:0] wr_requests_q = '0, wr_done_q = '0;
     logic wr_faulty_q = 1'b0;
@@ -329,7 +330,7 @@ module formal (
             assert (w_asked_q - w_answered_q <= 3'd2);
             if (w_drain_q || w_fault_q != axi4_pkg::Sound) assert (!wr_req_ready);
             if (wvalid) begin
-                // To a burst whose address was taken, as long as it said.
+                // To a burst whose address was accepted, as long as it said.
                 assert (w_asked_q != w_sent_q && wlast == (w_beat_q == w_lens_q[w_sent_q]));
                 if (w_drain_q) begin
                     // Nothing more is written.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A source that keeps the contract of a stream: what it offers stays as it is until it is taken, or
+// A source that keeps the contract of a stream: an offer stays unchanged until it is accepted or
 // there is a reset.
 module offer #(
     parameter int unsigned Width = 1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_in gives the tag of every packet with the mark and the epoch once, and its items in
-// order but for the one that shows that the packet is too short or too long, with what follows; of
-// such a packet it says how many are missing. The harness reads the same packets where they go in.
+// A packet_in outputs the tag of every packet with the mark and the epoch once, and its items in
+// order. If the packet is too short or too long, the item that shows this and everything after it
+// are left out, and packet_in says how many items are missing. The harness parses the same packets
+// at the input.
 module formal #(
     parameter int unsigned Whole = 0  // 1: an item is a beat
 ) (
@@ -69,7 +70,7 @@ module formal #(
         .last_i (1'b0)
     );
 
-    // Where in a packet the next beat is: header (two beats), items, or what is dropped.
+    // The place of the next beat in its packet: header (two beats), items, or what is dropped.
     typedef enum logic [1:0] {
         First,
         Second,
@@ -80,14 +81,14 @@ module formal #(
     logic ours_q, beat_q, open_q = 1'b0;
     logic [31:0] low_q;
     logic [15:0] left_q;
-    // What the beat that goes in now makes: a tag, an item, a broken packet and what of it is
-    // missing, a packet of another's.
+    // What the incoming beat makes: a tag, an item, a broken packet and its missing items, a
+    // foreign packet.
     logic step, makes_tag, makes_item, makes_broken, makes_foreign, final_beat;
     logic [15:0] count, lacks;
     assign step       = s_valid && s_ready;
     assign count      = s_data[31:16];
     assign final_beat = Beats == 1 || beat_q;
-    // Of few items, of which each beat has two bits.
+    // Few items, with two bits in each beat.
     always_comb if (place_q == Second) assume (count < 16'd4);
     always_comb if (place_q == Items) assume (s_data < 32'd4);
     always_comb begin
@@ -103,8 +104,8 @@ module formal #(
                     lacks         = count;
                 end
                 Items: begin
-                    // A packet that goes on where it should end is broken, and its last item with
-                    // it.
+                    // A packet that continues where it should end is broken, and so is its last
+                    // item.
                     makes_item   = final_beat && (s_last || left_q != 16'd1);
                     makes_broken = s_last ? !(final_beat && left_q == 16'd1) : final_beat && left_q == 16'd1;
                     lacks        = left_q - 16'(makes_item);
@@ -114,7 +115,7 @@ module formal #(
         end
     end
 
-    // How many of each have been made and given since the last flush, and the one that is followed.
+    // How many of each have been made and output since the last flush, and the tracked one.
     logic [1:0] tags_q = '0, items_q = '0, breaks_q = '0, foreigns_q = '0;
     logic [1:0] tags_given_q = '0, items_given_q = '0, breaks_given_q = '0, foreigns_given_q = '0;
     logic [2:0] waited_q = '0;
@@ -171,14 +172,14 @@ module formal #(
             foreigns_given_q <= foreigns_given_q + 2'(foreign);
             if (tag_valid) begin
                 assert (tags_given_q != tags_q && (tags_given_q != target || tag == its_tag_q));
-                // The packets before it have been dealt with.
+                // The packets before it have been handled.
                 assert (!broken_valid);
             end
             if (item_valid) assert (items_given_q != items_q && (items_given_q != target || item == its_item_q));
             if (broken_valid) assert (breaks_given_q != breaks_q && (breaks_given_q != target || missing == its_lacks_q));
             if (foreign) assert (foreigns_given_q != foreigns_q);
             assert (foreigns_q - foreigns_given_q <= 2'd2);
-            // Not for ever.
+            // Nothing waits for ever.
             waited_q <= (!pending || tag_valid || item_valid || broken_valid) ? '0 : waited_q + 3'd1;
             assert (waited_q <= 3'd3);
             cover (item_valid && item_ready && items_given_q == 2'd1 && tags_q == 2'd2 && target == 2'd1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_out makes of the tag that went in as number k the k-th packet: its header, then as many
-// items as it says, in order; or fewer and a closing beat, two where one would make it look whole.
+// A packet_out turns tag k into packet k: its header, then as many items as it says, in order. A
+// broken packet has fewer items and a closing beat, or two where one would make it look whole.
 module formal #(
     parameter int unsigned Whole = 0  // 1: an item is a beat
 ) (
@@ -21,15 +21,15 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    // Tags on offer, whether the last packet is broken and that has been said, items still to come
-    // of all packets with a tag.
+    // Tags on offer, whether the last packet is broken and that has been signalled, items still to
+    // come of all packets with a tag.
     logic tag_q = 1'b0, broken_q = 1'b0, said_q = 1'b0, offered_q = 1'b0;
     logic [1:0] count_q, missing_q;
     logic [1:0] sequence_q;
     logic [3:0] owed_q = '0;
     logic [Bits-1:0] item, item_q;
     logic item_valid, begins;
-    // Two bits of each beat.
+    // Two bits of each beat are used.
     for (genvar k = 0; k < Beats; k++) begin : gen_item
         assign item[32*k+:32] = 32'(item_bits[2*k+:2]);
     end
@@ -75,13 +75,13 @@ module formal #(
         .last_i (m_last)
     );
 
-    // Tags and items that have gone in, packets that have come out, the beat of the present one;
-    // items that have come out, the beat of the present one.
+    // Tags and items that have gone in, packets that have come out, the beat of the current one;
+    // items that have come out, the beat of the current one.
     logic [1:0] tags_q = '0, packets_q = '0;
     logic [2:0] items_q = '0, given_q = '0, waited_q = '0;
     logic [3:0] place_q = '0;
     logic beat_q = 1'b0;
-    // The packet and the item that are followed.
+    // The tracked packet and item.
     logic [1:0] its_count_q, its_missing_q;
     logic [1:0] its_sequence_q;
     logic [Bits-1:0] its_item_q, its_item;
@@ -130,7 +130,7 @@ module formal #(
                 else if (whole_header) beat_q <= !beat_q;
             end
 
-            // No packet without its tag, and no item that has not come.
+            // No packet comes without its tag, and no item before it has gone in.
             if (m_valid) assert (packets_q != tags_q);
             if (m_valid && followed) begin
                 if (place_q == 4'd0) assert (m_data == {epoch, 16'h4548} && !m_last);
@@ -140,8 +140,8 @@ module formal #(
                 end else begin
                     assert (!m_item);
                 end
-                // A whole packet ends with its last item; one that is not has zeros after those
-                // that came, and another length.
+                // A whole packet ends with its last item. A broken one has zeros after its items,
+                // and another length.
                 if (its_missing_q == '0) begin
                     assert (m_last == (place_q == 4'd1 + item_beats));
                 end else if (place_q >= 4'd2 + item_beats) begin
@@ -150,11 +150,12 @@ module formal #(
                     assert (!m_last);
                 end
                 assert (place_q <= 4'd3 + item_beats);
-                // Where a beat more would make a packet that is cut look whole.
+                // One more beat would make a cut packet look whole.
                 if (place_q != 4'd0 && place_q < 4'd2 + item_beats && !m_last) assert (m_near == (place_q == 4'(Beats) * 4'(its_count_q)));
             end
             if (m_valid && of_item && given_q == target_item) assert (m_data == (beat_q ? its_item[Bits-1:Bits-32] : its_item[31:0]));
-            // Not for ever: a header at once, a closing beat when all items have gone.
+            // Nothing waits for ever: a header comes at once, a closing beat when all items have
+            // gone.
             waited_q <= (m_valid || !(tag_q || said_q) || item_valid || owed_q != '0) ? '0 : waited_q + 3'd1;
             assert (waited_q <= 3'd3);
             cover (m_valid && m_ready && m_last && packets_q == 2'd1 && target_packet == 2'd1 && its_missing_q == 2'd1 && its_count_q == 2'd2);

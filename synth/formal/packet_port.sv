@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_port passes beats on in order; a packet that a flush cuts is ended by beats of zeros,
+// A packet_port passes beats on in order. A packet cut by a flush ends in beats of zeros and is
 // never as long as a whole one.
 module formal (
     input logic clk_i
@@ -43,14 +43,14 @@ module formal (
         .last_i (out_last)
     );
 
-    // Packets of one length go in, the first beat after a flush begins one.
+    // Packets of one length go in. The first beat after a flush begins one.
     logic [2:0] at_q = '0;
     always_comb assume (length != 3'd0 && length <= 3'd4);
     assign in_last = at_q + 3'd1 == length;
     assign in_near = at_q + 3'd2 == length;
 
-    // Beats that have gone in and are to come out, and those that have; the beats of the packet
-    // that is coming out. Of a packet that was cut, what is not on offer at the flush is zeros.
+    // Beats that have gone in and are to come out, and those that have; the beats of the packet at
+    // the output. In a cut packet, beats that are not on offer at the flush are zeros.
     logic [2:0] in_q = '0, out_q = '0, place_q = '0;
     logic cut_q = 1'b0, zeros_q = 1'b0, forgotten_q = 1'b0, item_item_q;
     logic [1:0] item_q;
@@ -86,7 +86,7 @@ module formal (
 
             assert (!(in_ready && flush));
             assert (in_q - out_q <= 3'd2);
-            // What is inside shows at once, a closing beat a cycle after the flush.
+            // A beat inside is offered at once, a closing beat a cycle after the flush.
             assert (out_valid || in_q == out_q);
             assert (!closing || cut_q);
             assert (out_valid || closing || !cut_q);
@@ -97,7 +97,8 @@ module formal (
                 end else if (out_q == target) begin
                     assert (out_data == item_q && out_item == (item_item_q && !forgotten_q));
                 end
-                // As long as it went in, or of another length: one beat more at the most.
+                // A whole packet keeps its length. A cut one has another, and at most one beat
+                // more.
                 if (!cut_q) begin
                     assert (out_last == (place_q + 3'd1 == length));
                 end else if (out_last) begin

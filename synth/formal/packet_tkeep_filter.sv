@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_tkeep_filter passes packets on as they are; one with a beat of which bytes are missing
-// leaves with another length than its header says.
+// A packet_tkeep_filter passes packets on unchanged. A packet with a beat that lacks bytes leaves
+// with another length than its header says.
 module formal (
     input logic clk_i
 );
@@ -30,7 +30,7 @@ module formal (
         .m_data_o (m_data),
         .m_last_o (m_last)
     );
-    // What is offered in a reset goes through.
+    // What is offered during a reset goes through.
     stream_monitor #(
         .Width(32),
         .QuietValid(0)
@@ -53,8 +53,8 @@ module formal (
         .data_i ({s_last, s_keep, s_data})
     );
 
-    // Beats of the packet that have gone in and come out, what its header says, whether bytes have
-    // been missing; whether it owes a beat.
+    // Beats of the packet that have gone in and come out, the count in its header, whether bytes
+    // were missing; whether a beat is owed.
     logic [4:0] in_q = '0, out_q = '0;
     logic [15:0] count_q;
     logic partial_q = 1'b0, owes_q = 1'b0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product_pairs gives every pair of blocks of every term whose place in the result is wanted once
-// and no other, column by column, the terms and in them the blocks of x in order; one of zeros
-// where a column has none; and then ends. The step may change when there is none. For all lengths
-// of up to two blocks of two words (three of x), the result's of up to five, and two terms.
+// A product_pairs outputs every pair of blocks of every term whose place in the result is wanted,
+// once, and no other. The order is by column, by term, and by block of x. A column without a pair
+// gets one of zeros. Then it ends. The step may change when there is no pair. For all lengths of up
+// to two blocks of two words (three of x), results of up to five blocks, and two terms.
 module formal (
     input logic clk_i
 );
@@ -24,9 +24,9 @@ module formal (
     always_comb begin
         assume (x_words != 3'd0 && x_words <= 3'd6 && y_words != 3'd0 && y_words <= 3'd4 && z_words != 4'd0 && z_words <= 4'd10 && terms != 2'd0 && terms != 2'd3);
         assume (step.x.words == 24'(x_words) && step.y.words == 24'(y_words) && step.z.words == 24'(z_words) && step.terms == 24'(terms));
-        // Addresses as small as numbers are here.
+        // Addresses are as small as the numbers.
         assume (step.x.at[31:8] == '0 && step.y.at[31:8] == '0 && step.x.stride[23:4] == '0 && step.y.stride[23:4] == '0 && step.first[31:4] == '0);
-        // A step is stable to its last pair.
+        // A step is stable until its last pair.
         assume (!start || (started && !valid));
     end
 
@@ -60,8 +60,8 @@ module formal (
         .last_i (last)
     );
 
-    // Blocks of the factors and of the result; blocks of x that the column has, the first one's
-    // number and one behind the last's.
+    // Blocks of the factors and of the result; the blocks of x in the column, from the first one to
+    // one behind the last.
     logic [3:0] i, j, columns, from, to;
     assign i       = (4'(x_words) + 4'd1) >> 1;
     assign j       = (4'(y_words) + 4'd1) >> 1;
@@ -69,8 +69,8 @@ module formal (
     assign from    = column_q >= j ? column_q - j + 4'd1 : 4'd0;
     assign to   = column_q < i ? column_q + 4'd1 : i;
 
-    // The column, the pairs that it has had, and the last of them: its term, and its block of x. A
-    // start is followed by a pair, taken pairs but the last as well.
+    // The column, the pairs that it has had, and the term and block of x of the last one. A pair
+    // follows a start and every accepted pair but the last.
     logic [3:0] column_q = '0, pairs_q = '0, block_q = '0, x_block, y_block;
     logic [1:0] term_q = '0, term;
     logic more_q = 1'b0, whole;
@@ -94,8 +94,8 @@ module formal (
                         assert (x_at == step.x.at + (term == 2'd1 ? 32'(step.x.stride) : 32'd0) && y_at == step.y.at + (term == 2'd1 ? 32'(step.y.stride) : 32'd0));
                         assert (!x_word[0] && x_word < 24'd8 && !y_word[0] && y_word < 24'd8);
                         assert (x_block >= from && x_block < to && x_block + y_block == column_q);
-                        // Each is behind the one before, so that none comes twice; and so all have
-                        // come when so many have.
+                        // Each pair is behind the one before, so none comes twice. So all have come
+                        // when the count is reached.
                         if (!first) assert (term > term_q || (term == term_q && x_block > block_q));
                         assert (last == (pairs_q + 4'd1 == (terms == 2'd1 ? to - from : 4'((to - from) << 1))));
                     end

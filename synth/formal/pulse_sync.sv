@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every event that a pulse_sync takes comes out once.
+// Every event that a pulse_sync accepts comes out once.
 module formal (
     input logic src_clk_i,
     input logic dst_clk_i,
@@ -31,10 +31,10 @@ module formal (
         if (rst_n) begin
             if (pulse) seen_q <= seen_q + 2'd1;
             if (pulse) assert (sent_q != seen_q);
-            // The next may be under way while one shows.
+            // The next event may be in progress while one shows.
             assert (sent_q - seen_q <= 2'd2);
-            // It shows at the fifth edge at the latest, or three later while this side still comes
-            // out of its reset.
+            // It shows at the fifth edge at the latest, or three later while this side is still
+            // coming out of reset.
             waited_q <= (sent_q == seen_q || pulse) ? '0 : waited_q + 4'd1;
             assert (waited_q <= 4'd7);
             cover (pulse && seen_q == 2'd1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Any one word of a ram_1r1w: what was written last is what is read, and stays; after a wipe it is
-// 0; nothing else shows in reset's wake.
+// Any one word of a ram_1r1w reads as it was last written, and stays. After a wipe it is 0, and
+// nothing else shows after a reset.
 module formal (
     input logic clk_i
 );
@@ -34,7 +34,7 @@ module formal (
 
     always_comb assume (watched < 3 && write_address < 3 && read_address < 3);
 
-    // The word; and what shows, while that is said.
+    // The word, and the expected output while one is known.
     logic [1:0] word_q = '0, shown_q;
     logic said_q = 1'b0;
     logic [2:0] wait_q = '0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Any one word of a ram_2rw: what either port wrote last is what either reads, and stays at its
-// output; after a wipe it is 0.
+// Any one word of a ram_2rw: both ports read what either wrote last, and it stays at the output.
+// After a wipe it is 0.
 module formal (
     input logic clk_i
 );

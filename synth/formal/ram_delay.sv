@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// ram_delay: what went in three cycles ago comes out, whenever they are counted, and no word is
-// read while it is written.
+// ram_delay: an input comes out three cycles with en later, whenever these are, and no word is read
+// while it is written.
 module formal (
     input logic clk_i
 );

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A ram_wipe clears every word of its memory once and in order, in exactly the cycles that it says,
-// after a reset and after any wipe, one in the middle of another included; while it is ready it
-// clears nothing, and it stays ready until it is asked again. Without a wipe it is always ready. At
-// depths of 2 to 5 words side by side, and for any one word of them; for 22 cycles from reset, in
-// which the deepest can be wiped three times. All inputs are arbitrary.
+// A ram_wipe clears every word of its memory once and in order, in exactly the stated cycles, after
+// a reset and after any wipe, even one in the middle of another. While it is ready it clears
+// nothing, and it stays ready until the next request. Configured without a wipe, it is always
+// ready. Depths of 2 to 5 words are proved side by side, for any one word of them and for 22 cycles
+// from reset, in which the deepest can be wiped three times. All inputs are arbitrary.
 module formal (
     input logic clk_i
 );
@@ -34,8 +34,8 @@ module formal (
             .address_o(address)
         );
 
-        // Cycles since the reset or the cycle with the wipe; the watched word of a memory whose
-        // owner writes when it may; wipes that have ended.
+        // Cycles since the reset or the wipe; the tracked word of a memory whose owner writes when
+        // it may; completed wipes.
         logic [2:0] since_q;
         logic bit_q;
         logic [1:0] wipes_q = '0;
@@ -49,7 +49,7 @@ module formal (
                 assert (ready == (since_q > 3'(Depth)));
                 assert (clear == (since_q < 3'(Depth)));
                 if (clear) assert (3'(address) == since_q);
-                // Just after a wipe the word is zero, whatever it has been.
+                // Just after a wipe the word is zero, whatever it was.
                 if (since_q >= 3'(Depth) && since_q <= 3'(Depth + 1) && watched < 3'(Depth)) assert (!bit_q);
                 if (since_q == 3'(Depth + 1)) wipes_q <= wipes_q + 2'd1;
                 cover (ready && bit_q && watched == 3'(Depth - 1) && wipes_q == 2'd1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce_barrett: every number of 10 bits modulo 17, which is as far from a power of two above as a
-// modulus can be, whenever the pipeline moves on.
+// reduce_barrett: every number of 10 bits modulo 17, whenever the pipeline advances. 17 is as far
+// below the next power of two as a modulus can be.
 module formal (
     input logic clk_i
 );

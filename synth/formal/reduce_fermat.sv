@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce_fermat: every product of residues modulo 17, whenever the pipeline moves on.
+// reduce_fermat: every product of residues modulo 17, whenever the pipeline advances.
 module formal (
     input logic clk_i
 );

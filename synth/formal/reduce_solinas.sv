@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce_solinas: every number of 10 bits modulo 2^5 - 2^2 + 1 = 29, whenever the pipeline moves
-// on.
+// reduce_solinas: every number of 10 bits modulo 2^5 - 2^2 + 1 = 29, whenever the pipeline
+// advances.
 module formal (
     input logic clk_i
 );

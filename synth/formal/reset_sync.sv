@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reset that a reset_sync gives is the one it got, two edges later.
+// The output of a reset_sync is its input, two edges later.
 module formal (
     input logic clk_i
 );

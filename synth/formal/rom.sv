@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Words of a rom come a cycle after they are asked for, and stay.
+// Words of a rom come a cycle after their request, and stay.
 module formal (
     input logic clk_i
 );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The first bytes that a spi_controller and a spi_peripheral exchange are those that each was
-// given, whatever they are; where the peripheral was given none, its Idle. No fault shows.
+// given, for any values. A peripheral without a byte sends its Idle. No fault shows.
 module formal (
     input logic       clk_i,
     input logic       in_valid_i,
@@ -69,7 +69,7 @@ module formal (
             if (back_valid) back_q <= 1'b1;
             if (heard_valid) assert (sent_q && (heard_q || heard == first_q));
             if (back_valid) assert (sent_q && back == (given ? answer : 8'h7e));
-            // A byte goes if it was there, when the last bit was read.
+            // If there was a byte, it is gone when its last bit has been read.
             assert (!gone || given);
             assert (!short && !overrun);
             cover (back_valid && heard_q && given && back == 8'h5a && first_q == 8'hc3);

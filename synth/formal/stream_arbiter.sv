@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The packets of each source come out of a stream_arbiter whole, unchanged and in order, and no
-// source waits for more than a packet of each other.
+// The packets of each source leave a stream_arbiter whole, unchanged and in order. No source waits
+// for more than one packet of each other source.
 module formal (
     input logic clk_i
 );
@@ -55,7 +55,7 @@ module formal (
     end
     always_comb assume (watched < 3);
 
-    // Whose packet is under way, and how many packets of others went before the one that waits.
+    // The source whose packet is in progress, and the packets that have passed the waiting one.
     logic inside_q = 1'b0;
     logic [1:0] owner_q;
     logic [2:0] passed_q = '0;
@@ -67,11 +67,11 @@ module formal (
             end
             if (!in_valid[watched] || in_ready[watched]) passed_q <= '0;
             else if (out_valid && out_ready && out_last) passed_q <= passed_q + 3'd1;
-            // A beat leaves exactly one source when it is taken, and it is that source's.
+            // An accepted beat leaves exactly one source, which is the named one.
             assert ((in_valid & in_ready) == ((out_valid && out_ready) ? 3'b001 << out_source : 3'b000));
             if (out_valid) assert (out_source < 3 && out_data == in_data[out_source] && out_last == in_last[out_source]);
             if (out_valid && inside_q) assert (out_source == owner_q);
-            // Nobody idles while somebody has something, but for a gap within a packet.
+            // The output is idle only if no source offers anything, or in a gap within a packet.
             assert (out_valid || in_valid == '0 || inside_q);
             assert (passed_q <= 3'd2 + 3'(inside_q));
             cover (out_valid && out_ready && out_source == 2 && passed_q == 3'd2 && watched == 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Items cross a stream_cdc in order, at any moments of the two clocks, with synchronisers that see
-// changes late as they like.
+// Items cross a stream_cdc in order, with any phases of the two clocks and with synchronisers that
+// may see changes late.
 module formal (
     input logic in_clk_i,
     input logic out_clk_i,
@@ -13,7 +13,7 @@ module formal (
     logic in_started = 1'b0, out_started = 1'b0;
     logic rst_n;
 
-    // Both are reset until each clock has risen once.
+    // Both sides are reset until each clock has risen once.
     always_ff @(posedge in_clk_i) in_started <= 1'b1;
     always_ff @(posedge out_clk_i) out_started <= 1'b1;
     assign rst_n = in_started && out_started;
@@ -51,7 +51,7 @@ module formal (
             if (out_valid) assert (out_q != in_q);
             if (out_valid && out_q == target) assert (out_data == item_q);
             if (waiting_q) assert (out_valid && out_data == data_q);
-            // Four places, and the one at the exit.
+            // Four places, and the one at the output.
             assert (in_q - out_q <= 3'd5);
             cover (out_valid && out_q == 3'd5);
         end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stream_demux gives every item to the taker that is named and to no other.
+// A stream_demux gives every item to the selected taker and to no other.
 module formal (
     input logic clk_i
 );

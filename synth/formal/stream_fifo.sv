@@ -53,7 +53,7 @@ module formal #(
         .data_i (out_data),
         .last_i (1'b0)
     );
-    // Nothing is taken once a reset has been seen.
+    // Nothing is accepted once a reset has been seen.
     logic reset_q = 1'b0;
     always_ff @(posedge clk_i) begin
         reset_q <= !rst_n;

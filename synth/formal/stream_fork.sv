@@ -42,10 +42,10 @@ module formal (
         always_ff @(posedge clk_i) begin
             count_q <= rst_n ? count_q + 4'(out_valid[k] && out_ready[k]) : '0;
             if (rst_n) begin
-                // Ahead of the source by the item that the others lack, and only while it is on
-                // offer; never behind.
+                // It is ahead of the source by at most the item that the others lack, only while
+                // that is on offer, and never behind.
                 assert (count_q == in_count_q || (count_q == in_count_q + 4'd1 && in_valid && !out_valid[k]));
-                // It waits for nobody.
+                // It does not wait for others.
                 if (in_valid && count_q == in_count_q) assert (out_valid[k]);
                 cover (count_q == 4'd3 && in_count_q == 4'd3);
             end

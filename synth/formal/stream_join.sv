@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sources of a stream_join give each an item in the same cycles, in which the taker takes one.
+// All sources of a stream_join give an item in the same cycles, in which the taker accepts one.
 module formal (
     input logic clk_i
 );
@@ -20,7 +20,7 @@ module formal (
     always_ff @(posedge clk_i) begin
         assert (out_valid == (in_valid == 3'b111));
         assert ((in_valid & in_ready) == {3{out_valid && out_ready}});
-        // Nothing is called ready that would not be taken.
+        // A source is not called ready if its item would not be accepted.
         assert (in_ready == '0 || in_valid == 3'b111);
         cover (out_valid && out_ready);
     end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stream_mux passes exactly the items of the source that is named, unchanged.
+// A stream_mux passes exactly the items of the selected source, unchanged.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stream_narrow cuts the item that went in as number k into the k-th packet.
+// A stream_narrow cuts item k into packet k.
 module formal #(
     parameter int unsigned Gapless = 0
 ) (
@@ -39,7 +39,7 @@ module formal #(
         .last_i (out_last)
     );
 
-    // Items in, packets out, beats of the present packet.
+    // Items in, packets out, beats of the current packet.
     logic [3:0] in_q = '0, out_q = '0;
     logic [1:0] beat_q = '0;
     logic [2:0] item_q;
@@ -58,7 +58,7 @@ module formal #(
                 beat_q <= out_last ? '0 : beat_q + 2'd1;
                 out_q  <= out_q + 4'(out_last);
             end
-            // What is inside shows, and nothing else.
+            // An item inside is offered, and nothing else.
             assert (out_valid == (in_q != out_q));
             assert (in_q - out_q <= 4'(Gapless + 1));
             assert (out_valid || in_ready);

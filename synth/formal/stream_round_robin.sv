@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One bit of stream_round_robin is set, and goes on to the next with every transfer.
+// Exactly one bit of stream_round_robin is set, and it moves on with every transfer.
 module formal (
     input logic clk_i
 );

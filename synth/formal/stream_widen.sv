@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stream_widen gives the good packets, each whole, in order, and reports each bad one once.
+// A stream_widen outputs the good packets, whole and in order, and reports each bad one once.
 module formal #(
     parameter int unsigned Gapless = 0
 ) (
@@ -40,8 +40,8 @@ module formal #(
         .last_i (1'b0)
     );
 
-    // The present packet's beats so far (4: more than there should be), good packets in and out,
-    // bad ones reported when they go wrong.
+    // The current packet's beats so far (4: too many), good packets in and out, and bad ones,
+    // reported when they go wrong.
     logic [2:0] count_q = '0, part_q, item_q;
     logic [3:0] in_q = '0, out_q = '0;
     logic bad_q = 1'b0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first byte that a uart_tx sends, whatever it is and whenever it is taken, is the first that a
-// uart_rx of the same period offers; nothing else is, and no fault shows.
+// The first byte that a uart_tx sends, for any value and any time, is the first that a uart_rx of
+// the same period offers. Nothing else is offered, and no fault shows.
 module formal (
     input logic       clk_i,
     input logic       in_valid_i,
@@ -39,7 +39,7 @@ module formal (
 
     logic sent_q = 1'b0, heard_q = 1'b0;
     logic [7:0] first_q;
-    // Cycles since it was taken, as far as the page's latency and one more.
+    // Cycles since it was accepted, up to the documented latency and one more.
     logic [6:0] since_q = '0;
     localparam logic [6:0] Latency = 7'(1 + 2 + 9 * BaudDivisor + BaudDivisor / 2 + 2);
     always_ff @(posedge clk_i) begin
@@ -51,7 +51,7 @@ module formal (
             if (sent_q && since_q <= Latency) since_q <= since_q + 7'd1;
             if (out_valid) heard_q <= 1'b1;
             if (out_valid) assert (sent_q && (heard_q || out_data == first_q));
-            // It is there when the header says.
+            // It has arrived when the header says so.
             assert (heard_q || out_valid || since_q < Latency);
             assert (!framing && !overrun);
             cover (out_valid && !heard_q && out_data == 8'h5a);

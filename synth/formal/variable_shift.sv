@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// variable_shift: every residue modulo 241 times a power of two that comes along, whenever the
-// pipeline moves on.
+// variable_shift: every residue modulo 241 times a power of two that comes with it, whenever the
+// pipeline advances.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums of random numbers of four blocks, one after another.
+// Sums of random numbers of four blocks, one after the other.
 module bench (
     input logic clk_i
 );

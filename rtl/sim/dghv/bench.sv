@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes two numbers into a memory, multiplies them and reads the product; all are from
+// Writes two numbers into a memory, multiplies them and reads the product; all data come from
 // rtl/sim/vectors.py.
 module bench (
     input logic clk_i

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers in order through a stream_fifo, with pauses at both ends, and a checksum of zlib's.
+// Numbers in order through a stream_fifo, with pauses at both ends, and a checksum as in zlib.
 module bench (
     input logic clk_i
 );
@@ -31,7 +31,7 @@ module bench (
         .out_ready_i(random_q[7]),
         .out_data_o (out_data)
     );
-    // Of "1234": 0x9be3e0a3.
+    // The checksum of "1234" is 0x9be3e0a3.
     crc32 u_crc (
         .crc_i (32'hffff_ffff),
         .data_i(32'h3433_3231),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Messages both ways over a serial line, of which a bit is wrong now and then.
+// Messages in both directions over a serial line with occasional bit errors.
 module bench (
     input logic clk_i
 );
@@ -18,7 +18,7 @@ module bench (
     logic [1:0][3:0] code;
     logic rst_n, wrong;
     assign rst_n = cycle_q > 4;
-    // Long enough to spoil a frame, rare enough for most to arrive.
+    // Long enough to corrupt a frame, rare enough for most to arrive.
     assign wrong = cycle_q % 9973 < 9;
 
     for (genvar k = 0; k < 2; k++) begin : gen_end

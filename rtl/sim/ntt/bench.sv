@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products modulo 2^64 - 2^32 + 1, one a cycle.
+// Products modulo 2^64 - 2^32 + 1, one per cycle.
 module bench (
     input logic clk_i
 );

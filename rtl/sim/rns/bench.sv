@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Residues of some long integers; they are from rtl/sim/vectors.py.
+// Residues of some long integers; the data come from rtl/sim/vectors.py.
 module bench (
     input logic clk_i
 );

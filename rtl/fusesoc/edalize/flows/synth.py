@@ -1,4 +1,4 @@
-"""Synthesis by a script, for FuseSoC: `flow: synth`, with this folder's grandparent on
+"""Script-driven synthesis for FuseSoC: `flow: synth`, with this folder's grandparent on
 PYTHONPATH.
 """
 
@@ -8,6 +8,6 @@ from edalize.flows.generic import Generic
 
 
 class Synth(Generic):
-    """Makes a netlist of the design."""
+    """Synthesises the design to a netlist."""
 
     argtypes: ClassVar = ["vlogdefine", "vlogparam"]

