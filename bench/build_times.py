@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Times what a newcomer and continuous integration wait for: each command in a fresh clone, with
-empty caches, then once more.
+"""Times the builds that newcomers and continuous integration wait for, with cold and warm caches.
+
+Each command runs in a fresh clone with empty caches, then once more.
 
 Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND... > times.json
        build_times.py table LABEL=FILE... > bench/results/build-times.md
 
-`measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it,
-with cargo's home, the cache of hardware models and pip's and npm's caches empty (--caches keeps
-them in FOLDER, for a warm run). It writes wall, user and system seconds of each step, the parts
-that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating
-system lacks are installed by the first step that needs them. Leave the machine alone meanwhile.
-`table` joins files of the same label into one column.
+`measure` clones REV (HEAD) into a scratch folder and runs the commands there in order. Cargo's
+home, the cache of hardware models and pip's and npm's caches are empty (--caches keeps them in
+FOLDER, for a warm run). It writes wall, user and system seconds of each step, the parts that a step
+reports itself (`test: rust  9 min 02 s`), and the machine. The first step that needs missing
+packages of the operating system installs them. Leave the machine idle otherwise. `table` joins
+files of the same label into one column.
 """
 
 import argparse
@@ -33,7 +34,7 @@ PART = re.compile(r"(?:test|ci): (\S+) +(\d+) min (\d\d) s$")
 
 
 def machine():
-    """Processor, cores, operating system and tools, as the table names them."""
+    """Returns processor, cores, operating system and tools, as the table names them."""
     tools = [("rustc", "--version"), ("g++", "--version"), ("verilator", "--version")]
     versions = [version(*tool) for tool in tools]
     return {
@@ -47,7 +48,7 @@ def machine():
 
 
 def version(*command):
-    """The first line that a tool prints of its version, or nothing."""
+    """Returns the first line of a tool's version output, or nothing."""
     if not shutil.which(command[0]):
         return None
     return subprocess.run(
@@ -56,7 +57,7 @@ def version(*command):
 
 
 def timed(command, folder, environment):
-    """Runs a command; its status, seconds, and the parts that it reports."""
+    """Runs a command; returns its status, seconds, and the parts that it reports."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     with subprocess.Popen(
         ["bash", "-c", command],
@@ -85,7 +86,7 @@ def timed(command, folder, environment):
 
 
 def measure(options):
-    """Runs the steps in a fresh clone and prints what they took, as JSON."""
+    """Runs the steps in a fresh clone and prints their times as JSON."""
     revision = subprocess.run(
         ["git", "rev-parse", "--short=10", options.revision],
         cwd=ROOT,
@@ -130,12 +131,12 @@ def measure(options):
 
 
 def minutes(seconds):
-    """Seconds as minutes and seconds."""
+    """Formats seconds as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def table(runs):
-    """The page: a row a step and part, a column of wall and processor time a run."""
+    """Returns the page: a row per step and part, a column of wall and processor time per run."""
     about = runs[0][1]["machine"]
     lines = [
         "# Build and test times",
@@ -183,7 +184,7 @@ def table(runs):
 
 
 def main():
-    """Dispatches; `measure` ends with status 1 if a step failed."""
+    """Runs the sub-command; `measure` ends with status 1 if a step failed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

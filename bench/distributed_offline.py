@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Times the generation of keys by files, without a network; writes
-bench/results/distributed-offline.md.
+"""Times key generation by files, without a network; writes bench/results/distributed-offline.md.
 
     distributed_offline.py --program HEARITH [--sharing W/L] [--bits N ...] [--out FOLDER]
 
-One trustee at a time is called, with all cores, as if each had this machine. Between the calls
-this program carries the files, which takes no time here.
+One trustee runs at a time, with all cores, as if each had this machine. Between the calls this
+program carries the files, which is not timed.
 """
 
 import argparse
@@ -25,7 +24,7 @@ import machine
 
 
 class Run(NamedTuple):
-    """What one key took each trustee."""
+    """The cost of one key for each trustee."""
 
     calls: int
     seconds: list[float]
@@ -36,7 +35,7 @@ class Run(NamedTuple):
 
 
 def line(program: Path, number: int, sharing: tuple[int, int], bits: int) -> list[str]:
-    """The command that a trustee repeats."""
+    """Returns the command that a trustee repeats."""
     needed, trustees = sharing
     words = [str(program), "keygen", "--insecure-key", "--json", "--bits", str(bits), "--trustee", str(number)]
     words += ["--distributed", f"{needed}/{trustees}", "--identity", f"id-{number}/signing-private.json"]
@@ -48,7 +47,7 @@ def line(program: Path, number: int, sharing: tuple[int, int], bits: int) -> lis
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files."""
+    """Returns the bytes of all files."""
     return sum(file.stat().st_size for file in folder.iterdir()) if folder.is_dir() else 0
 
 
@@ -85,7 +84,7 @@ def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int) -> Run
 
 
 def row(bits: int, made: Run) -> str:
-    """A line of the table."""
+    """Returns a line of the table."""
     megabytes = [f"{count / 1e6:.1f}" for count in (max(made.sent), made.largest, made.kept)]
     times = f"{statistics.median(made.seconds):.0f} | {made.longest:.1f}"
     return f"| {bits} | {made.calls} | {times} | {' | '.join(megabytes)} |"

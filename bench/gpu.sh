@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Measures Paillier on the first graphics card of a machine that has nothing but a driver, and NVIDIA's CGBN in the same run;
-# writes bench/results/gpu.md. Takes less than eight minutes. Usage:
+# Measures Paillier on a machine's first graphics card, and NVIDIA's CGBN in the same run; writes
+# bench/results/gpu.md. The machine needs only a driver. Takes less than eight minutes. Usage:
 #   bench/gpu.sh --rates PROGRAM --keys FOLDER [--cgbn SOURCE --nvcc FOLDER | --cgbn-program PROGRAM]
 #                [--kernels PROGRAM] [--out FILE]
 #   bench/gpu.sh --blank          writes the table without figures: "not measured"
-# PROGRAM of --rates is the example `card_rates` of crates/cuda, built where there is Rust:
+# PROGRAM of --rates is the example `card_rates` of crates/cuda, built on a machine with Rust:
 #   cargo build --release --package hearith-cuda --example card_rates
-# FOLDER of --keys has the private keys that it names: `bench/gpu.sh --make-keys FOLDER HEARITH` makes them with the command
-# line. PROGRAM of --kernels is bench/gpu/kernels.cu, compiled as it says. SOURCE is a clone of CGBN, FOLDER of --nvcc the
-# compiler's (bin/nvcc), where bench/gpu/cgbn.cu is compiled.
+# FOLDER of --keys holds the private keys that it names: `bench/gpu.sh --make-keys FOLDER HEARITH`
+# makes them with the command line. PROGRAM of --kernels is bench/gpu/kernels.cu, compiled as it
+# says. SOURCE is a clone of CGBN, and FOLDER of --nvcc that of the compiler (bin/nvcc), which
+# compiles bench/gpu/cgbn.cu.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# Chunks of 65536 rows go through a card: copies and checks overlap with work from the second one on.
+# A card processes chunks of 65536 rows: from the second on, copies and checks overlap with work.
 rows=262144
 seconds=460
 out=$here/results/gpu.md
@@ -72,13 +73,15 @@ if [ -z "$blank" ]; then
     fi
 fi
 
-# ours FILE NAME COLUMN: rows a second, by the seconds in a column (3: kernels alone, 4: with copies and checks).
+# ours FILE NAME COLUMN: rows per second, by the seconds in a column (3: kernels alone, 4: with
+# copies and checks).
 ours() {
     awk -F'\t' -v name="$2" -v column="$3" '$1 == name { printf "%.0f", $2 / $column; found = 1 }
         END { if (!found) printf "not measured" }' "$work/$1"
 }
 
-# peer KIND BITS EXPONENT DIVISOR: CGBN's best over its numbers of threads, divided by so many of them a result.
+# peer KIND BITS EXPONENT DIVISOR: CGBN's best rate over its numbers of threads, divided by DIVISOR
+# operations per result.
 peer() {
     awk -F'\t' -v kind="$1" -v bits="$2" -v exponent="$3" -v divisor="$4" \
         '$1 == kind && $2 == bits && $3 == exponent && $5 > best { best = $5; threads = $4 }

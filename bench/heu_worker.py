@@ -1,4 +1,5 @@
-"""Measures SecretFlow's HEU on request: its own keys (it takes no others), arrays of its numbers.
+"""Measures SecretFlow's HEU on request: its own keys, because it accepts no others, and arrays of
+its numbers.
 
 Reads one JSON object a line and answers with one:
   {"load": {"schema": "ZPaillier"|"OU", "bits": B, "rows": R}}  makes a key and R numbers, and checks what it gives -> {}
@@ -13,8 +14,8 @@ import sys
 import time
 from importlib.metadata import version
 
-# The library starts a thread beside the caller's: both on one processor, so that one thread's work
-# is measured.
+# The library starts a second thread. Both run on one processor, so that one thread's work is
+# measured.
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 import numpy as np
@@ -23,7 +24,7 @@ from heu import phe
 
 
 class Session:
-    """One key and the numbers to compute with."""
+    """One key and its operands."""
 
     def __init__(self, load):
         self.kit = hnp.setup(getattr(phe.SchemaType, load["schema"]), load["bits"])
@@ -38,8 +39,8 @@ class Session:
     def prepare(self, rows):
         if rows not in self.left:
             self.plain[rows] = self.kit.array(self.values[:rows])
-            # Two encryptions: the product of a number with itself would be a square, which costs
-            # less.
+            # Two encryptions: the product of a number with itself would be a square, which is
+            # cheaper.
             self.left[rows], self.right[rows] = (self.encryptor.encrypt(self.plain[rows]) for _ in range(2))
 
     def run(self, name, rows):
@@ -53,7 +54,7 @@ class Session:
 
 
 def answer(message):
-    # A descriptor of its own: the library writes to standard output, too.
+    # A separate descriptor, because the library also writes to standard output.
     os.write(OUT, (json.dumps(message) + "\n").encode())
 
 

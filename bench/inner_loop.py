@@ -3,13 +3,13 @@
 
 Usage: inner_loop.py [--package NAME]... [--rounds N] [--out FILE]      `make bench-inner-loop`
 
-For each crate of the workspace, `cargo test --package NAME --no-run` builds everything once,
+For each crate of the workspace, `cargo test --package NAME --no-run` first builds everything once,
 unmeasured. Each round then appends a function to one source file (the root of the library, or of
-the first program where there is none) and times the same command: what it compiles and links is
-what the tests wait for. A changed time alone would flatter incremental builds, which compile what
-changed in content. Files get their content back, also after an interrupt.
+the first program if there is no library) and times the same command, since tests wait for its
+compilation and linking. Changing only the file's time would be unrealistically fast, because
+incremental builds compile what changed in content. Files are restored, also after an interrupt.
 
-Hardware models are those that Verilator, if it is installed, makes; VERILATOR=none leaves them out.
+Hardware models are built if Verilator is installed; VERILATOR=none leaves them out.
 """
 
 import argparse
@@ -30,15 +30,15 @@ import check_changes as check
 import machine
 
 OUT = ROOT / "bench/results/inner-loop.md"
-#: Seconds within which tests are to start.
+#: Maximum seconds until tests start.
 GOAL = 10
 #: Public, so that it is compiled; hidden, so that it needs no documentation; allowed to be unused,
-#: as it is in a program.
+#: as in a program.
 EDIT = "\n#[doc(hidden)]\n#[allow(dead_code)]\npub fn inner_loop_{number}() -> u64 {{\n    {number}\n}}\n"
 
 
 def source(package):
-    """The file of a package that is edited: the root of its library, else of its first program,
+    """Returns the file of a package to edit: the root of its library, else of its first program,
     else of any target.
     """
     for kinds in (check.LIBRARIES, {"bin"}, {"test"}):
@@ -49,13 +49,13 @@ def source(package):
 
 
 def executables(output):
-    """How many test executables cargo's messages name."""
+    """Counts the test executables in cargo's messages."""
     messages = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return sum(1 for message in messages if message.get("executable") and message.get("profile", {}).get("test"))
 
 
 def build(name):
-    """Builds a package's tests; the seconds, and what cargo said."""
+    """Builds a package's tests; returns the seconds and cargo's output."""
     command = ["cargo", "test", "--quiet", "--package", name, "--no-run", "--message-format", "json"]
     start = time.monotonic()
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -66,7 +66,7 @@ def build(name):
 
 
 def replace(path, content):
-    """Writes a file in one step, with the mode that it has."""
+    """Replaces a file atomically and keeps its mode."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         file.write(content)
     os.chmod(file.name, path.stat().st_mode)
@@ -74,15 +74,14 @@ def replace(path, content):
 
 
 def measure(package, rounds):
-    """The seconds of each round, and how many test executables there are."""
+    """Returns the seconds of each round, and the number of test executables."""
     path = source(package)
     content = path.read_bytes()
     _, output = build(package["name"])
     found = []
     try:
         for number in range(rounds):
-            # Cargo compares times by the file system's clock, whose ticks may be as long as a fast
-            # round.
+            # Cargo compares file-system times, whose resolution may be as coarse as a fast round.
             time.sleep(0.1)
             replace(path, content + EDIT.format(number=time.monotonic_ns()).encode())
             found.append(build(package["name"])[0])
@@ -93,7 +92,7 @@ def measure(package, rounds):
 
 
 def versions():
-    """What compiled and linked."""
+    """Returns the versions of the compiler, linker and Verilator."""
     commands = [["rustc", "--version"], ["cargo", "--version"], ["ld", "--version"], ["verilator", "--version"]]
     commands[3][0] = os.environ.get("VERILATOR", "verilator")
     found = []
@@ -106,15 +105,15 @@ def versions():
 
 
 def memory():
-    """The machine's memory in GiB, by what the system says."""
+    """Returns the machine's memory in GiB, as reported by the system."""
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
 
 
 def page(rows, rounds, now):
-    """The page.
+    """Returns the page.
 
-    Rows are names of packages with their files, seconds, numbers of executables, and whether they
-    have models.
+    Rows contain the package and its file, seconds, number of executables, and whether it has
+    models.
     """
     late = [row for row in rows if statistics.median(row["seconds"]) > GOAL]
     excepted = sum(1 for row in late if row["models"])
@@ -154,7 +153,7 @@ def main():
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
-    # As an interrupt, so that the edited file gets its content back.
+    # Like an interrupt, so that the edited file is restored.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         workspace = check.Workspace.load(ROOT)

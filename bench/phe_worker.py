@@ -21,7 +21,7 @@ REPORTED = 8
 
 
 class Session:
-    """One key and the numbers to compute with."""
+    """One key and its operands."""
 
     def __init__(self, load):
         p, q = int(load["p"], 16), int(load["q"], 16)
@@ -34,8 +34,8 @@ class Session:
         self.numbers = [EncryptedNumber(self.public, ciphertext) for ciphertext in self.left]
 
     def run(self, name, rows):
-        """Carries an operation out on the first `rows` rows: the library's own integers in and out,
-        no encoding.
+        """Runs an operation on the first `rows` rows, with the library's own integers as input and
+        output, without encoding.
         """
         if name == "encrypt":
             return [self.public.raw_encrypt(plaintext) for plaintext in self.plaintexts[:rows]]

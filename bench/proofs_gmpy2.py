@@ -1,9 +1,9 @@
-"""The equations of docs/explanation/proofs.md in a plain program over gmpy2, measured.
+"""Measures the equations of docs/explanation/proofs.md in a plain program over gmpy2.
 
 Reads one JSON object: {"n", "base", "set", "single", "rows": [{"c", "opening", "chosen", "sides":
-[{"A", "e", "z"}]}]}, numbers in hexadecimal; of fast ballots "base" is the n-th power of the
-generator, otherwise null. Verifies all rows in batch form and the first `single` one by one, proves
-as many anew, and answers {"batch", "single", "prove": seconds a row, "versions"}.
+[{"A", "e", "z"}]}]}, numbers in hexadecimal. For fast ballots "base" is the n-th power of the
+generator, otherwise null. Verifies all rows in batch form and the first `single` one by one, makes
+as many new proofs, and answers {"batch", "single", "prove": seconds a row, "versions"}.
 """
 
 import json
@@ -26,7 +26,7 @@ def statement(c, m, n, squared):
 
 
 class Roots:
-    """Openings r, of which n-th powers are taken."""
+    """Openings r, whose n-th powers are used."""
 
     def __init__(self, n, squared):
         self.n, self.squared = n, squared
@@ -48,7 +48,7 @@ class Roots:
 
 
 class Exponents:
-    """Openings a, to which a base is raised."""
+    """Openings a, the exponents of a base."""
 
     def __init__(self, base, n, squared):
         self.base, self.n, self.squared = base, n, squared
@@ -90,7 +90,7 @@ def verify_single(row, members, form):
 
 
 def prove(row, members, form):
-    """One branch true, the others simulated; the hash is left out."""
+    """Proves one true branch and simulates the others; the hash is left out."""
     sides = []
     for side, m in enumerate(members):
         zeta = form.draw()

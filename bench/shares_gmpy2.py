@@ -1,8 +1,8 @@
-"""The equations of docs/explanation/threshold.md in a plain program over gmpy2, measured.
+"""Measures the equations of docs/explanation/threshold.md in a plain program over gmpy2.
 
 Reads one JSON object: {"file": a trustee's file, "single", "rows": [{"c", "share", "a", "b",
 "z"}]}, numbers of rows in hexadecimal. Checks all rows in batch form and the first `single` one by
-one, makes shares anew of as many, and answers {"decrypt", "batch", "single": seconds a row}.
+one, makes as many new shares, and answers {"decrypt", "batch", "single": seconds a row}.
 """
 
 import base64

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One key by tno.mpc.protocols.distributed_keygen, all parties in this process.
+"""Generates one key with tno.mpc.protocols.distributed_keygen, all parties in this process.
 
 Usage: tno_keygen.py BITS PARTIES THRESHOLD
 """
@@ -33,7 +33,8 @@ async def main():
             if other != own:
                 pool.add_http_client(f"party_{other}", addr="127.0.0.1", port=ports[other])
         pools.append(pool)
-    # As in the package's own example: primes tried, rounds of the test, statistical security.
+    # As in the package's own example: number of trial primes, rounds of the test, statistical
+    # security.
     generated = (DistributedPaillier.from_security_parameter(pool, threshold, bits, 2000, 40, 40, distributed=False) for pool in pools)
     await asyncio.gather(*generated)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures the command line with keys of both schemes beside phe, HEU and TenSEAL, which the Python in HEARITH_PEERS_PYTHON has; writes
-# bench/results/columns.md. Arguments go to the program (--rows, --largest).
+# Compares the command line, with keys of both schemes, with phe, HEU and TenSEAL, which must be
+# installed in the Python of HEARITH_PEERS_PYTHON; writes bench/results/columns.md. Arguments go to
+# the program (--rows, --largest).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures encryption over the integers beside a plain program over GMP, in seconds and in units of FLINT's product of 20 million bits by as
-# many in the same run; writes bench/results/dghv.md. Arguments go to the program (--quick, --out FOLDER).
+# Compares encryption over the integers with a plain program over GMP, in seconds and in units of
+# FLINT's product of two 20-million-bit numbers in the same run; writes bench/results/dghv.md.
+# Arguments go to the program (--quick, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Times keys without a dealer; writes bench/results/distributed-keygen.md. Arguments go to the program. TNO's package is installed into
-# target/tno for the comparison; HEARITH_TNO names an interpreter that has it, or is `none`.
+# Times key generation without a dealer; writes bench/results/distributed-keygen.md. Arguments go to
+# the program. TNO's package is installed into target/tno for the comparison; HEARITH_TNO names an
+# interpreter that has it, or is `none`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

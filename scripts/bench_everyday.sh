@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs everyday lines in Hearith and in other libraries, and times additions of single numbers; writes bench/results/everyday.md and
-# single-additions.md. The others get an environment of their own.
+# Runs everyday lines in Hearith and in other libraries, and times single additions; writes
+# bench/results/everyday.md and single-additions.md. The other libraries get a separate environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

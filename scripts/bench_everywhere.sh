@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures the engines of machines without AVX-512 beside GMP and HEU; writes bench/results/everywhere.md. HEU gets an environment of its own.
-# Arguments go to the program (--quick, --bits N,N, --out FOLDER).
+# Compares the engines for machines without AVX-512 with GMP and HEU; writes
+# bench/results/everywhere.md. HEU gets a separate environment. Arguments go to the program
+# (--quick, --bits N,N, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Measures the lattice scheme beside TenSEAL, which the Python in HEARITH_TENSEAL_PYTHON has, and the crate fhe, which is built outside of the workspace
-# and reads our ciphertexts first, as ours does its; writes bench/results/bfv.md. Arguments go to the program (--rounds, --rows).
+# Compares the lattice scheme with TenSEAL, which must be installed in the Python of
+# HEARITH_TENSEAL_PYTHON, and with the crate fhe, which is built outside the workspace. Before
+# measuring, fhe and ours read each other's ciphertexts. Writes bench/results/bfv.md. Arguments go
+# to the program (--rounds, --rows).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

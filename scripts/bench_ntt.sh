@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Measures products and remainders of very long numbers beside FLINT and GMP, and transforms alone beside tfhe-ntt; writes
-# bench/results/ntt.md and ntt.svg.
-# FLINT is built here, with the transforms (fft_small) that its packages leave out, from the sources that the crate
-# flint3-sys carries. Arguments go to the program: --quick, --out FOLDER, and --bits 300000000,1000000000 for longer factors besides (12 GB).
-# --build alone builds FLINT's side and stops.
+# Compares products and remainders of very long numbers with FLINT and GMP, and transforms alone
+# with tfhe-ntt; writes bench/results/ntt.md and ntt.svg.
+# The script builds FLINT from the sources in the crate flint3-sys, including the transforms
+# (fft_small) that FLINT's packages omit. Arguments go to the program: --quick, --out FOLDER, and
+# --bits 300000000,1000000000 for additional, longer factors (12 GB). --build only builds FLINT's
+# side.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +24,7 @@ target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target/bench"
 build=$(realpath "$target/bench")/flint-$version
 if ! [ -e "$build/libflint.a" ]; then
-    # A project of its own, so that the crate is no dependency of this one.
+    # A separate project, so that the crate is not a dependency of this one.
     fetch=$(realpath "$target/bench")/flint-fetch
     mkdir -p "$fetch/src"
     : >"$fetch/src/lib.rs"
@@ -42,7 +43,7 @@ print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packa
     rm -rf "$build"
     cp -r "$sources/flint" "$build"
     chmod -R u+w "$build"
-    # The parts that products and remainders stand on: the whole library takes many times as long.
+    # The parts that products and remainders depend on: the whole library takes many times as long.
     parts=(generic_files thread_pool thread_support ulong_extras long_extras mpn_extras nmod nmod_vec nmod_poly
         fmpz fmpz_vec fmpz_extras fft fft_small mag arf arb radix)
     (
@@ -67,11 +68,11 @@ include="$target/bench/flint-include"
 mkdir -p "$include"
 ln -sfn "$build/src" "$include/flint"
 export HEARITH_NTT_FLINT="$target/bench/ntt_flint"
-# Printing, which is not called, would want the rest of the library.
+# Printing functions, which are never called, would require the rest of the library.
 cc -O2 -march=native -static -Wl,--unresolved-symbols=ignore-all -I"$include" -o "$HEARITH_NTT_FLINT" \
     bench/ntt/flint.c "$build/libflint.a" -lmpfr -lgmp -lm -lpthread
 [ "${1:-}" != --build ] || exit 0
-# tfhe-ntt likewise.
+# tfhe-ntt is fetched the same way.
 peer=$(realpath "$target/bench")/tfhe-ntt
 tfhe_version=0.7.1
 mkdir -p "$peer/src"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures sums in PostgreSQL (Debian's) beside the kernel alone, GMP and plain numbers; writes bench/results/postgres.md. Arguments go to the
-# program (--rows 100000 --reason "..." measures fewer rows, --out FILE writes another file).
+# Compares sums in Debian's PostgreSQL with the kernel alone, GMP and plaintext numbers; writes
+# bench/results/postgres.md. Arguments go to the program (--rows 100000 --reason "..." measures
+# fewer rows, --out FILE writes another file).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures proofs beside a plain program over gmpy2; writes bench/results/proofs.md. Arguments go to the program (--quick, --bits N, --out FOLDER).
+# Compares proofs with a plain program over gmpy2; writes bench/results/proofs.md. Arguments go to
+# the program (--quick, --bits N, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures arrays in Python beside python-paillier, single numbers beside its own (HEARITH_PHE_EXAMPLES may name the folder of its example
-# programs), and memory; writes bench/results/python.md, phe.md and memory.md. Arguments go to bench/python/compare_phe.py.
+# Compares arrays and single-value operations in Python with python-paillier, and measures memory;
+# writes bench/results/python.md, phe.md and memory.md. HEARITH_PHE_EXAMPLES may name the folder of
+# python-paillier's example programs. Arguments go to bench/python/compare_phe.py.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures residue conversion beside NTL and FLINT, whose side is built here; writes bench/results/rns-software.md.
+# Compares residue conversion with NTL and FLINT, for which it builds the peer program; writes
+# bench/results/rns-software.md.
 # Arguments go to the program (--quick, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the service under load beside the command line alone; writes bench/results/service.md. Arguments go to the program
-# (--memory --seconds 3600 watches its memory for an hour, and nothing else).
+# Compares the service under load with the command line alone; writes bench/results/service.md.
+# Arguments go to the program (--memory --seconds 3600 only watches its memory for an hour).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Measures he_sum in DuckDB beside the kernel alone, and one node in Spark; writes bench/results/duckdb.md and scaling.md.
+# Compares he_sum in DuckDB with the kernel alone, and measures one node in Spark; writes
+# bench/results/duckdb.md and scaling.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# With it the example `kernel`, which bench/python/duckdb_sum.py runs.
+# Also builds the example `kernel`, which bench/python/duckdb_sum.py runs.
 scripts/extension.sh release
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement crates/python/requirements-full.txt
 export PYTHONPATH=crates/python/python

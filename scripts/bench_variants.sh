@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures subgroup keys beside DJN keys and HEU's Okamoto-Uchiyama; writes bench/results/variants.md. HEU gets an environment of its own.
-# Arguments go to the program (--quick, --bits N,N, --out FOLDER).
+# Compares subgroup keys with DJN keys and HEU's Okamoto-Uchiyama; writes bench/results/variants.md.
+# HEU gets a separate environment. Arguments go to the program (--quick, --bits N,N, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures proofs beside zk-paillier's; writes bench/results/zk-paillier.md. Needs the network, or the crates at hand: zk-paillier is built outside of the
-# workspace. Arguments go to the program.
+# Compares proofs with zk-paillier's; writes bench/results/zk-paillier.md. Needs the network or
+# cached crates, because zk-paillier is built outside the workspace. Arguments go to the program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,9 +1,9 @@
-# Runs a function beside what follows, for what takes one processor. To be sourced.
+# Runs a single-threaded function in the background of the following commands. To be sourced.
 
 declare -A aside=()
 said=
 
-# start_aside FUNCTION: begins it and goes on. It must not change this shell's variables.
+# start_aside FUNCTION: starts it in the background. It must not change this shell's variables.
 start_aside() {
     if [ -z "$said" ]; then
         said=$(mktemp -d)
@@ -18,7 +18,8 @@ start_aside() {
     aside[$1]=$!
 }
 
-# end_aside FUNCTION: waits for it, says what it said, and sets SECONDS to the time that it took. Ends the shell if it failed.
+# end_aside FUNCTION: waits for it, prints its output, and sets SECONDS to its duration. Exits if it
+# failed.
 end_aside() {
     local status=0
     wait "${aside[$1]}" || status=$?

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Checks what changed: formatting, lints, and unit tests of changed crates.
 
-The goal is a minute when built before.
+With a warm build it should take about a minute.
 
 Usage: check_changes.py [BASE]      `make check`, `make check BASE=COMMIT`
 
-A file is changed if it differs from the merge base of HEAD and BASE, or if git does not track and
-does not ignore it. Without BASE that is origin/main, or HEAD where there is no origin/main.
-`make lint` and `make test` remain the full checks: integration tests, documentation, hardware
-models, generated files and dependencies are theirs.
+A file counts as changed if it differs from the merge base of HEAD and BASE, or if it is untracked
+and not ignored. BASE defaults to origin/main, or to HEAD where there is no origin/main.
+`make lint` and `make test` remain the full checks: they also cover integration tests,
+documentation, hardware models, generated files and dependencies.
 
 | changed | checked |
 | --- | --- |
@@ -20,23 +20,23 @@ models, generated files and dependencies are theirs.
 | scripts | those of scripts/tests that name a changed script, and changed tests |
 | the election's pages | biome on these files |
 
-What keeps the caches warm:
+How the caches stay warm:
 
 - Cargo chooses the features of dependencies from the packages that a command selects. Commands
-  therefore select one changed package each, as `cargo test --package X` does, whose artefacts in
-  `target/debug` the unit tests share. One command for several packages would compile dependencies
-  again for each combination of changed packages.
-- Clippy of the whole workspace finds what a change breaks in dependents; its selection is always
-  the same. It reads libraries, programs and examples, which are 70 of the 212 targets that
-  `make lint` reads: nearly all crates depend on hearith-arith, and tests are two thirds of what
-  would be read. Examples are among them because cargo then chooses features as for `--all-targets`,
-  so that every target is shared with a `make lint` in the same target directory.
-- Dependents are checked by clippy, not by `cargo check`: these two do not share the metadata of
-  workspace members, so that cargo check would read the changed crates a second time.
-- VERILATOR=none changes what the build scripts of crates with hardware models print, and with it
-  every crate above them. Clippy, and unit tests of those crates, run in a target directory of their
-  own (`target/check`), so that `make test` finds its models as it left them. Nothing there is a
-  model, and clippy writes metadata only.
+  therefore select one changed package each, as `cargo test --package X` does, and the unit tests
+  share its artefacts in `target/debug`. One command for several packages would recompile
+  dependencies for each combination of changed packages.
+- Clippy always selects the whole workspace and finds what a change breaks in dependents. It reads
+  libraries, programs and examples: 70 of the 212 targets that `make lint` reads. Nearly all crates
+  depend on hearith-arith, and tests would be two thirds of the work. Examples are included because
+  cargo then chooses features as for `--all-targets`, so every target is shared with a `make lint`
+  in the same target directory.
+- Clippy checks dependents instead of `cargo check`. The two do not share the metadata of workspace
+  members, so cargo check would read the changed crates a second time.
+- VERILATOR=none changes the output of the build scripts of crates with hardware models, and with it
+  every crate that depends on them. Clippy and the unit tests of those crates therefore use a
+  separate target directory (`target/check`), which leaves the models of `make test` intact. It
+  holds no models, and clippy writes only metadata.
 """
 
 import json
@@ -48,14 +48,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What no crate's target reads: pages, and sources in other languages, which have checks of their
-#: own.
+#: Suffixes that no crate's target reads: pages, and sources in other languages, which have their
+#: own checks.
 NOT_RUST = {".core", ".in", ".ipynb", ".md", ".py", ".pyi", ".sh", ".sv", ".svh", ".txt", ".v"}
-#: Every crate may change with these.
+#: A change here can affect every crate.
 MANIFESTS = {"Cargo.toml", "Cargo.lock"}
-#: The crate whose build script helper compiles models.
+#: The crate whose build-script helper compiles models.
 MODELS = "hearith-verilated"
-#: Where `make lint` runs ruff, and the configuration where it is not the nearest one.
+#: Folders where `make lint` runs ruff, and the configuration if it is not the nearest one.
 PYTHON = {
     "crates/postgres/tests": None,
     "crates/python": None,
@@ -68,7 +68,7 @@ PYTHON = {
     "survey": "scripts/ruff.toml",
     "verifier": None,
 }
-#: What mypy reads in crates/python (`files` in pyproject.toml), and what says how.
+#: The files in crates/python that mypy reads (`files` in pyproject.toml), and its configuration.
 TYPED = (
     "crates/python/python/",
     "crates/python/examples/",
@@ -76,17 +76,17 @@ TYPED = (
     "crates/python/pyproject.toml",
 )
 VERIFIER = "verifier/hearith_verify.py"
-#: What biome formats and lints in web/ and packages/js/.
+#: Suffixes that biome formats and lints in web/ and packages/js/.
 PAGES = {".css", ".html", ".js", ".json", ".ts", ".tsx"}
 LIBRARIES = {"cdylib", "dylib", "lib", "proc-macro", "rlib", "staticlib"}
 
 
 class Fault(Exception):
-    """What stops the check, in one line."""
+    """Stops the check with a one-line message."""
 
 
 def git(root, *arguments):
-    """What a git command prints, split at zeros."""
+    """Returns the output of a git command, split at NUL bytes."""
     done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Fault(f"git {arguments[0]}: {done.stderr.strip()}")
@@ -94,7 +94,7 @@ def git(root, *arguments):
 
 
 def base_of(root, wanted):
-    """The commit that changes are counted from: the merge base of HEAD and `wanted`."""
+    """Returns the commit to compare with: the merge base of HEAD and `wanted`."""
     for name in [wanted] if wanted else ["origin/main", "HEAD"]:
         try:
             git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
@@ -107,7 +107,7 @@ def base_of(root, wanted):
 
 
 def changes(root, wanted):
-    """The paths of changed files, deleted ones too, sorted."""
+    """Returns the sorted paths of changed files, including deleted ones."""
     changed = git(root, "diff", "--name-only", "--no-renames", "-z", base_of(root, wanted))
     untracked = git(root, "ls-files", "--others", "--exclude-standard", "-z")
     return sorted({*changed, *untracked})
@@ -117,7 +117,7 @@ class Workspace:
     """The packages of the workspace, as `cargo metadata --no-deps` lists them."""
 
     def __init__(self, root, metadata):
-        """Takes what cargo says of the workspace in `root`."""
+        """Reads cargo's metadata of the workspace in `root`."""
         self.root = root
         self.target = metadata["target_directory"]
         self.packages = {package["name"]: package for package in metadata["packages"]}
@@ -128,7 +128,7 @@ class Workspace:
 
     @classmethod
     def load(cls, root):
-        """Asks cargo."""
+        """Loads the metadata from cargo."""
         command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -136,8 +136,8 @@ class Workspace:
         return cls(root, json.loads(done.stdout))
 
     def owner(self, path):
-        """The package whose targets may read a file: that of the nearest manifest, if the workspace
-        has it.
+        """Returns the package whose targets may read a file: that of the nearest manifest, if the
+        workspace contains it.
         """
         if Path(path).suffix in NOT_RUST:
             return None
@@ -150,11 +150,11 @@ class Workspace:
         return None
 
     def changed(self, paths):
-        """The names of packages that own one of these files, sorted."""
+        """Returns the sorted names of packages that own one of these files."""
         return sorted({name for name in map(self.owner, paths) if name})
 
     def dependents(self, names):
-        """The other packages that depend on these, directly or not, sorted."""
+        """Returns the sorted names of other packages that depend on these, directly or not."""
         found, queue = set(names), list(names)
         while queue:
             wanted = queue.pop()
@@ -167,8 +167,8 @@ class Workspace:
         return sorted(found - set(names))
 
     def has_models(self, name):
-        """Whether hardware models are compiled for a package: by its build script, or by that of a
-        crate that it is built on.
+        """Whether the build script of a package, or of a crate it depends on, compiles hardware
+        models.
         """
         seen, queue = set(), [name]
         while queue:
@@ -183,8 +183,8 @@ class Workspace:
         return False
 
     def unit_targets(self, name):
-        """Cargo's arguments for the targets of a package that hold unit tests; empty if there are
-        none.
+        """Returns cargo's arguments for the targets of a package that hold unit tests; empty if
+        there are none.
         """
         arguments = []
         for target in self.packages[name]["targets"]:
@@ -198,12 +198,12 @@ class Workspace:
 
 
 def existing(root, paths):
-    """The files of these that were not deleted."""
+    """Returns the files that still exist."""
     return [path for path in paths if (root / path).is_file()]
 
 
 def python_groups(paths):
-    """Changed Python files that `make lint` reads, by the configuration that ruff is told of."""
+    """Groups the changed Python files that `make lint` reads by their ruff configuration."""
     groups = {}
     for path in paths:
         if not path.endswith((".py", ".pyi", ".ipynb")):
@@ -215,9 +215,7 @@ def python_groups(paths):
 
 
 def script_tests(root, paths):
-    """The tests of scripts that concern these files: changed ones, and those that name a changed
-    script.
-    """
+    """Returns the script tests to run: changed tests, and tests that name a changed script."""
     tests = sorted((root / "scripts" / "tests").glob("test_*.py"))
     scripts = [Path(path) for path in paths if Path(path).parent == Path("scripts")]
     words = {
@@ -233,20 +231,20 @@ def script_tests(root, paths):
 
 
 class Check:
-    """Runs steps one after the other, and remembers what failed."""
+    """Runs steps one after the other and records failures."""
 
     def __init__(self, root):
-        """Steps run in `root`, with the programs of its .venv before others."""
+        """Runs steps in `root`, with the programs of its .venv first on the PATH."""
         self.root = root
         self.failed = []
         self.path = f"{root / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        # A hook's variables name the repository that git is committing to, which is not the one of
-        # every git command in a test.
+        # Inside a hook, git's variables name the repository of the commit, which is wrong for the
+        # git commands in tests.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         self.environment = kept | {"PATH": self.path}
 
     def step(self, what, command, folder=".", extra=None):
-        """Runs a command and says how long it took."""
+        """Runs a command and prints how long it took."""
         start = time.monotonic()
         print(f"check: {what}", flush=True)
         if not shutil.which(command[0], path=self.path) and not (self.root / folder / command[0]).exists():
@@ -260,11 +258,11 @@ class Check:
         print(f"check: {what}: {'failed' if done.returncode else 'passed'} in {seconds:.1f} s", flush=True)
 
     def text(self):
-        """Citations and links."""
+        """Checks citations and links."""
         self.step("citations and links", ["scripts/check_text.py"])
 
     def python(self, paths):
-        """Ruff, mypy and the tests of scripts."""
+        """Runs ruff, mypy and the tests of scripts."""
         present = existing(self.root, paths)
         for configuration, files in python_groups(present).items():
             option = ["--config", configuration] if configuration else []
@@ -279,7 +277,7 @@ class Check:
             self.step(f"tests of scripts, {len(tests)} files", ["pytest", *options, *tests])
 
     def hardware(self, paths):
-        """Verible on the hardware's sources."""
+        """Runs Verible on the hardware's sources."""
         listed = subprocess.run(
             ["scripts/hardware_files.sh"],
             cwd=self.root,
@@ -294,7 +292,7 @@ class Check:
             self.step(f"Verible format, {len(files)} files", ["scripts/format_rtl.sh", "--check", *files])
 
     def pages(self, paths):
-        """Biome on the election's pages and the JavaScript package."""
+        """Runs biome on the election's pages and the JavaScript package."""
         for folder, tools in (("web", "node_modules"), ("packages/js", "../../web/node_modules")):
             inside = [path for path in existing(self.root, paths) if path.startswith(f"{folder}/")]
             files = [path.removeprefix(f"{folder}/") for path in inside if Path(path).suffix in PAGES]
@@ -303,9 +301,9 @@ class Check:
                 self.step(f"biome, {len(files)} files", command, folder=folder)
 
     def rust(self, workspace, names, everything):
-        """Rustfmt, clippy and unit tests.
+        """Runs rustfmt, clippy and unit tests.
 
-        Tests are not run after a failure, which would be reported twice.
+        After a failure it skips the tests, which would report it a second time.
         """
         own = str(Path(workspace.target, "check"))
         select = [argument for name in names for argument in ("--package", name)]
@@ -320,7 +318,7 @@ class Check:
         if everything:
             self.step("clippy of every crate", [*clippy, "--workspace", "--all-targets", *deny], extra=without_models)
         elif others := workspace.dependents(names):
-            # Cargo itself finds which of the workspace a change reaches.
+            # Cargo itself determines which packages of the workspace a change affects.
             command = [*clippy, "--workspace", "--lib", "--bins", "--examples", *deny]
             self.step(f"clippy of {len(others)} dependents", command, extra=without_models)
         for name in [] if self.failed else names:
@@ -328,7 +326,7 @@ class Check:
                 self.unit_tests(workspace, name, targets, own)
 
     def unit_tests(self, workspace, name, targets, own):
-        """The unit tests of a package, by cargo nextest where it is installed."""
+        """Runs the unit tests of a package, by cargo nextest if it is installed."""
         select = ["--package", name, "--all-features", *targets]
         extra = {}
         if workspace.has_models(name):
@@ -342,7 +340,7 @@ class Check:
 
 
 def check(root, wanted):
-    """Checks what changed since the base `wanted`; returns the exit status."""
+    """Checks the changes since the base `wanted` and returns the exit status."""
     start = time.monotonic()
     paths = changes(root, wanted)
     if not paths:
@@ -364,7 +362,7 @@ def check(root, wanted):
 
 
 def main():
-    """Reads the arguments."""
+    """Reads the arguments and runs the check."""
     arguments = sys.argv[1:]
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         print("check: usage: scripts/check_changes.py [BASE]", file=sys.stderr)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two rules about dependencies that cargo-deny does not know: no oracle in what is shipped, and
-none that no source uses.
+"""Checks two rules about dependencies that cargo-deny lacks.
 
-The crates that ship must not reach the oracles of tests and benchmarks (GMP) through normal or
-build dependencies. And whatever a manifest declares, some source of its crate names.
+Shipped crates must not reach the oracles of tests and benchmarks (GMP) through normal or build
+dependencies. And every dependency that a manifest declares must be named in some source of its
+crate.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ORACLES = {"gmp-mpfr-sys", "rug"}
 NOT_SHIPPED = {"hearith-bench", "hearith-fuzz"}
-#: Declared for a feature alone.
+#: Declared only to enable a feature.
 FOR_FEATURES = {"gmp-mpfr-sys": "c-no-tests"}
 
 

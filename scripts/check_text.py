@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What holds of the text of every tracked file: citations are in the bibliography, pages that are
-named exist, no link leads to a package registry, and lines of Markdown are at most 100 characters
-long.
+"""Checks the text of every tracked file.
+
+Citations must be in the bibliography, pages that are named must exist, no link may lead to a
+package registry, and lines of Markdown must have at most 100 characters.
 
 A citation is a key in square brackets, such as [Orup95]: letters, then the year's last two digits,
-perhaps a letter (in Rust's documentation with backslashes before the brackets, which would make a
-link otherwise). docs/reference/bibliography.md has an entry for every key that is used, and no
-other: a line that begins with the key in brackets and two asterisks on each side.
+then an optional letter. Rust documentation escapes the brackets with backslashes, which prevents a
+link. docs/reference/bibliography.md has an entry for every cited key and for no other: a line that
+begins with the key in brackets and two asterisks on each side.
 
-A page is named by its path from the top, such as docs/reference/limits.md, in any file. Tables and
-code may be longer, and so may a line that cannot be broken; scripts/wrap_markdown.py breaks the
-others.
+A page is named in any file by its path from the repository root, such as docs/reference/limits.md.
+Tables, code and lines that cannot be broken may be longer; scripts/wrap_markdown.py breaks the
+other lines.
 
 Usage: check_text.py [ROOT]
 """
@@ -26,7 +27,7 @@ import wrap_markdown
 BIBLIOGRAPHY = "docs/reference/bibliography.md"
 CITATION = re.compile(r"\\?\[([A-Z][A-Za-z]*[0-9]{2,4}[a-z]?)\\?\](?!\()")
 ENTRY = re.compile(r"^\*\*\[([A-Za-z0-9]+)\]\*\*", re.MULTILINE)
-#: In two parts, so that this file names none.
+#: Split in two, so that this file itself names no registry.
 HOSTS = [
     ("pypi.", "org"),
     ("pythonhosted.", "org"),
@@ -41,28 +42,28 @@ HOSTS = [
     ("static.rust-lang.", "org"),
 ]
 REGISTRY = re.compile("|".join(re.escape(first + second) for first, second in HOSTS))
-#: A page of the documentation, by its path from the top.
+#: A page of the documentation, by its path from the repository root.
 PAGE = re.compile(r"\bdocs/(?:[\w-]+/)*[\w-]+\.md\b")
-#: Where pages are named that are not there: former addresses, and the trees of tests.
+#: Files that may name missing pages: redirects of former addresses, and fixtures of tests.
 ELSEWHERE = ("docs/site/mkdocs.yml", "scripts/tests/")
-#: Cargo itself writes the index's address there.
+#: Cargo itself writes the registry's address into this file.
 GENERATED = {"Cargo.lock"}
 #: Inputs of other programs, whose text is not this project's.
 THIRD_PARTY_TEXT = ("fuzz/seeds/", "data/", "bench/results/")
-#: Pages that a script writes, whose paragraphs are as long as they come.
+#: Generated pages, whose paragraphs are not wrapped.
 WRITTEN = (*THIRD_PARTY_TEXT, "docs/reference/registers.md", "docs/reference/command-line-options.md")
-#: Languages whose comments are checked for their length, such as ".rs", ".py", ".sv" and ".svh".
+#: Suffixes of files whose comment lines are checked for their length.
 COMMENTS = {".rs", ".py", ".sv", ".svh"}
-#: Where text is in comments alone.
+#: Languages whose prose is only in line comments.
 LINE = re.compile(r"//.*")
-#: Of TypeScript, whose documentation is in blocks, a line of one as well.
+#: JavaScript and TypeScript also have documentation in block comments.
 BLOCK = re.compile(r"//.*|^\s*/?\*.*")
 CODE = {".rs": LINE, ".sv": LINE, ".c": LINE, ".cpp": LINE, ".ts": BLOCK, ".tsx": BLOCK, ".js": BLOCK}
 SOURCES = {*CODE, ".md", ".py", ".sh", ".toml", ".yml", ".core", ".in", ".txt", ""}
 
 
 def tracked(root):
-    """The texts of all tracked files, by their paths."""
+    """Yields the path and text of each tracked text file."""
     names = (
         subprocess.run(["git", "-C", str(root), "ls-files", "-z"], check=True, stdout=subprocess.PIPE)
         .stdout.decode()
@@ -78,13 +79,13 @@ def tracked(root):
 
 
 def lines(text, pattern):
-    """Each match of a pattern with the number of its line."""
+    """Yields the line number and match of each occurrence of a pattern."""
     for match in pattern.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match
 
 
 def missing_pages(root, name, text):
-    """Yields one line for each page that a text names and that is not there."""
+    """Yields one line for each page that a text names and that does not exist."""
     if not name.startswith(ELSEWHERE):
         for line, match in lines(text, PAGE):
             if not (root / match[0]).is_file():
@@ -92,9 +93,7 @@ def missing_pages(root, name, text):
 
 
 def long_lines(name, text):
-    """Yields one line for each line of Markdown, and of comments where they are checked, that is
-    too long.
-    """
+    """Yields one line for each overlong line of Markdown or of checked comments."""
     if name.endswith(".md") and not name.startswith(WRITTEN):
         for line in wrap_markdown.long_lines(text):
             yield f"{name}:{line}: longer than {wrap_markdown.WIDTH} characters: run scripts/wrap_markdown.py {name}"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What holds of the packages that the election's pages are built from: web/package-lock.json names
-no registry, and has a hash for each package and a licence that is allowed; and nothing is shipped
-in the pages but what is listed here.
+"""Checks the packages that the election's pages are built from.
+
+web/package-lock.json must name no registry, and must give each package a hash and an allowed
+licence. The pages may ship only the packages listed here.
 
 Usage: check_web.py [PACKAGE-LOCK]
 """
@@ -11,16 +12,16 @@ import sys
 from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[1] / "web" / "package-lock.json"
-#: Those of deny.toml that occur among these packages, and for tools that are not shipped the
-#: Mozilla licence and Python's.
+#: Licences of deny.toml that occur among these packages. Tools that are not shipped may also have
+#: the Mozilla licence and Python's.
 ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT OR Apache-2.0"}
 FOR_TOOLS = {"MPL-2.0", "Python-2.0", "BlueOak-1.0.0"}
-#: Why each is there stands in web/README.md.
+#: web/README.md explains why each one is needed.
 SHIPPED = {"@noble/curves", "@noble/hashes", "preact", "uqr"}
 
 
 def faults(lock):
-    """Yields one line for each fault of a lock that was read."""
+    """Yields one line for each fault of a parsed lock file."""
     for path, package in sorted(lock["packages"].items()):
         if path == "":
             continue

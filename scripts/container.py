@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Builds the development environment of Containerfile: as an image where there is a container
-engine, else in a folder.
+"""Builds the development environment of Containerfile, as an image or in a folder.
 
 Usage: container.py build [NAME]                          with podman or docker   (hearith-dev)
        container.py root FOLDER [OPTION...] [-- COMMAND]  the same steps in a Debian root, as root, without an engine
        container.py steps                                 lists the steps
 
 `root` makes FOLDER with debootstrap if it does not exist, performs every step of Containerfile
-there in order, and then runs COMMAND in it. It shows that the file is right where no engine can
-run. Options:
+there in order, and then runs COMMAND in it. It tests the Containerfile where no container engine
+can run. Options:
 
   --mount SOURCE[:TARGET]   shows a file or folder of this machine in the root, read-only, while the steps run
   --env NAME[=VALUE]        sets a variable for the steps; without a value, to that of this machine
 
-A machine behind mirrors of package registries, or one that cannot reach rustup's host, passes on
-its own configuration with them: `--mount ~/.rustup --mount ~/.cargo/bin` make cargo present, which
-the step for Rust then keeps, and `--mount ~/.npmrc --env PIP_CERT=...` and the like are for npm and
-pip. Only empty mount points remain in the root.
+Use the options to pass on the configuration of a machine that is behind registry mirrors or cannot
+reach rustup's host. `--mount ~/.rustup --mount ~/.cargo/bin` provides cargo, which the step for
+Rust then keeps. `--mount ~/.npmrc --env PIP_CERT=...` and the like configure npm and pip. Only
+empty mount points remain in the root.
 """
 
 import glob
@@ -32,20 +31,20 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "Containerfile"
 RELEASE = "bookworm"
 IMAGE = "debian:12"
-#: What a container engine sets, and a chroot does not.
+#: Set by a container engine, but not by a chroot.
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
-#: Concern an engine alone.
+#: Instructions that concern only a container engine.
 NO_STEP = {"CMD", "LABEL", "VOLUME"}
 KNOWN = {"COPY", "ENV", "FROM", "RUN", "WORKDIR", *NO_STEP}
 
 
 class Fault(Exception):
-    """What stops the script, in one line."""
+    """Stops the script with a one-line message."""
 
 
 def parse(text, name="Containerfile"):
-    """The steps of a Containerfile: the line where each begins, the instruction, and its argument
-    as a shell reads it.
+    """Parses a Containerfile into steps: line number, instruction, and argument as a shell reads
+    it.
     """
     steps, pending, first = [], "", 0
     for number, line in enumerate(text.splitlines(), start=1):
@@ -70,12 +69,12 @@ def parse(text, name="Containerfile"):
 
 
 def expand(text, environment):
-    """A text with the values of $NAME and ${NAME}."""
+    """Replaces $NAME and ${NAME} in a text by their values."""
     return re.sub(r"\$(?:(\w+)|\{(\w+)\})", lambda match: environment.get(match[1] or match[2], ""), text)
 
 
 def assignments(argument, environment):
-    """The variables that ENV sets."""
+    """Returns the variables that ENV sets."""
     found = {}
     for word in shlex.split(argument):
         name, equals, value = word.partition("=")
@@ -86,8 +85,8 @@ def assignments(argument, environment):
 
 
 def copy(context, root, folder, argument):
-    """COPY: files of the context into a folder of the root, the contents of folders, or a file to a
-    name.
+    """Performs COPY: copies files or contents of folders of the context into a folder of the root,
+    or one file to a name.
     """
     *sources, target = shlex.split(argument)
     if not sources or any(word.startswith("--") for word in sources):
@@ -110,8 +109,8 @@ def copy(context, root, folder, argument):
 
 
 def inside(root, folder, environment, command, mounts=()):
-    """The command line that runs a command in the root, with /proc, /dev and mounts that end with
-    it.
+    """Returns the command line that runs a command in the root, with /proc, /dev and mounts that
+    end with the command.
     """
     lines = ["set -e", "mount --make-rprivate /"]
     lines += [f"mount --rbind {shlex.quote(path)} {shlex.quote(str(root) + path)}" for path in ("/dev", "/sys")]
@@ -132,7 +131,7 @@ def inside(root, folder, environment, command, mounts=()):
 def perform(steps, context, root, environment=None, mounts=(), run=subprocess.run):
     """Performs the steps in a root.
 
-    Returns the folder and the variables that the last one leaves.
+    Returns the final working folder and variables.
     """
     extra = environment or {}
     variables, folder = dict(ENVIRONMENT), "/"
@@ -155,8 +154,8 @@ def perform(steps, context, root, environment=None, mounts=(), run=subprocess.ru
 
 
 def bootstrap(root):
-    """Makes a root of Debian's smallest set of packages, as the image is, in which nothing starts
-    services.
+    """Makes a root from Debian's smallest set of packages, as in the image, in which no services
+    start.
     """
     if (root / "etc/debian_version").exists():
         return
@@ -171,7 +170,7 @@ def bootstrap(root):
 
 
 def options(arguments):
-    """Folder, mounts, variables and command of `root`."""
+    """Parses the folder, mounts, variables and command of `root`."""
     command = []
     if "--" in arguments:
         at = arguments.index("--")
@@ -202,7 +201,7 @@ def options(arguments):
 
 
 def build(name):
-    """Builds the image with the first engine that is installed."""
+    """Builds the image with the first container engine that is installed."""
     engine = next(filter(shutil.which, ("podman", "docker")), None)
     if not engine:
         raise Fault("neither podman nor docker is installed; `scripts/container.py root FOLDER` needs no engine")
@@ -211,7 +210,7 @@ def build(name):
 
 
 def main():
-    """Reads the arguments."""
+    """Runs the chosen command."""
     what, rest = (sys.argv[1:] or [""])[0], sys.argv[2:]
     try:
         if what == "build" and len(rest) <= 1:

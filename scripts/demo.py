@@ -1,13 +1,13 @@
-"""The main job in Python and SQL, on the flights table.
+"""The main workflow in Python and SQL, on the flights table.
 
-Run by `make demo-python`; each cell (`# %%`) can be run by itself in a notebook.
+Run by `make demo-python`; each cell (`# %%`) also runs on its own in a notebook.
 
-Encrypts two columns, adds them up by airline in DuckDB with the public key alone, decrypts the
-totals, and holds them against those of the command line on the same file and against sums of the
-plain numbers. Ends with status 1 if any differs.
+Encrypts two columns, sums them by airline in DuckDB with only the public key, and decrypts the
+totals. Compares them with those of the command line on the same file and with plaintext sums. Ends
+with status 1 if any differ.
 """
 
-# %% A key pair: the public half goes to whoever adds up, the private half stays with the owner.
+# %% A key pair: the aggregator gets the public key, the owner keeps the private key.
 import os
 import subprocess
 import sys
@@ -33,8 +33,8 @@ with open(os.open(folder / "private.json", os.O_WRONLY | os.O_CREAT, 0o600), "w"
     file.write(private.to_jwk())
 print(public)
 
-# %% Encrypt: delay and distance of each flight go into one ciphertext; the distances once more in a
-# column of their own.
+# %% Encrypt: one ciphertext holds delay and distance of each flight; a separate column holds the
+# distances again.
 flights = pyarrow.csv.read_csv(TABLE)
 columns = {"dep_delay": {}, "distance": {}}
 packed = private.encrypt_columns(flights, columns, pack=True, progress=sys.stderr.isatty())
@@ -43,7 +43,7 @@ some = private.encrypt_column(flights.slice(0, 2000), "distance")
 pq.write_table(some, folder / "some.parquet")
 print(f"{flights.num_rows} flights, {os.path.getsize(folder / 'flights.parquet') / 1e6:.1f} MB encrypted")
 
-# %% Add up by airline in DuckDB, with the public key.
+# %% Sum by airline in DuckDB, with the public key.
 con = hearith.duckdb.connect()
 encrypted = hearith.duckdb.sum_columns(con, public, folder / "flights.parquet", by="carrier")
 print(encrypted.schema.to_string(show_field_metadata=False))
@@ -51,7 +51,7 @@ print(encrypted.schema.to_string(show_field_metadata=False))
 # %% Decrypt the totals.
 totals = private.decrypt_columns(encrypted)
 
-# %% The same by the command line.
+# %% The same with the command line.
 steps = [
     [
         "sum",
@@ -69,12 +69,12 @@ for step in steps:
     subprocess.run([COMMAND, *step], check=True)
 command_line = pyarrow.csv.read_csv(folder / "totals.csv")
 
-# %% And from the plain numbers.
+# %% And from the plaintexts.
 plain = con.sql(
     f"SELECT carrier, sum(dep_delay) AS dep_delay, sum(distance) AS distance FROM '{TABLE}' GROUP BY ALL ORDER BY ALL"
 ).to_arrow_table()
 
-# %% Side by side.
+# %% Compare.
 names = ["carrier", "dep_delay", "distance"]
 by_duckdb, by_command, by_plain = (
     {row["carrier"]: (int(row["dep_delay"]), int(row["distance"])) for row in table.select(names).to_pylist()}
@@ -87,7 +87,7 @@ for carrier, sums in sorted(by_plain.items()):
 same = by_duckdb == by_command == by_plain
 print(f"All {2 * len(by_plain)} totals are equal." if same else "The totals DIFFER.")
 
-# %% In plain SQL: a column of its own, added up, weighed and decrypted where the private key is.
+# %% In plain SQL: sum, weight and decrypt one column where the private key is.
 con.execute(f"SET hearith_private_key = '{folder / 'private.json'}'")
 query = f"""
     SELECT carrier, he_decrypt(he_sum(distance)) AS miles, he_decrypt(he_multiply(he_sum(distance), 2)) AS both_ways

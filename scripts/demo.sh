@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The main job on a real table: encrypts two columns of data/flights.csv, adds them up by carrier without the private key,
-# decrypts the totals, and holds them against plain sums taken with awk. Ends with status 1 if any differs.
-# BITS (3072) chooses the key size; HEARITH_ENGINE forces an engine.
+# The main workflow on a real table: encrypts two columns of data/flights.csv, sums them by carrier
+# without the private key, decrypts the totals, and compares them with plaintext sums computed by
+# awk. Ends with status 1 if any differ. BITS (3072) chooses the key size; HEARITH_ENGINE forces an
+# engine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,10 +12,11 @@ target=${CARGO_TARGET_DIR:-target}
 folder=$target/demo-columns
 hearith=$target/demo/hearith
 
-# The command line without its other parts (servers, elections, FHE over the integers), which the demo does not use.
+# The command line without its optional parts (servers, elections, FHE over the integers), which the
+# demo does not use.
 cargo build --locked --profile demo --package hearith --no-default-features
 
-# step WORDS...: shows a command as one would type it, and runs it.
+# step WORDS...: prints a command as a user would type it, and runs it.
 step() {
     printf '\n$ hearith %s\n' "$*"
     "$hearith" "$@"
@@ -33,27 +35,27 @@ step decrypt --key "$folder/private.json" "$folder/totals.parquet" --out "$folde
 
 echo
 awk -F, '
-    # Numbers of the columns by name, from the header of each file.
+    # Column numbers by name, from the header of each file.
     FNR == 1 { for (i = 1; i <= NF; i++) column[FILENAME, $i] = i; next }
     {
         carrier = $column[FILENAME, "carrier"]
         delay = $column[FILENAME, "dep_delay"]
         distance = $column[FILENAME, "distance"]
     }
-    # The plain sums.
+    # The plaintext sums.
     FILENAME == plain {
         delays[carrier] += delay
         distances[carrier] += distance
         next
     }
-    # The decrypted totals beside them.
+    # The decrypted totals, compared with them.
     FNR == 2 {
         format = "%-8s %12s %12s %14s %14s  %s\n"
         printf format, "", "dep_delay", "dep_delay", "distance", "distance", ""
         printf format, "carrier", "decrypted", "plain sum", "decrypted", "plain sum", ""
     }
     {
-        # Compared as text: not a digit may differ.
+        # Compared as text: every digit must match.
         same = (delay "" == sprintf("%d", delays[carrier])) && (distance "" == sprintf("%d", distances[carrier]))
         printf format, carrier, delay, delays[carrier], distance, distances[carrier], same ? "equal" : "DIFFERENT"
         carriers++

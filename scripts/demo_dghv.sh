@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# FHE over the integers: adds two encrypted numbers with the public key alone, decrypts the sum, and holds it against the plain one. Ends with
-# status 1 if they differ. SCHEME (cnt) and PARAMETERS (toy) choose the key; all of them are broken.
+# FHE over the integers: adds two encrypted numbers with only the public key, decrypts the sum, and
+# compares it with the plaintext sum. Ends with status 1 if they differ. SCHEME (cnt) and PARAMETERS
+# (toy) choose the key; all of them are broken.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,13 +11,13 @@ hearith=$target/release/hearith
 
 cargo build --locked --release --package hearith --no-default-features --features dghv
 
-# step WORDS...: shows a command as one would type it, and runs it.
+# step WORDS...: prints a command as a user would type it, and runs it.
 step() {
     printf '\n$ hearith dghv %s\n' "$*"
     "$hearith" dghv "$@"
 }
 
-# bits NUMBER: its eight bits, the least significant first, one a line.
+# bits NUMBER: prints its eight bits, the least significant first, one per line.
 bits() {
     local place
     for place in {0..7}; do echo $(($1 >> place & 1)); done

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""For `make demo-election`: votes that come to a public result, and the result beside the truth.
+"""Votes for `make demo-election`, and the comparison of its public result with the true one.
 
-demo_election.py votes TABLE FOLDER   writes contests.json, voters.csv, first.csv and last.csv: some voters vote twice
+demo_election.py votes TABLE FOLDER   writes contests.json, voters.csv, first.csv and last.csv: some
+voters vote twice
 demo_election.py ports COUNT          prints ports that nobody listens at
-demo_election.py compare TABLE JSON   compares what `hearith election verify --json` found; exit 1 if it differs
+demo_election.py compare TABLE JSON   compares what `hearith election verify --json` found; exit 1
+if it differs
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ METHODS: list[object] = ["plurality", {"choose": {"exactly": 1}}]
 
 
 def read(table: Path) -> dict[str, dict[str, int]]:
-    """Each contest's candidates with their votes."""
+    """Reads each contest's candidates with their votes."""
     contests: dict[str, dict[str, int]] = {}
     with table.open(newline="") as file:
         for row in csv.DictReader(file):
@@ -29,19 +31,19 @@ def read(table: Path) -> dict[str, dict[str, int]]:
 
 
 def write(path: Path, header: list[str], rows: list[list[str]]) -> None:
-    """A table with a header."""
+    """Writes a table with a header."""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
 
 
 def ports(count: int) -> None:
-    """Ports that nobody listens at now."""
+    """Prints free ports."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     print(*(one.getsockname()[1] for one in sockets))
 
 
 def votes(table: Path, folder: Path) -> None:
-    """What the election's voters choose."""
+    """Writes the choices of the election's voters."""
     contests, chance = read(table), random.Random(2016)
     manifest = [
         {"candidates": list(candidates), "method": method, "title": title}
@@ -58,7 +60,7 @@ def votes(table: Path, folder: Path) -> None:
     write(folder / "voters.csv", ["voter"], [[voter] for voter in voters])
     header = ["voter", *contests]
     last = [[voter, *ballot] for voter, ballot in zip(voters, ballots, strict=True)]
-    # Some had chosen otherwise at first, and vote again: the order of both tables is anybody's.
+    # Some voters first chose differently and vote again; both tables are in random order.
     again = chance.sample(voters, min(REVOTERS, len(voters)))
     first = [[voter, *(chance.choice(list(candidates)) for candidates in contests.values())] for voter in again]
     chance.shuffle(last)
@@ -67,7 +69,7 @@ def votes(table: Path, folder: Path) -> None:
 
 
 def compare(table: Path, answer: Path) -> int:
-    """Whether what was counted is the truth."""
+    """Compares the counted result with the true one."""
     contests, found = read(table), json.loads(answer.read_text())
     result = found["result"]["contests"] if found["verified"] and found["result"] else None
     if result is None:
@@ -84,7 +86,7 @@ def compare(table: Path, answer: Path) -> int:
 
 
 def main() -> int:
-    """Does what is asked for."""
+    """Runs the chosen command."""
     if sys.argv[1] == "ports":
         ports(int(sys.argv[2]))
         return 0

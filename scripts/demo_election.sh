@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# An election whose result is known: 538 simulated voters cast what data/electors.csv says, 450 of them after they had voted otherwise before, and
-# 12 ballots are challenged: a thousand ballots. Five trustees, each a process, generate the key together; three of them decrypt, two verifiers that share no code check the record, and the result is
-# held against the truth. Ends with status 1 if it differs. Everybody works over HTTP with a server on SQLite. BITS (2048) chooses the key size;
-# SERVE=1 leaves the server up, at the URL that is printed, until Ctrl-C. The record stays in target/demo-election/record.
+# An election with a known result: 538 simulated voters cast the votes of data/electors.csv, 450 of
+# them after an earlier, different vote, and 12 ballots are challenged. That makes a thousand
+# ballots. Five trustees, each a process, generate the key together and three of them decrypt. Two
+# verifiers without common code check the record, and the result is compared with the true one. Ends
+# with status 1 if it differs. All parties use HTTP and a server on SQLite. BITS (2048) chooses the
+# key size; SERVE=1 leaves the server up, at the printed URL, until Ctrl-C. The record stays in
+# target/demo-election/record.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,7 +22,7 @@ insecure=()
 rm -rf "$folder"
 mkdir -p "$folder"
 
-# step WORDS...: shows a command as one would type it, and runs it.
+# step WORDS...: prints a command as a user would type it, and runs it.
 step() {
     printf '\n$ hearith election %s\n' "$*"
     "$hearith" "${insecure[@]}" election "$@"
@@ -47,7 +50,7 @@ generate() {
     done
 }
 
-# The server, which is asked to end when this script does.
+# Starts the server, which stops when this script ends.
 serve() {
     "$hearith" "${insecure[@]}" election serve --store "sqlite:$folder/board.db" --board-key "$office/board.json" \
         --listen 127.0.0.1:0 --max-rate 0 "${pages[@]}" 2>"$folder/server.log" &
@@ -63,7 +66,7 @@ serve() {
     exit 1
 }
 
-# cast TABLE: its voters vote, eight at a time.
+# cast TABLE: casts its votes, eight at a time.
 cast() {
     local parts=() part
     printf '\n$ hearith election vote %s --ballots ... (%s.csv, eight voters at a time)\n' "$url" "$1"

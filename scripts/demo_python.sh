@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds what the demo in Python needs (command line, DuckDB extension, Python package), and runs it. BITS (3072) chooses the key size.
+# Builds the dependencies of the demo in Python (command line, DuckDB extension, Python package),
+# and runs it. BITS (3072) chooses the key size.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

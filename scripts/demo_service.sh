@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The demo's job through a service: starts `hearith serve` on the loopback address, lets two clients with different keys encrypt, add up and
-# decrypt data/flights.csv through it at once, and holds their totals against those of the command line alone, which `make demo` holds against
-# plain sums. Ends with status 1 if a byte differs. BITS (2048) chooses the key size.
+# The demo's workflow through a service: starts `hearith serve` on the loopback address, and two
+# clients with different keys use it concurrently to encrypt, sum and decrypt data/flights.csv.
+# Compares their totals with those of the command line alone, which `make demo` compares with
+# plaintext sums. Ends with status 1 if a byte differs. BITS (2048) chooses the key size.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,19 +16,19 @@ cargo build --locked --release --package hearith --no-default-features --feature
 rm -rf "$folder"
 mkdir -p "$folder"
 
-# step WORDS...: shows a command as one would type it, and runs it.
+# step WORDS...: prints a command as a user would type it, and runs it.
 step() {
     printf '$ hearith %s\n' "$*"
     "$hearith" "$@"
 }
 
-# job NAME [OPTIONS...]: the whole job under the key NAME, with options for every command.
+# job NAME [OPTIONS...]: the whole workflow with the key NAME, with options for every command.
 job() {
     local name=$1 key=$folder/$1 out=$folder/$1${2:+-remote}
     shift
     step encrypt --key "$key/public.json" --column dep_delay,distance --pack "$@" "$table" --out "$out.parquet"
     step sum --key "$key/public.json" --by carrier "$@" "$out.parquet" --out "$out-totals.parquet"
-    # The service has the private key: its client does with the public one.
+    # The service has the private key: its client uses only the public one.
     local owner=private
     [ $# -eq 0 ] || owner=public
     step decrypt --key "$key/$owner.json" "$@" "$out-totals.parquet" --out "$out.csv"

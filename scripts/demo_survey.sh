@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A survey from the form to the totals: PostgreSQL with the extension in a scratch folder, a server without a private key, simulated people,
-# some of them in Chromium, and an analyst who decrypts totals of five answers or more. PEOPLE (1000) says how many; SERVE=1 leaves the page up;
-# HEARITH_SURVEY_SHOTS names a folder for pictures of the page. Where the answers go wrong, it fails.
+# A survey from the form to the totals: PostgreSQL with the extension in a scratch folder, a server
+# without a private key, simulated people, some of them in Chromium, and an analyst who decrypts
+# totals of five answers or more. PEOPLE (1000) sets their number; SERVE=1 leaves the page up;
+# HEARITH_SURVEY_SHOTS names a folder for pictures of the page. Fails if the totals are wrong.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 people=${PEOPLE:-1000}
@@ -79,7 +80,7 @@ done
 url=$(cat "$work/url")
 
 echo "5. They answer on $url (the form's code encrypts each salary before it is sent)"
-# Node finds the package and the browser's driver as it finds others.
+# So that Node resolves the package and the browser's driver like installed packages.
 mkdir -p survey/node_modules
 ln -sfn ../../packages/js survey/node_modules/hearith
 ln -sfn ../../web/node_modules/playwright-core survey/node_modules/playwright-core

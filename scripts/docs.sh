@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation site into target/site: the pages with their links checked, the Python and the Rust reference. `--charts` draws docs/charts
-# anew from the tables first.
+# Builds the documentation site into target/site: the pages with their links checked, and the Python
+# and Rust references. `--charts` first redraws docs/charts from the tables.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,10 +12,11 @@ if [ "${1-}" = --charts ]; then
 fi
 
 "$venv/bin/python" docs/site/stage.py target/site-pages
-# The theme advertises its authors' next work on every run.
+# The variable suppresses the theme's advertisement on every run.
 NO_MKDOCS_2_WARNING=1 "$venv/bin/python" -m mkdocs build --quiet --config-file docs/site/mkdocs.yml
 
-# The package's own dependencies come from its environment; Spark and, in an environment beside it, Flower are there after `make test-full`.
+# The package's dependencies come from its own environment; `make test-full` installs Spark and, in
+# a separate environment, Flower.
 scripts/extension.sh
 packages() { "$1" -c 'import site; print(site.getsitepackages()[0])'; }
 spark=$(.venv/bin/python -c 'import pyspark' 2> /dev/null && echo hearith.spark || true)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Takes the pictures of the election's pages that the documentation shows (docs/how-to/election-pages): desk and phone, small PNGs, while the pages'
-# tests hold an election in Chromium. Look at them before they are committed.
+# Takes the documentation's pictures of the election's pages (docs/how-to/election-pages): desk and
+# phone, small PNGs, while the pages' tests hold an election in Chromium. Review them before
+# committing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Lists the tests that a run executed, by name, and compares two lists.
+"""Lists the names of the tests that a run executed, and compares two lists.
 
 Usage: executed_tests.py list [--root DIR] [--names PATH]... LOG... > tests.txt
        executed_tests.py compare BEFORE AFTER
 
 `list` reads the output of `.ci/run` or `make test` (standard output and error in one file) and
 writes one test a line, sorted. It reads cargo test, cargo-nextest, pytest, vitest,
-rtl/cocotb/run.py, scripts/fuzz.sh and Criterion's test mode. After a tab follows the state of a
-test that was ignored, skipped or failed. An integration test has the same name in a file of its
-own and as a module of `tests/all`.
+rtl/cocotb/run.py, scripts/fuzz.sh and Criterion's test mode. Ignored, skipped and failed tests have
+their state after a tab. An integration test has the same name in its own file and as a module of
+`tests/all`.
 
-pytest without -v, vitest without its verbose reporter and the cocotb runner print counts. Their
-tests are numbered unless --names gives their names: PATH is the output of
+pytest without -v, vitest without its verbose reporter and the cocotb runner print only counts.
+Their tests are numbered unless --names provides names: PATH is the output of
 `pytest --collect-only -q` or `vitest list`, or the folder of cocotb's results.
 
 `compare` prints the tests that vanished, became ignored, or are new. It exits with 1 if any
-vanished or became ignored. Of numbered tests it compares the counts.
+vanished or became ignored. For numbered tests it compares the counts.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 EXECUTED, FAILED, IGNORED = "", "failed", "ignored"
-#: Folders that pytest and vitest are started in.
+#: Folders in which pytest and vitest are started.
 FOLDERS = ("", "crates/python", "packages/js", "scripts", "verifier", "web")
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -59,7 +59,7 @@ STATES |= {"✓": EXECUTED, "↓": IGNORED}
 
 
 class Workspace:
-    """The packages of a checkout, by the names of what is built of them."""
+    """The packages of a checkout, by the names of their build products."""
 
     def __init__(self, root):
         """Reads the manifests below a checkout's root."""
@@ -84,15 +84,15 @@ class Workspace:
         self.files |= {(package, name): path for name, path in tests.items()}
 
     def package_of(self, executable):
-        """The one package with a library or program of this name; or nothing, where there are
-        several or none.
+        """Returns the only package with a library or program of this name, or nothing if none or
+        several have one.
         """
         packages = self.packages.get(executable, set())
         return next(iter(packages)) if len(packages) == 1 else None
 
     def package_of_test(self, executable, path, last):
-        """The package with this integration test; where several have such a one, that whose unit
-        tests ran last.
+        """Returns the package with this integration test; of several, the one whose unit tests ran
+        last.
         """
         packages = {
             package
@@ -102,23 +102,21 @@ class Workspace:
         return last if last in packages else next(iter(packages)) if len(packages) == 1 else None
 
     def module(self, path):
-        """What the names of an integration test begin with, by its file."""
+        """Returns the prefix of an integration test's names, derived from its file."""
         path = Path(path)
         return "" if path.name == "main.rs" else f"{path.stem}::"
 
     def place(self, path):
-        """A file's path from the root, where a runner says it from the folder that it was started
-        in.
-        """
+        """Returns a file's path from the root; a runner prints it relative to its start folder."""
         found = (f"{folder}/{path}".lstrip("/") for folder in FOLDERS if (self.root / folder / path).is_file())
         return next(found, path)
 
 
 class Reader:
-    """Reads logs line by line, and keeps the tests that they name or count."""
+    """Reads logs line by line and collects the tests that they name or count."""
 
     def __init__(self, workspace):
-        """Begins with no tests."""
+        """Starts without tests."""
         self.workspace = workspace
         self.tests = {}
         self.counted = defaultdict(list)
@@ -129,7 +127,7 @@ class Reader:
         self.file = None
 
     def add(self, name, state):
-        """Keeps a test; one that was executed once is executed, whatever else was said of it."""
+        """Records a state: an execution replaces an ignored state, a failure replaces any."""
         known = self.tests.get(name)
         if known is None or known == IGNORED or state == FAILED:
             self.tests[name] = state
@@ -164,7 +162,8 @@ class Reader:
                 raise ValueError(f"{line}: the log does not say of which executable this is")
             name, state = found.groups()
             if self.documentation is not None:
-                # Examples keep their names where lines come and go above them.
+                # Drops line numbers, so that examples keep their names when code above them
+                # changes.
                 name = LINE.sub("", name)
                 self.documentation[name] += 1
                 name += f" ({self.documentation[name]})" if self.documentation[name] > 1 else ""
@@ -236,15 +235,13 @@ class Reader:
             self.add(f"bench {found[1]}", EXECUTED)
 
     def seeds(self):
-        """Adds the seeds of fuzz targets, each of which the test of the seeds runs."""
+        """Adds the seeds of the fuzz targets, all of which the seeds' test runs."""
         if self.tests.get("rust hearith-fuzz test seeds::every_seed_passes_its_target", IGNORED) == EXECUTED:
             for path in (self.workspace.root / "fuzz" / "seeds").glob("*/*"):
                 self.add(f"fuzz {path.parent.name} seed {path.name}", EXECUTED)
 
     def name(self, names):
-        """Names what was only counted, file by file and in order, and numbers what nobody has
-        named.
-        """
+        """Names counted tests, file by file and in order, and numbers those without names."""
         named = {group_of(name) for name in self.tests}
         rest = [name for group, found in names.items() if group not in named | self.counted.keys() for name in found]
         for group, states in sorted(self.counted.items()):
@@ -259,14 +256,16 @@ class Reader:
 
 
 def group_of(name):
-    """The file of a test of pytest or vitest, the top of one of cocotb."""
+    """Returns the file of a pytest or vitest test, or the top module of a cocotb test."""
     runner, rest = name.split(" ", 1)
     end = {"pytest": "::", "vitest": " > ", "cocotb": " "}.get(runner)
     return f"{runner} {rest.split(end, 1)[0]}" if end else None
 
 
 def read_names(path, workspace):
-    """Names by group, from what pytest or vitest list, or from the folders of cocotb's results."""
+    """Reads names by group, from the lists of pytest or vitest or from the folders of cocotb's
+    results.
+    """
     names = defaultdict(list)
     if path.is_dir():
         for results in sorted(path.glob("*/results.xml")):
@@ -285,7 +284,7 @@ def read_names(path, workspace):
 
 
 def executed(logs, root, names=()):
-    """The tests of some logs: states by name."""
+    """Returns the states of the tests in these logs, by name."""
     workspace = Workspace(root)
     reader = Reader(workspace)
     for log in logs:
@@ -296,13 +295,13 @@ def executed(logs, root, names=()):
 
 
 def read_list(path):
-    """A list that was written before: states by name."""
+    """Reads a saved list: states by name."""
     lines = (line.partition("\t") for line in path.read_text().splitlines() if line and not line.startswith("#"))
     return {name: state for name, _, state in lines}
 
 
 def differences(before, after):
-    """What vanished, what became ignored and what is new, by two lists' states."""
+    """Compares two lists: tests that vanished, became ignored or are new."""
     numbered = {found[1] for name in (*before, *after) if (found := NUMBERED.fullmatch(name))}
 
     def split(tests):
@@ -335,7 +334,7 @@ def differences(before, after):
 
 
 def write_list(arguments):
-    """The sub-command `list`."""
+    """Runs the sub-command `list`."""
     tests, unnamed = executed(arguments.log, arguments.root, arguments.names)
     if not tests:
         sys.exit("tests: the logs name no test")
@@ -348,7 +347,7 @@ def write_list(arguments):
 
 
 def compare(arguments):
-    """The sub-command `compare`."""
+    """Runs the sub-command `compare`."""
     before, after = read_list(arguments.before), read_list(arguments.after)
     if not before:
         sys.exit(f"tests: {arguments.before} lists no test")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Verible's formatter over the hardware. Usage: format_rtl.sh [--check] [FILE...]
+# Runs Verible's formatter over the hardware. Usage: format_rtl.sh [--check] [FILE...]
 #   --check   changes nothing, and fails if anything would change
-# Files are all of scripts/hardware_files.sh if none are named. Columns that were lined up by hand stay so: the formatter would set widths of
-# buses flush right and comments apart from what they speak of.
+# Without FILE it uses all files of scripts/hardware_files.sh. Columns aligned by hand stay so: the
+# formatter would right-align widths of buses and separate comments from their code.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$root/.venv/bin:$PATH
@@ -17,7 +17,8 @@ for what in enum_assignment_statement port_declarations module_net_variable form
 done
 mode=(--inplace)
 if [ "${1:-}" = --check ]; then
-    # Changes nothing in spite of the second: it is what lets the formatter take several files.
+    # --verify prevents changes; --inplace is only there because the formatter needs it to accept
+    # several files.
     mode=(--verify --inplace)
     shift
 fi

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Fuzzes parsers with libFuzzer, guided by coverage. Usage: scripts/fuzz.sh SECONDS [TARGET...]
 #
-# FUZZ_SCOPE=all (the default) counts coverage in every crate, dependencies too, and compiles them for that; of targets that need no tables, no
-# Arrow and no Parquet. FUZZ_SCOPE=own counts in this workspace's crates alone and links the dependencies that `cargo test` has compiled: cheap
-# where it ran before with the packages and features of HEARITH_SELECTION (see scripts/test.sh).
-# FUZZ_SEED makes the choice of inputs the same in every run. Inputs that were found stay in fuzz/corpus; one that fails goes to fuzz/artifacts.
+# FUZZ_SCOPE=all (the default) instruments every crate, including dependencies, and compiles them
+# for that. Targets that need no tables are built without Arrow and Parquet. FUZZ_SCOPE=own
+# instruments only this workspace's crates and links the dependencies that `cargo test` has
+# compiled. That is cheap after a test run with the packages and features of HEARITH_SELECTION (see
+# scripts/test.sh). FUZZ_SEED makes the choice of inputs the same in every run. New inputs are kept
+# in fuzz/corpus; a failing one goes to fuzz/artifacts.
 #
 # Works with the stable toolchain and without cargo-fuzz. With a nightly toolchain and cargo-fuzz,
 # `cargo +nightly fuzz run TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET` adds the address sanitizer.
@@ -22,7 +24,7 @@ if [ ${#targets[@]} -eq 0 ]; then
     done
 fi
 
-# features: those of hearith-fuzz that the chosen targets ask for, from what they use.
+# features: prints the features of hearith-fuzz that the chosen targets need, by what they use.
 features() {
     local files=("${targets[@]/#/fuzz/fuzz_targets/}")
     files=("${files[@]/%/.rs}")
@@ -33,7 +35,7 @@ features() {
 }
 
 export CARGO_INCREMENTAL=0
-# Without the simulated hardware, which parses nothing: its models would be compiled once more.
+# Without the hardware models, which parse nothing: otherwise they would be recompiled.
 export VERILATOR=none
 target_directory=${CARGO_TARGET_DIR:-$PWD/target}
 case ${FUZZ_SCOPE:-all} in
@@ -41,7 +43,7 @@ case ${FUZZ_SCOPE:-all} in
         mkdir -p "$target_directory"
         export HEARITH_FUZZ_STUBS=$target_directory/fuzz_stubs.o
         cc -c -o "$HEARITH_FUZZ_STUBS" scripts/fuzz_stubs.c
-        # The seeds run first, each once.
+        # Runs the seeds first, each once.
         # shellcheck disable=SC2086  # several arguments
         RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz_rustc.sh \
             cargo test --quiet ${HEARITH_SELECTION:---package hearith-fuzz} --test seeds
@@ -49,7 +51,7 @@ case ${FUZZ_SCOPE:-all} in
         ;;
     all)
         host=$(rustc -vV | sed -n 's/^host: //p')
-        # Naming the target keeps the flags away from build scripts.
+        # An explicit target keeps the flags away from build scripts.
         RUSTFLAGS="${fuzz_flags[*]}" cargo build --quiet --profile fuzz --target "$host" --target-dir "$target_directory/fuzz" \
             --package hearith-fuzz --no-default-features --features "$(features | paste -sd,)" "${targets[@]/#/--bin=}"
         export binaries=$target_directory/fuzz/$host/fuzz
@@ -60,13 +62,13 @@ case ${FUZZ_SCOPE:-all} in
         ;;
 esac
 
-# fuzz TARGET: fuzzes one target, and says on one line what it did.
+# fuzz TARGET: fuzzes one target, and prints a one-line summary.
 fuzz() {
     local target=$1 length=4096 runs covered
     local corpus=corpus/$target seeds=seeds/$target artifacts=artifacts/$target
     mkdir -p "$corpus" "$seeds" "$artifacts"
     local log=$artifacts/log
-    # Long keys take long to check and teach nothing that short ones do not.
+    # Long keys take long to check and reveal nothing that short ones do not.
     case $target in
         private_key | public_key) length=700 ;;
         parquet_table) length=16384 ;;
@@ -80,7 +82,7 @@ fuzz() {
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     covered=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-    # A target without counters is not guided by anything.
+    # A target without counters is unguided.
     if [ "${covered:-0}" -eq 0 ]; then
         echo "fuzz: $target counts no coverage" >&2
         return 1
@@ -90,5 +92,5 @@ fuzz() {
 export -f fuzz
 
 cd fuzz
-# A target a core.
+# One target per core.
 printf '%s\n' "${targets[@]}" | xargs --max-procs="$(nproc)" --max-args=1 bash -c 'set -euo pipefail; fuzz "$1"' fuzz

@@ -1,4 +1,5 @@
-# What rustc is told for libFuzzer: the flags that `cargo fuzz --sanitizer none` passes. Sourced by fuzz.sh and fuzz_rustc.sh.
+# rustc's flags for libFuzzer: those of `cargo fuzz --sanitizer none`. Sourced by fuzz.sh and
+# fuzz_rustc.sh.
 # shellcheck shell=bash disable=SC2034
 fuzz_flags=(
     --cfg fuzzing
@@ -7,6 +8,6 @@ fuzz_flags=(
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
     -Cllvm-args=-sanitizer-coverage-pc-table
     -Cllvm-args=-sanitizer-coverage-trace-compares
-    # The counters need it.
+    # The counters require it.
     -Ccodegen-units=1
 )

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The compiler as cargo's RUSTC_WORKSPACE_WRAPPER calls it while scripts/fuzz.sh builds targets over the dependencies of `cargo test`: counts
-# coverage in this workspace's crates, and in no other. Usage: scripts/fuzz_rustc.sh RUSTC ARGUMENT...
-# Build scripts and the test `seeds` are no fuzzers: what counts calls nothing there (HEARITH_FUZZ_STUBS, see fuzz_stubs.c).
+# The compiler that cargo calls as RUSTC_WORKSPACE_WRAPPER while scripts/fuzz.sh builds targets over
+# the dependencies of `cargo test`: instruments only this workspace's crates.
+# Usage: scripts/fuzz_rustc.sh RUSTC ARGUMENT...
+# Build scripts and the test `seeds` are not fuzzers: there, stubs replace the coverage callbacks
+# (HEARITH_FUZZ_STUBS, see fuzz_stubs.c).
 set -euo pipefail
 case " $* " in
-    # Questions about the compiler.
+    # Queries of the compiler.
     *" --crate-name ___ "* | *" -vV "*) exec "$@" ;;
 esac
 # shellcheck source=scripts/fuzz_flags.sh

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Compiles the kernels of graphics cards into crates/cuda/images, which the program embeds. Usage:
+# Compiles the GPU kernels into crates/cuda/images, which the program embeds. Usage:
 #   scripts/gpu_kernels.sh [--check] [IMAGE...]
-# --check compiles into a temporary folder and fails if an image in the repository differs. An image is ARITHMETIC_sm_NN (a
-# cubin) or ARITHMETIC_ptx; all by default. The compiler comes from PyPI (half a gigabyte) into target/nvcc, or is at
-# HEARITH_NVCC, a folder with bin/nvcc. No card is needed. Registers and spills are written beside each image (NAME.txt).
+# --check compiles into a temporary folder and fails if an image in the repository differs. An image
+# is ARITHMETIC_sm_NN (a cubin) or ARITHMETIC_ptx; all by default. The compiler comes from PyPI
+# (half a gigabyte) into target/nvcc, or from HEARITH_NVCC, a folder with bin/nvcc. No card is
+# needed. Registers and spills are written to crates/cuda/images/registers.tsv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The fast double-precision units are those of sm_80, 90 and 100. Every other card takes the narrow kernels; a choice that is
-# not here, and cards that are not known yet, take the PTX, which the driver compiles.
+# sm_80, 90 and 100 have fast double-precision units. Every other card uses the narrow kernels. For
+# combinations that are not in this list, and unknown cards, the driver compiles the PTX.
 all=(wide_sm_80 wide_sm_90 wide_sm_100 narrow_sm_86 narrow_sm_89 narrow_sm_120 wide_ptx narrow_ptx)
 folder=crates/cuda/images
 check=
@@ -41,7 +42,7 @@ for image in "${images[@]}"; do
         ptx) options=(-ptx -arch=compute_80) ;;
         *) options=(-cubin -arch="$architecture" -Xptxas -v) ;;
     esac
-    # From inside the folder, so that no path of this machine can get into an image.
+    # From inside the folder, so that an image contains no path of this machine.
     (cd crates/cuda/kernels && nvcc -std=c++17 -O3 "${options[@]}" "$arithmetic.cu" -o "$work/$image") 2>"$work/$image.log" || {
         cat "$work/$image.log" >&2
         exit 1
@@ -66,6 +67,6 @@ PYTHON
     fi
 done
 if [ -z "$check" ] && [ ${#images[@]} -eq ${#all[@]} ]; then
-    # A test compares it with the sources, so that these do not change without the images.
+    # A test compares it with the sources, so that these cannot change without the images.
     (cd crates/cuda/kernels && LC_ALL=C sha256sum ./*.cu ./*.cuh ./job.h ./sizes.h) >"$folder/sources.sha256"
 fi

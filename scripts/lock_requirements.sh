@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Writes each requirements*.txt from the requirements*.in beside it: every package that pip installs, with version and hashes. Needs uv
-# (https://docs.astral.sh/uv/). Arguments go to `uv pip compile`: `--upgrade` takes the newest versions that the .in files allow.
+# Writes each requirements*.txt from the requirements*.in next to it: every package that pip
+# installs, with version and hashes. Needs uv (https://docs.astral.sh/uv/). Arguments go to `uv pip
+# compile`: `--upgrade` uses the newest versions that the .in files allow.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# lock NAME [CONSTRAINT...]: locks NAME.in; what is installed beside it comes first and constrains it.
+# lock NAME [CONSTRAINT...]: locks NAME.in, constrained by files installed in the same environment.
 lock() {
     local name=$1
     shift
@@ -21,7 +22,7 @@ lock crates/python/requirements-full bench/requirements.txt crates/python/requir
 lock crates/python/requirements-notebooks bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock crates/python/requirements-wheel bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
-# Away from the others.
+# In an environment of its own.
 lock bench/peers
 lock bench/tno
 lock docs/site/requirements

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compiles every crate with the oldest Rust that is supported: the `rust-version` of the workspace. Cargo itself refuses an older one, so that
-# the number must be true from both sides.
+# Compiles every crate with the oldest supported Rust: the `rust-version` of the workspace. Cargo
+# itself rejects an older one, so the number cannot be too low or too high.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
-# version COMMAND...: major and minor number of the compiler that a command calls.
+# version COMMAND...: prints the major and minor version of a command's compiler.
 version() {
     "$@" --version | sed -E 's/^rustc ([0-9]+\.[0-9]+).*/\1/'
 }

@@ -4,11 +4,11 @@
 
     scripts/name_tables.py [--check]
 
-The tables are of Unicode 14.0.0, whose data this version of Python must have; another one says so
-and does nothing. With --check nothing is written, and the exit status is 1 if a table differs. A
-table is a line of numbers to the base 36: how many code points are not in the set, how many after
-them are, and so on by turns, from U+0000. `nfkc` is the SHA-256 of the NFKC forms of all that are
-allowed, a newline between two: normalisation is each language's own, which must agree.
+The tables are for Unicode 14.0.0. If Python's data has another version, the script says so and
+exits. With --check it writes nothing, and the exit status is 1 if a table differs. A table is one
+line of base-36 numbers: the lengths of alternating runs of code points outside and inside the set,
+from U+0000. `nfkc` is the SHA-256 of the NFKC forms of all allowed characters, separated by
+newlines: each language has its own normalisation, and they must agree.
 """
 
 import argparse
@@ -22,8 +22,8 @@ from textwrap import wrap
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "14.0.0"
-#: Neither controls nor formats, but nothing is seen of them: of Default_Ignorable_Code_Point, and
-#: Braille without dots.
+#: Neither controls nor formats, but invisible: code points with Default_Ignorable_Code_Point, and
+#: the blank Braille pattern.
 INVISIBLE = [
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180D), (0x180F, 0x180F), (0x2800, 0x2800),
     (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),
@@ -33,18 +33,18 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def is_allowed(code: int) -> bool:
-    """Whether a name may have a character, wherever it stands."""
+    """Whether a name may contain a character at any position."""
     invisible = any(first <= code <= last for first, last in INVISIBLE)
     return unicodedata.category(chr(code)) not in REFUSED and not invisible
 
 
 def is_joined(code: int) -> bool:
-    """Whether joiners may stand beside a character: letters and marks."""
+    """Whether joiners may be next to a character: letters and marks."""
     return is_allowed(code) and unicodedata.category(chr(code))[0] in "LM"
 
 
 def base36(number: int) -> str:
-    """A number to the base 36."""
+    """Returns a number in base 36."""
     digits = ""
     while number or not digits:
         number, digit = divmod(number, 36)
@@ -53,7 +53,7 @@ def base36(number: int) -> str:
 
 
 def runs(contains: Callable[[int], bool]) -> str:
-    """A set of code points as the lengths of its runs."""
+    """Returns a set of code points as the lengths of its runs."""
 
     def lengths() -> Iterator[int]:
         for _, run in groupby(range(sys.maxunicode + 1), contains):
@@ -63,7 +63,7 @@ def runs(contains: Callable[[int], bool]) -> str:
 
 
 def tables() -> dict[str, str]:
-    """The tables by name."""
+    """Returns the tables by name."""
     assert not is_allowed(0), "the first run is of code points that are not in the set"
     every = "\n".join(
         unicodedata.normalize("NFKC", chr(code)) for code in range(sys.maxunicode + 1) if is_allowed(code)
@@ -76,7 +76,7 @@ def tables() -> dict[str, str]:
 
 
 def python(made: dict[str, str], path: Path) -> str:
-    """The verifier in Python with the tables between its two marks."""
+    """Returns the Python verifier with the tables between its two markers."""
 
     def literal(name: str) -> str:
         lines = "".join(f'    "{line} "\n' for line in wrap(made[name], 100))
@@ -89,7 +89,7 @@ def python(made: dict[str, str], path: Path) -> str:
 
 
 def typescript(made: dict[str, str]) -> str:
-    """The tables as a module."""
+    """Returns the tables as a TypeScript module."""
     digest = f'export const NFKC = "{made["nfkc"]}";\n'
     long = "".join(f'export const {name.upper()} =\n  "{made[name]}";\n' for name in ("allowed", "joined"))
     return (

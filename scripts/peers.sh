@@ -1,4 +1,5 @@
-# Makes the environment that HEU is measured in, and names it in HEARITH_PEERS_PYTHON. Read by scripts that measure beside it.
+# Makes the environment in which HEU is measured, and exports its path as HEARITH_PEERS_PYTHON.
+# Sourced by scripts that compare with HEU.
 work=${CARGO_TARGET_DIR:-target}/peers
 [ -x "$work/bin/python" ] || .venv/bin/python -m venv "$work"
 "$work/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.txt

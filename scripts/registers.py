@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes whatever knows the accelerators' registers from their one description in rtl/registers
-(SystemRDL): the package of the hardware (rtl/lib/accelerator_pkg.sv), the constants of the driver
+"""Generates all files that describe the accelerators' registers from rtl/registers (SystemRDL).
+
+They are the package of the hardware (rtl/lib/accelerator_pkg.sv), the constants of the driver
 (crates/device/src/registers.rs), and the page (docs/reference/registers.md).
 
-With --check it writes nothing, and fails if one of them is not what it would write. A folder in
-place of this repository can be given.
+With --check it writes nothing, and fails if one of them is out of date. ROOT is the folder to use
+instead of this repository.
 
 Usage: registers.py [--check] [ROOT]
 """
@@ -21,20 +22,20 @@ from systemrdl.node import MemNode
 SOURCES = "rtl/registers"
 COMMON = "accelerator.rdl"
 SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc", "dghv"]
-#: What a line of a page may have.
+#: The maximum line length of the page.
 COLUMNS = 100
 #: The parameters that formulas may name.
 NAMES = "NWD"
-#: Bytes of address between two regions, and where the first is.
+#: Bytes of address between two regions, and the address of the first.
 REGION_BYTES, REGIONS = 0x800, 0x10000
 
 
 class RdlError(Exception):
-    """The description says what cannot be."""
+    """The description is invalid."""
 
 
 def camel(name):
-    """`KEY_CHECK` as `KeyCheck`."""
+    """Converts `KEY_CHECK` to `KeyCheck`."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
@@ -42,16 +43,16 @@ class Formula:
     """A number of bits as a formula of a system's parameters."""
 
     def __init__(self, text):
-        """From the text in the description."""
+        """Parses the text in the description."""
         self.tree = ast.parse(text, mode="eval").body
-        #: The parameters in it.
+        #: The parameters that it contains.
         self.names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - {"up"}
         if not self.names <= set(NAMES):
             raise RdlError(f"{text}: a formula may name {', '.join(NAMES)}")
         self.text = text
 
     def write(self, language, node=None):
-        """The formula in "sv", "rust" or "text"."""
+        """Returns the formula in "sv", "rust" or "text"."""
         node = self.tree if node is None else node
         match node:
             case ast.Constant(int(value)):
@@ -85,7 +86,7 @@ class Description:
     """The common registers and the systems."""
 
     def __init__(self, root):
-        """From the files in a repository."""
+        """Compiles the files of a repository."""
         compiler = RDLCompiler()
         for name in [COMMON, *(f"{system}.rdl" for system in SYSTEMS)]:
             compiler.compile_file(str(root / SOURCES / name))
@@ -102,7 +103,7 @@ class System:
     """A system: its identity, parameters and regions."""
 
     def __init__(self, name, top):
-        """From the top of its address map."""
+        """Reads the top of its address map."""
         self.name, self.identity = name, top.get_property("identity")
         if len(self.identity.encode()) != 4:
             raise RdlError(f"{name}: an identity has four letters")
@@ -113,10 +114,10 @@ class System:
 
 
 class Region:
-    """A constant of a key."""
+    """A memory region for one constant of a key."""
 
     def __init__(self, node):
-        """From its memory in the address map."""
+        """Reads its memory in the address map."""
         self.name, self.address = node.inst_name, node.absolute_address
         self.says, self.bits = node.get_property("desc"), Formula(node.get_property("bits"))
         self.optional = bool(node.get_property("optional", default=False))
@@ -126,13 +127,13 @@ class Region:
 
 
 def version(description):
-    """The version of the register map: what VERSION reads."""
+    """Returns the version of the register map: the value of VERSION."""
     register = next(register for register in description.registers if register.inst_name == "VERSION")
     return register.fields()[0].get_property("reset")
 
 
 def fields(register):
-    """The fields of a register that have something to say."""
+    """Returns the fields of a register that have a description."""
     return [field for field in register.fields() if field.get_property("desc", default=None)]
 
 
@@ -140,7 +141,9 @@ GENERATED = "Written by scripts/registers.py from rtl/registers: change those, t
 
 
 def enum(kind, name, values, digits=None):
-    """An enumeration: the one kind of constant of which Verilator lets a design use a part."""
+    """Returns an enumeration: the only kind of constant that a design may use in part without a
+    Verilator warning.
+    """
     items = [f"        {key} = {value if digits is None else f'{digits}{value:02x}'}" for key, value in values.items()]
     if len(items) == 1:
         return [f"    typedef enum {kind} {{{items[0].strip()}}} {name}_e;"]
@@ -148,7 +151,7 @@ def enum(kind, name, values, digits=None):
 
 
 def package(description):
-    """The SystemVerilog package."""
+    """Returns the SystemVerilog package."""
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
         f"// {GENERATED}",
@@ -162,7 +165,7 @@ def package(description):
     }
     lines += [
         "    // The version of the register map.",
-        # Of its own: values of an enumeration differ.
+        # A separate enumeration, because values within one must differ.
         *enum("int unsigned", "version", {"Version": version(description)}),
         "    // Bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;",
         "    // bits of the registers whose bits are causes.",
@@ -250,12 +253,12 @@ impl Region {
 
 
 def sentence(text):
-    """The text with a capital at the beginning and a full stop."""
+    """Returns the text with an initial capital and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
 def rust(description):
-    """The driver's constants."""
+    """Returns the driver's constants."""
     lines = [f"{RUST_HEAD}pub const KNOWN_VERSION: u32 = {version(description)};"]
     for register in description.registers:
         lines += [
@@ -324,7 +327,7 @@ def rust(description):
 
 
 def grouped(number):
-    """In hexadecimal, with a mark every four digits if there are more."""
+    """Returns a number in hexadecimal, with a separator every four digits if there are more."""
     digits = f"{number:x}"
     if len(digits) <= 4:
         return f"{number:#x}"
@@ -409,14 +412,14 @@ can be answered after that.
 
 
 def table(head, rows):
-    """A Markdown table."""
+    """Returns a Markdown table."""
     return "\n".join(
         ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)]
     )
 
 
 def access(register):
-    """How software gets at a register, in words."""
+    """Describes how software accesses a register."""
     field = register.fields()[0]
     if field.get_property("onwrite"):
         return "read, write 1 to clear"
@@ -425,12 +428,12 @@ def access(register):
 
 
 def bits(field):
-    """The place of a field."""
+    """Returns the bit position of a field."""
     return f"{field.high}:{field.low}" if field.width > 1 else str(field.low)
 
 
 def page(description):
-    """The page."""
+    """Returns the page."""
     rows = []
     for register in description.registers:
         says = register.get_property("desc")
@@ -485,7 +488,7 @@ OUTPUTS = {
 
 
 def main(arguments):
-    """Writes or checks, and gives the exit status."""
+    """Writes or checks the files and returns the exit status."""
     check = "--check" in arguments
     places = [argument for argument in arguments if argument != "--check"]
     root = Path(places[0]) if places else Path(__file__).resolve().parents[1]

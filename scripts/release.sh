@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what a release consists of, in dist/release: programs, packages, wheels, sources, lists of dependencies, provenance, checksums and
-# a signature. Usage:
+# Builds a release in dist/release: programs, packages, wheels, sources, lists of dependencies,
+# provenance, checksums and a signature. Usage:
 #
 #   scripts/release.sh                    every part that this machine can build; the others are named, with the reason
 #   scripts/release.sh --list             the names of the parts
@@ -8,14 +8,15 @@
 #   scripts/release.sh --only NAME...     these parts alone; one that cannot be built fails
 #
 # HEARITH_RELEASE_REQUIRE  parts, or `all`, that must not be left out
-# HEARITH_RELEASE_OUT      where the release goes (dist/release)
-# HEARITH_MINISIGN_KEY     the secret key that signs SHA256SUMS (a file); its password, if it has one, is read from standard input
+# HEARITH_RELEASE_OUT      the release's folder (dist/release)
+# HEARITH_MINISIGN_KEY     the secret key file that signs SHA256SUMS; its password, if any, is read
+#                          from standard input
 # HEARITH_RELEASE_TOOLCHAIN  `path`, `debian` or `source`: see `toolchain` in release/common.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/release/common.sh
 
-# In the order in which they are built: what is signed comes after everything else.
+# In build order: signed files come after everything else.
 PARTS=(
     source sdist verilog
     linux-x86_64 linux-aarch64
@@ -70,20 +71,22 @@ missing() {
     esac
 }
 
-# tested PART TEXT [COMMIT]: notes the commit that a part was built from (what is checked out) and how it was tested. TEXT names only what
-# ran and passed; a test whose output it quotes is assigned to a variable first, since the shell ignores a failure inside of an argument.
+# tested PART TEXT [COMMIT]: notes the commit from which a part was built (by default the one
+# checked out) and how it was tested. TEXT names only tests that ran and passed. Assign a test whose
+# output TEXT quotes to a variable first, because the shell ignores failures inside arguments.
 tested() {
     [ "$(source_commit)" = "$COMMIT" ] || fail "$1: the sources changed during its build, from $COMMIT to $(source_commit)"
     say "$1: $2"
     printf '%s\t%s\t%s\n' "$1" "${3:-$COMMIT}" "$2" >>"$WORK/tested.tsv"
 }
 
-# stated_commit: the commit that the provenance statement names: what is signed may be another than what is checked out.
+# stated_commit: prints the commit in the provenance statement; the signed release may be of another
+# commit than the one checked out.
 stated_commit() {
     sed -n 's/^.*"gitCommit": "\([0-9a-f]*\)".*$/\1/p' "$OUT/provenance.intoto.json"
 }
 
-# files_of PART: patterns of the names of a part's files.
+# files_of PART: prints the name patterns of a part's files.
 files_of() {
     local name=hearith-$VERSION
     case $1 in
@@ -104,7 +107,8 @@ files_of() {
     esac
 }
 
-# forget PART...: removes what an earlier run built and noted of these parts, so that one whose build fails leaves nothing.
+# forget PART...: removes the files and notes of these parts from an earlier run, so that a failed
+# build leaves nothing.
 forget() {
     local part pattern patterns
     for part in "$@"; do
@@ -116,7 +120,8 @@ forget() {
     done
 }
 
-# program TRIPLE: compiles the command line once in a run, stripped, with its debug information beside it.
+# program TRIPLE: compiles the command line once per run, stripped, with its debug information next
+# to it.
 declare -A built=()
 program() {
     local triple=$1 folder=$WORK/$1/program
@@ -134,12 +139,12 @@ program() {
     built[$triple]=1
 }
 
-# documents FOLDER: what comes with every program.
+# documents FOLDER: adds the documents that come with every program.
 documents() {
     install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$1"
 }
 
-# try_program TRIPLE PROGRAM PART: runs the main job and known answers.
+# try_program TRIPLE PROGRAM PART: runs the main workflow and known answers.
 try_program() {
     local words version found
     if words=$(runner "$1"); then
@@ -153,7 +158,8 @@ try_program() {
     fi
 }
 
-# archive TRIPLE PART: the program with its documents, and its debug information, as two archives.
+# archive TRIPLE PART: packs the program with its documents, and its debug information, as two
+# archives.
 archive() {
     local triple=$1 part=$2 name=hearith-$VERSION-$1 folder
     program "$triple"
@@ -166,14 +172,14 @@ archive() {
         pack "$OUT/$name-debug.tar.gz" "$WORK/$triple/program" hearith.debug
     fi
     rm -rf "$folder"
-    # What is in the archive is what is tried.
+    # Test the contents of the archive itself.
     folder=$(mktemp -d -p "$WORK")
     tar -xzf "$OUT/$name.tar.gz" -C "$folder"
     try_program "$triple" "$folder/$name/hearith" "$part"
     rm -rf "$folder"
 }
 
-# debian ARCHITECTURE: a package for Debian and its descendants.
+# debian ARCHITECTURE: builds a package for Debian and its derivatives.
 debian() {
     local architecture=$1 triple folder package=$OUT/hearith_${VERSION}_$1.deb
     triple=$(triple_of "$architecture")
@@ -201,7 +207,7 @@ Description: sums of encrypted columns, without the private key
  ciphertexts by group without the private key, and decrypts the totals.
 CONTROL
     chmod 644 "$folder/usr/share/doc/hearith"/* "$folder"/DEBIAN/*
-    # With several threads xz cuts its blocks by their number.
+    # With several threads, xz splits its blocks by the number of threads.
     dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$folder" "$package" >/dev/null
     rm -rf "$folder"
     folder=$(mktemp -d -p "$WORK")
@@ -211,7 +217,8 @@ CONTROL
     rm -rf "$folder"
 }
 
-# wheel TRIPLE PART: the Python package for one platform, the DuckDB extension and the lists of dependencies included.
+# wheel TRIPLE PART: builds the Python package for one platform, including the DuckDB extension and
+# the lists of dependencies.
 wheel() {
     local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel extension=crates/python/python/hearith/hearith.duckdb_extension
     local manylinux=manylinux_${GLIBC/./_}
@@ -224,7 +231,7 @@ wheel() {
     rm -rf "$folder" && mkdir -p "$folder"
     compile "$triple" hearith-duckdb --lib
     objcopy "$triple" --strip-all "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
-    # The sources' folder may hold one for this machine, which tests use.
+    # The source folder may contain this machine's extension, which tests use.
     if [ -e "$extension" ] && ! [ -e "$WORK/own.duckdb_extension" ]; then
         mv "$extension" "$WORK/own.duckdb_extension"
     fi
@@ -240,7 +247,7 @@ wheel() {
     try_wheel "$triple" "$wheel" "$folder/unpacked" "$part"
 }
 
-# check_wheel TRIPLE WHEEL FOLDER: unpacks a wheel and looks at what its libraries need.
+# check_wheel TRIPLE WHEEL FOLDER: unpacks a wheel and checks what its libraries need.
 check_wheel() {
     local triple=$1 wheel=$2 folder=$3 libraries exports=()
     rm -rf "$folder"
@@ -258,7 +265,7 @@ check_wheel() {
     esac
 }
 
-# try_wheel TRIPLE WHEEL UNPACKED PART: imports the package where something here can.
+# try_wheel TRIPLE WHEEL UNPACKED PART: imports the package if this machine can run it.
 try_wheel() {
     local triple=$1 wheel=$2 unpacked=$3 part=$4 python found
     case $triple in
@@ -291,20 +298,20 @@ has_musl() {
     [ -e "/lib/ld-musl-${1%%-*}.so.1" ]
 }
 
-# musl_release: the release of the musl that is installed.
+# musl_release: prints the installed musl's release.
 musl_release() {
     dpkg-query --show --showformat='${Version}' musl 2>/dev/null || echo unknown
 }
 
 build_source() {
-    # The commit's own time is in the archive.
+    # The archive has the commit's time.
     local folder=$WORK/source count
     git archive --format=tar --prefix="hearith-$VERSION/" HEAD | gzip --no-name --best >"$OUT/hearith-$VERSION-source.tar.gz"
     rm -rf "$folder" && mkdir -p "$folder"
     tar -xzf "$OUT/hearith-$VERSION-source.tar.gz" -C "$folder"
     count=$(find "$folder/hearith-$VERSION" ! -type d | wc -l)
     (
-        # An index of its own: the clone's is left alone.
+        # A separate index, to leave the clone's unchanged.
         export GIT_INDEX_FILE=$folder/index
         git read-tree HEAD
         git --work-tree="$folder/hearith-$VERSION" update-index -q --refresh || true
@@ -316,7 +323,8 @@ build_source() {
 }
 
 build_verilog() {
-    # Every design in plain Verilog, after its small forms have passed their benches with four states.
+    # Writes every design in plain Verilog, after its small forms have passed their benches with
+    # four states.
     local folder=$WORK/hearith-$VERSION-verilog count
     .venv/bin/python synth/plain.py simulate
     rm -rf "$folder"
@@ -380,7 +388,7 @@ build_checksums() {
 build_signature() {
     local commit found
     commit=$(stated_commit)
-    # The default comment holds the time.
+    # The default comment contains the time.
     minisign -S -s "$HEARITH_MINISIGN_KEY" -m "$OUT/SHA256SUMS" -x "$OUT/SHA256SUMS.minisig" \
         -c "signature of Hearith $VERSION" -t "Hearith $VERSION, commit $commit" >/dev/null
     if [ -n "${HEARITH_MINISIGN_PUBLIC:-}" ]; then
@@ -412,12 +420,14 @@ is_part() {
     [[ " ${PARTS[*]} " == *" $1 "* ]]
 }
 
-# name_left_out LINE...: says what this release lacks; before the build and, where it is read, at the end.
+# name_left_out LINE...: prints what this release lacks, both before the build and at the end, where
+# it is noticed.
 name_left_out() {
     [ $# -eq 0 ] || printf 'release: LEFT OUT %s\n' "$@" >&2
 }
 
-# list_missing: a part and why it cannot be built here, a tab between them, one a line.
+# list_missing: prints each part that cannot be built here and the reason, separated by a tab, one
+# per line.
 list_missing() {
     local part reason
     for part in "${PARTS[@]}"; do
@@ -426,7 +436,8 @@ list_missing() {
     done
 }
 
-# A function, and a block around its call, so that bash reads the whole file before anything runs: it may be edited meanwhile.
+# A function, and a block around its call, make bash read the whole file before running anything,
+# because it may be edited meanwhile.
 main() {
     local only=() wanted=() left_out=() options required part reason
     while [ $# -gt 0 ]; do
@@ -462,7 +473,7 @@ main() {
     done
 
     COMMIT=$(source_commit)
-    # Before anything is built, since a release takes long.
+    # Before anything is built, because a release takes long.
     if [[ " ${wanted[*]} " == *" provenance "* ]]; then
         options=()
         [ ${#only[@]} -eq 0 ] || options=(--notes "$WORK/tested.tsv" --again "${wanted[@]}")

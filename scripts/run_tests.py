@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Builds all tests of the workspace at once and runs those of some packages.
 
-`cargo test --package` would build the dependencies anew for each selection of packages.
+`cargo test --package` would rebuild the dependencies for each selection of packages.
 
 Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [--jobs N] [--
 ARGUMENT...]
 
-Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so the
-same features are on whichever packages run. Arguments after -- go to the test programs (names,
+Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so
+features do not depend on which packages run. Arguments after -- go to the test programs (names,
 --exact, --include-ignored). --doc also runs the examples in the documentation of all selected
 packages. The log gets a line for each program: seconds, package, target.
 """
@@ -27,19 +27,20 @@ SELECTION = "--workspace --all-features"
 
 
 def selection():
-    """What cargo is told to build."""
+    """Returns cargo's arguments that select what to build."""
     return shlex.split(os.environ.get("HEARITH_SELECTION", SELECTION))
 
 
 def cargo():
-    """The cargo that runs this, or the one on the PATH."""
+    """Returns the cargo that runs this script, or the one on the PATH."""
     return os.environ.get("CARGO", "cargo")
 
 
 def built():
-    """Builds all test programs, and no examples, which clippy checks; cargo reports what took long.
+    """Builds all test programs, with a report of cargo's build times. Clippy checks examples
+    instead.
 
-    Gives package, kind, name, source and path of each, in cargo's order of packages and targets.
+    Returns package, kind, name, source and path of each, as sorted by `programs`.
     """
     command = [cargo(), "test", *selection(), "--tests", "--no-run", "--timings"]
     command += ["--message-format", "json-render-diagnostics"]
@@ -50,7 +51,7 @@ def built():
 
 
 def programs(lines):
-    """The test programs among cargo's messages, sorted by package, unit tests first."""
+    """Returns the test programs among cargo's messages, sorted by package, unit tests first."""
     found = []
     for line in lines:
         message = json.loads(line)
@@ -73,17 +74,15 @@ def programs(lines):
 
 
 def package_name(identity, manifest):
-    """A package's name in its identity: `path+file:///folder#name@version`, or `...#version` where
-    the folder has the name.
+    """Returns a package's name from its identity: `path+file:///folder#name@version`, or
+    `...#version` if the folder has the same name.
     """
     fragment = identity.rpartition("#")[2]
     return fragment.partition("@")[0] if "@" in fragment else manifest.parent.name
 
 
 def library_path():
-    """Where the programs find Rust's shared libraries and those that cargo built, as `cargo test`
-    sets it.
-    """
+    """Returns the path on which programs find Rust's shared libraries, as `cargo test` sets it."""
     output = subprocess.run(
         ["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, check=True, text=True
     ).stdout.strip()
@@ -92,8 +91,8 @@ def library_path():
 
 
 def run(program, arguments, environment):
-    """Runs a program where its package is, as cargo does; what it printed, whether it passed, and
-    the seconds it took.
+    """Runs a program in its package's folder, as cargo does. Returns its output, whether it passed,
+    and the seconds it took.
     """
     kind = {"lib": "unittests", "bin": "unittests", "proc-macro": "unittests"}.get(program["kind"], "")
     where = " ".join(filter(None, [kind, str(program["source"].relative_to(program["folder"]))]))
@@ -116,7 +115,7 @@ def run(program, arguments, environment):
 
 
 def run_all(wanted, arguments, environment, jobs):
-    """Runs programs, some at a time: many a test waits. What each printed follows in its turn."""
+    """Runs programs in parallel, since many tests wait. Prints their outputs in order."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(run, program, arguments, environment) for program in wanted]
         for program, future in zip(wanted, futures, strict=True):
@@ -126,7 +125,7 @@ def run_all(wanted, arguments, environment, jobs):
 
 
 def main():
-    """Builds and runs; ends with status 1 if a test failed, after all have run."""
+    """Builds and runs all tests; ends with status 1 if any failed."""
     if "--" in sys.argv:
         at = sys.argv.index("--")
         own, arguments = sys.argv[1:at], sys.argv[at + 1 :]

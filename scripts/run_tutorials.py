@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Runs the commands and the code of the tutorials and the how-to guides, and compares what they
-print, or records it.
+"""Runs the commands and code of the tutorials and how-to guides, and compares or records the
+output.
 
     run_tutorials.py [--record] [--python] [--slow] FOLDER [PAGE...]
 
 FOLDER holds the built programs, such as target/debug. Each page (all tutorials and guides by
-default) runs in an empty folder of its own, with the repository's `verifier` in it. Blocks of these
-kinds count:
+default) runs in its own empty folder, which contains the repository's `verifier`. These kinds of
+blocks count:
 
 - a block with `title="FILE"` is written to that file;
 - a `console` block holds commands after `$ `, continued by a backslash, each followed by its
   output;
-- an `sh` block is a script, each line of which must succeed; what it prints is not compared. A last
+- an `sh` block is a script, each line of which must succeed; its output is not compared. A last
   line that ends in `&` runs until the page ends; the next block begins when it listens;
-- a `python` block is a program, and a `pycon` block holds statements after `>>> ` with what they
-  print. All of a page share their names. Pages with such blocks run with `--python` and the others
-  without it.
+- a `python` block is a program, and a `pycon` block holds statements after `>>> ` with their
+  output. All blocks of a page share their names. Pages with such blocks run only with `--python`,
+  and other pages only without it.
 
-Comments of a page say more, and are not seen by readers:
+Comments in a page, which readers do not see, control the run:
 
     <!-- not run: REASON -->    the next block is left out: at most one in ten of all blocks
     <!-- slow -->               the next block runs with `--slow` alone
@@ -26,8 +26,8 @@ Comments of a page say more, and are not seen by readers:
     <!-- needs: COMMAND -->     the page is left out, with a line that says so, where that command fails; with
                                 `verilator` in HEARITH_REQUIRE it is a failure
 
-`127.0.0.1:PORT` in a page stands for a port that is free. Times, rates, keys, hashes, trackers and
-engines may differ between runs; `--record` writes them into the page as they were.
+`127.0.0.1:PORT` in a page stands for a free port. Times, rates, keys, hashes, trackers and engines
+may differ between runs; `--record` writes those of its own run into the page.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIALS = ROOT / "docs" / "tutorials"
 PAGES = sorted([*TUTORIALS.glob("*.md"), *(ROOT / "docs" / "how-to").glob("*.md")])
-#: Blocks that run. All others hold data, or text.
+#: Kinds of blocks that run. All others hold data or text.
 COMMANDS = ("console", "sh")
 PROGRAMS = ("python", "pycon")
-#: Seconds until a command that runs beside the others listens.
+#: Seconds to wait until a background command listens.
 PATIENCE = 60
 _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$"
@@ -65,7 +65,7 @@ _BLOCK = re.compile(
 _NEEDS = re.compile(r"^<!-- needs: (.+) -->$", re.M)
 _TITLE = re.compile(r'title="([^"]+)"')
 _PORT = re.compile(r"127\.0\.0\.1:(\d{4,5})")
-#: What differs from run to run, and what stands for it in a comparison.
+#: Values that differ from run to run, and their placeholders in a comparison.
 _VARIABLE = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "KEY"),
@@ -87,13 +87,13 @@ class Command:
     output: str
 
     def shown(self) -> str:
-        """The command and its output as a page has them."""
+        """Returns the command and its output as in a page."""
         return f"$ {self.line}\n{self.output}"
 
 
 @dataclass
 class Block:
-    """A fenced block: its words after the fence, its text, and where that is in the page."""
+    """A fenced block: the words after the fence, its text, and its position in the page."""
 
     info: str
     text: str
@@ -103,15 +103,15 @@ class Block:
     slow: bool = False
 
     def kind(self) -> str:
-        """The language of the block."""
+        """Returns the language of the block."""
         return (self.info.split() or [""])[0]
 
     def runs(self) -> bool:
-        """Whether it is of a kind that runs."""
+        """Whether this kind of block runs."""
         return self.kind() in COMMANDS + PROGRAMS
 
     def commands(self) -> list[Command]:
-        """The commands of a console block.
+        """Returns the commands of a console block.
 
         Raises:
             ValueError: the block does not begin with a command.
@@ -133,14 +133,14 @@ class Block:
 
 @dataclass
 class Step:
-    """What a page does at a place: a block, or the script of a comment."""
+    """One step of a page: a block, or the script of a comment."""
 
     block: Block | None = None
     script: str = ""
 
 
 def steps(page: str) -> Iterator[Step]:
-    """The blocks and scripts of a page, in order.
+    """Yields the blocks and scripts of a page, in order.
 
     Raises:
         ValueError: a block in a list is of a kind that runs.
@@ -162,29 +162,29 @@ def steps(page: str) -> Iterator[Step]:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """All fenced blocks of a page, in order."""
+    """Yields all fenced blocks of a page, in order."""
     return (step.block for step in steps(page) if step.block)
 
 
 def follows(page: str) -> str | None:
-    """The page in whose folder a page begins, relative to its own."""
+    """Returns the page in whose folder this page begins, relative to its own."""
     return next((match["said"] for match in _BLOCK.finditer(page) if match["mark"] == "after"), None)
 
 
 def is_python(page: str) -> bool:
-    """Whether a page has programs in Python."""
+    """Whether a page contains Python programs."""
     return any(block.kind() in PROGRAMS and not block.reason for block in blocks(page))
 
 
 def masked(output: str) -> str:
-    """An output without what differs from run to run."""
+    """Replaces in an output everything that differs from run to run."""
     for pattern, name in _VARIABLE:
         output = pattern.sub(name, output)
     return output
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody has."""
+    """Returns a free port of the loopback address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -192,8 +192,8 @@ def free_port() -> int:
 
 @dataclass
 class Session:
-    """A page that runs: its folder, where programs are, the ports that it names, and what runs
-    beside it.
+    """A page that runs: its folder, the programs' path, the ports that it names, and its background
+    processes.
     """
 
     folder: Path
@@ -203,22 +203,22 @@ class Session:
     names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
 
     def environment(self) -> dict[str, str]:
-        """The variables of a command."""
+        """Returns the variables of a command."""
         return {**os.environ, "PATH": self.path}
 
     def actual(self, text: str) -> str:
-        """A text with free ports in the place of those that the page names."""
+        """Replaces the ports that the page names by free ports."""
         for shown in _PORT.findall(text):
             self.ports.setdefault(shown, str(free_port()))
         return _PORT.sub(lambda match: f"127.0.0.1:{self.ports[match[1]]}", text)
 
     def shown(self, text: str) -> str:
-        """A text with the ports that the page names."""
+        """Replaces free ports by those that the page names."""
         names = {port: shown for shown, port in self.ports.items()}
         return _PORT.sub(lambda match: f"127.0.0.1:{names.get(match[1], match[1])}", text)
 
     def run(self, command: str) -> str:
-        """Both outputs of a command.
+        """Runs a command and returns its standard output and error.
 
         Raises:
             ValueError: the command failed.
@@ -238,11 +238,11 @@ class Session:
         return "\n".join(line.rstrip() for line in output.splitlines()) + "\n" if output else ""
 
     def script(self, text: str) -> None:
-        """Runs a script, each line of which must succeed; what its last line begins with `&` goes
-        on.
+        """Runs a script, each line of which must succeed; a last line with `&` runs in the
+        background.
 
         Raises:
-            ValueError: a line failed, or what goes on does not listen.
+            ValueError: a line failed, or the background command does not listen.
         """
         body = text.rstrip()
         if not body.endswith("&"):
@@ -271,7 +271,9 @@ class Session:
             time.sleep(0.1)
 
     def program(self, block: Block) -> tuple[str, list[str]]:
-        """A program in Python as a page has it, with what it prints now, and where that differs."""
+        """Runs a Python program; returns it as on the page with its current output, and the
+        differences.
+        """
         before = Path.cwd()
         os.chdir(self.folder)
         try:
@@ -283,7 +285,9 @@ class Session:
             os.chdir(before)
 
     def statements(self, text: str) -> tuple[str, list[str]]:
-        """The statements of a `pycon` block with what they print now, and where that differs."""
+        """Runs the statements of a `pycon` block; returns them with their current output, and the
+        differences.
+        """
         played: list[str] = []
         differences: list[str] = []
         for example in doctest.DocTestParser().get_examples(text):
@@ -307,7 +311,7 @@ class Session:
         return "".join(played), differences
 
     def end(self) -> None:
-        """Ends what runs beside the page."""
+        """Ends the page's background processes."""
         for process in self.beside:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
@@ -318,7 +322,7 @@ class Session:
 
 
 def lacks(page: str, path: str) -> str | None:
-    """The command by which a page finds that it cannot run here."""
+    """Returns the `needs` command that fails for this page, if any."""
     needs = _NEEDS.search(page)
     if needs is None:
         return None
@@ -329,10 +333,10 @@ def lacks(page: str, path: str) -> str | None:
 def play(
     page: str, path: str, begin: Path | None = None, *, slow: bool = False, keep: Path | None = None
 ) -> tuple[str, list[str]]:
-    """A page with the outputs of its commands as they are now, and where they differ from the
-    page's.
+    """Runs a page; returns it with the current outputs of its commands, and the differences from
+    the page.
 
-    It begins in a copy of the folder `begin`, and leaves its own as `keep`.
+    It begins in a copy of the folder `begin`, and saves its own as `keep`.
 
     Raises:
         ValueError: a command or a program failed.
@@ -347,7 +351,7 @@ def play(
         else:
             folder.mkdir()
             (folder / "verifier").symlink_to(ROOT / "verifier")
-        # What a page puts into `bin` comes before all other programs.
+        # Programs that a page puts into `bin` take precedence.
         session = Session(folder, f"{folder}/bin:{path}")
         try:
             for step in steps(page):
@@ -387,7 +391,7 @@ def play(
 
 
 def counted(pages: list[str]) -> tuple[int, int]:
-    """How many blocks of pages are commands or code, and how many of these do not run."""
+    """Counts the blocks of pages that are commands or code, and those of them that do not run."""
     found = [block for page in pages for block in blocks(page) if block.runs()]
     return len(found), sum(1 for block in found if block.reason)
 
@@ -407,7 +411,7 @@ def main() -> None:
     pages = {path.resolve(): path.read_text() for path in options.pages}
     chosen = [path for path, page in pages.items() if is_python(page) == options.python]
     with tempfile.TemporaryDirectory(prefix="hearith-pages-") as kept:
-        # A page that another begins with comes before it.
+        # A page that another begins with runs before it.
         before = {path: (path.parent / follows(pages[path])).resolve() for path in chosen if follows(pages[path])}
         order = [*dict.fromkeys(before.values()), *(path for path in chosen if path not in before.values())]
         left = {path: Path(kept) / str(number) for number, path in enumerate(order)}

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same
-bytes for the same Cargo.lock.
+"""Writes the software bill of materials of a program, as CycloneDX 1.5 in JSON.
+
+It lists every crate linked into the program. The same Cargo.lock gives the same bytes.
 
 Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the
 command line, for `hearith-python` and `hearith-duckdb`, the two libraries in the wheel, for
 `hearith-web`, the election's pages, and for `hearith-js`, the JavaScript package.
-`sbom.py --wheel WHEEL` puts the two libraries' into a wheel, where PEP 770 has them: in the folder
-sboms of its *.dist-info.
+`sbom.py --wheel WHEEL` adds those of the two libraries to a wheel, in the folder sboms of its
+*.dist-info, as PEP 770 prescribes.
 
-A crate counts where normal dependencies lead to it with the features that the program is built
-with, on the platform it is built for, or on any (--target all). Versions and checksums come from
-Cargo.lock, licences from the crates' own manifests; no name of a folder gets in. The pages' come
-from web/package-lock.json.
+A crate is included if normal dependencies lead to it with the features that the program is built
+with, on the target platform or on any (--target all). Versions and checksums come from Cargo.lock,
+licences from the crates' own manifests; no folder names are included. The pages' entries come from
+web/package-lock.json.
 """
 
 import argparse
@@ -27,17 +28,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("hearith", "hearith-python", "hearith-duckdb")
-#: The election's pages, which are no crate.
+#: The election's pages, which are not a crate.
 PAGES = "hearith-web"
 #: The JavaScript package, which is called `hearith` where it is published.
 JAVASCRIPT = "hearith-js"
 IN_WHEEL = ("hearith-python", "hearith-duckdb")
-#: The time that files in a wheel carry: the first that a ZIP archive can.
+#: The timestamp of files in a wheel: the earliest that a ZIP archive allows.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def metadata(target):
-    """What cargo knows of the workspace and its dependencies on a target (a triple, or `all`)."""
+    """Returns cargo's metadata of the workspace and its dependencies on a target (a triple, or
+    `all`).
+    """
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
     if target != "all":
         command += ["--filter-platform", target]
@@ -45,14 +48,14 @@ def metadata(target):
 
 
 def host():
-    """The target triple of this machine."""
+    """Returns the target triple of this machine."""
     lines = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
 
 
 def linked(package, target):
-    """Names and versions of all crates linked into a package with its default features, and which
-    depend on which.
+    """Returns names and versions of all crates linked into a package with its default features, and
+    their dependencies.
     """
     command = ["cargo", "tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro", "--target", target]
     command += ["--prefix", "depth", "--format", "\t{p}", "--no-dedupe"]
@@ -70,12 +73,12 @@ def linked(package, target):
 
 
 def reference(crate):
-    """The package URL of a crate, which names it in the whole document."""
+    """Returns the package URL of a crate, its identifier in the whole document."""
     return "pkg:cargo/{}@{}".format(*crate)
 
 
 def component(crate, package, checksum):
-    """A crate's entry."""
+    """Returns a crate's entry."""
     entry = {
         "type": "library",
         "bom-ref": reference(crate),
@@ -86,7 +89,7 @@ def component(crate, package, checksum):
     if package["description"]:
         entry["description"] = " ".join(package["description"].split())
     if package["license"]:
-        # The old form of OR.
+        # Manifests may have the slash, the old form of OR.
         entry["licenses"] = [{"expression": re.sub(r"\s*/\s*", " OR ", package["license"])}]
     if checksum:
         entry["hashes"] = [{"alg": "SHA-256", "content": checksum}]
@@ -96,7 +99,7 @@ def component(crate, package, checksum):
 
 
 def bill(program, target):
-    """The document of a program."""
+    """Returns the document of a program."""
     packages = {(package["name"], package["version"]): package for package in metadata(target)["packages"]}
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     checksums = {(package["name"], package["version"]): package.get("checksum") for package in lock}
@@ -117,8 +120,8 @@ def bill(program, target):
 
 
 def page_bill():
-    """The document of the election's pages: the packages of web/package-lock.json that are not for
-    tools alone.
+    """Returns the document of the election's pages: the packages of web/package-lock.json except
+    development tools.
     """
     lock = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
     about = json.loads((ROOT / "web" / "package.json").read_text())
@@ -163,7 +166,7 @@ def page_bill():
 
 
 def javascript_bill():
-    """The document of the JavaScript package, which consists of its own files alone."""
+    """Returns the document of the JavaScript package, which consists only of its own files."""
     about = json.loads((ROOT / "packages" / "js" / "package.json").read_text())
     depends = [name for name in about if name.lower().endswith("dependencies")]
     if depends:
@@ -187,18 +190,18 @@ def javascript_bill():
 
 
 def numbered(content):
-    """The document with its number: the same content has the same."""
+    """Adds the document's serial number, which is derived from the content."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
     return {"serialNumber": f"urn:uuid:{uuid.UUID(bytes=digest[:16], version=4)}"} | content
 
 
 def text(document):
-    """The document as it is written."""
+    """Returns the document's text."""
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def put_into_wheel(wheel, target):
-    """Adds the documents of what is in a wheel, and their lines to its RECORD."""
+    """Adds the documents of a wheel's libraries to it, and their lines to its RECORD."""
     with zipfile.ZipFile(wheel) as archive:
         entries = [(info, archive.read(info)) for info in archive.infolist()]
     folder = next(info.filename.split("/")[0] for info, _ in entries if info.filename.endswith(".dist-info/RECORD"))
@@ -228,7 +231,7 @@ def put_into_wheel(wheel, target):
 
 
 def main():
-    """Writes documents, or puts them into a wheel."""
+    """Writes documents, or adds them to a wheel."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
     parser.add_argument("--wheel", type=Path)

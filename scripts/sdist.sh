@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the source distribution in dist/, and tries it: pip alone compiles and installs it where there are Rust and a C compiler (it takes
-# minutes). The DuckDB extension, a library of its own, is in the wheel alone.
+# Builds the source distribution in dist/, and tries it: pip compiles and installs it with only Rust
+# and a C compiler (takes minutes). The DuckDB extension, a separate library, is only in the wheel.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

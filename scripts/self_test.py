@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the program of the boards' self-test (boards/self_test/self_test_program.sv): a key of 64
-bits, two ciphertexts and their plaintexts, as accesses to a MESA's registers and beats of its
-streams.
+"""Generates the program of the boards' self-test (boards/self_test/self_test_program.sv).
 
-The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's
-integers; the constants of the key are computed from the formulas in docs/explanation/mesa.md, and
-the addresses are those of rtl/registers. The key is no secret: it is here. With --check nothing is
-written, and it fails if the program is not what it would write.
+It contains a key of 64 bits, two ciphertexts and their plaintexts, as accesses to a MESA's
+registers and beats of its streams.
+
+The plaintexts are fixed and encrypted by Paillier's formula in Python's integers. The constants of
+the key come from the formulas in docs/explanation/mesa.md, and the addresses from rtl/registers.
+The key is not secret: it is in this file. With --check the script writes nothing and fails if the
+program is out of date.
 
 Usage: self_test.py [--check] [ROOT]
 """
@@ -19,7 +20,7 @@ import registers
 
 HERE = Path(__file__).resolve().parents[1]
 PATH = "boards/self_test/self_test_program.sv"
-#: The device's parameters, as boards/self_test/self_test.sv sets them.
+#: The device's parameters, as set in boards/self_test/self_test.sv.
 N, W, D = 64, 16, 2
 #: Primes of 32 bits.
 P, Q = 4294967291, 4294967279
@@ -31,17 +32,15 @@ OPERATIONS = {"Finish": 0, "Write": 1, "Read": 2, "Send": 3, "Expect": 4, "Inter
 
 
 def words(value, bits):
-    """A number as words of 32 bits, the least significant first."""
+    """Splits a number into words of 32 bits, the least significant first."""
     return [value >> 32 * k & 0xFFFFFFFF for k in range(-(-bits // 32))]
 
 
 def constants():
-    """The constants of the key by the names of their regions, from the formulas in
-    docs/explanation/mesa.md.
-    """
+    """Returns the constants of the key by region, from the formulas in docs/explanation/mesa.md."""
     n, short = P * Q, W * (D + 1)
     r_bits, x_bits = W * (-(-(N + 2) // W) + D + 1), 2 * N + 2
-    # One stage takes all bits of an exponent, and a step more, out of Montgomery form.
+    # A single stage processes all bits of an exponent, plus a step that leaves Montgomery form.
     found = {"MODULUS": n, "STEPS": N // 2 << 16}
     for name, p, q in (("P", P, Q), ("Q", Q, P)):
         square = p * p
@@ -61,12 +60,12 @@ def constants():
 
 
 def header(epoch, sequence, count):
-    """The beats of a packet's header."""
+    """Returns the beats of a packet's header."""
     return [MARK | epoch << 16, sequence | count << 16]
 
 
 def program(description):
-    """The steps: operation, address or flags, data."""
+    """Returns the steps: operation, address or flags, data."""
     at = {register.inst_name: register.absolute_address for register in description.registers}
     system = description.systems["mesa"]
     version = registers.version(description)
@@ -74,7 +73,7 @@ def program(description):
     ciphertexts = [
         pow(n + 1, m, n * n) * pow(r, n, n * n) % (n * n) for m, r in zip(PLAINTEXTS, RANDOMISERS, strict=True)
     ]
-    # Decrypted here too, by the textbook's formula.
+    # Checks the ciphertexts by textbook decryption.
     power = (P - 1) * (Q - 1)
     for c, m in zip(ciphertexts, PLAINTEXTS, strict=True):
         assert (pow(c, power, n * n) - 1) // n * pow(power, -1, n) % n == m
@@ -86,7 +85,7 @@ def program(description):
         return ("Read", at[name], data)
 
     def send(beats, keep=0xF):
-        """A packet; of its last beat some bytes only."""
+        """Adds a packet; `keep` marks the valid bytes of its last beat."""
         return [("Send", keep << 1 | 1 if k + 1 == len(beats) else 0xF << 1, beat) for k, beat in enumerate(beats)]
 
     def expect(beats):
@@ -118,8 +117,8 @@ def program(description):
         read("DELIVERED", len(ciphertexts)),
         read("STATUS", bits("STATUS", "ready")),
     ]
-    # A packet of the right length whose last beat has a byte too few: its item is not answered, and
-    # the cause is noted.
+    # A packet of the right length whose last beat lacks a byte: the device does not answer its item
+    # and records the cause.
     head = header(0, 0xCAFE, 1)
     steps += send([*head, *words(ciphertexts[0], 2 * N)], keep=0x7)
     steps += expect([*head, 0])
@@ -139,9 +138,9 @@ def program(description):
 
 
 def text(description):
-    """The module."""
+    """Returns the module's text."""
     steps = program(description)
-    # The boards show a step's number on seven lights, and all seven for success.
+    # The boards show a step's number on seven lights; all seven mean success.
     assert len(steps) < 127
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
@@ -173,7 +172,7 @@ def text(description):
 
 
 def main():
-    """Writes, or compares."""
+    """Writes or compares the program."""
     arguments = [word for word in sys.argv[1:] if word != "--check"]
     root = Path(arguments[0]) if arguments else HERE
     wanted, path = text(registers.Description(root)), root / PATH

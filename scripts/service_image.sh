@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds a container image with `hearith serve` and nothing else: no shell, no package manager. Usage:
+# Builds a container image with only `hearith serve`: no shell, no package manager. Usage:
 #   service_image.sh build NAME [PROGRAM]    with podman, buildah or docker (HEARITH_CONTAINER_ENGINE names one)
 #   service_image.sh root FOLDER [PROGRAM]   what the image holds, as a folder
-# PROGRAM is a `hearith` for Linux that this machine can run; by default it is built here, in the profile of releases.
+# PROGRAM is a `hearith` for Linux that this machine can run; by default it is built here, in the
+# release profile.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -17,12 +18,14 @@ built() {
     echo "${CARGO_TARGET_DIR:-$repository/target}/dist/hearith"
 }
 
-# libraries PROGRAM: what the dynamic linker loads for it, and that linker; nothing for a static program.
+# libraries PROGRAM: prints what the dynamic linker loads for it, and that linker; nothing for a
+# static program.
 libraries() {
     ldd "$1" 2>/dev/null | sed -nE 's/^.* => (\/[^ ]+) .*$/\1/p; s/^\s+(\/[^ ]+) .*$/\1/p'
 }
 
-# root FOLDER PROGRAM: fills a new folder. Everybody may read it, and nobody of the container write.
+# root FOLDER PROGRAM: fills a new folder, which everybody may read and nobody in the container may
+# write.
 root() {
     local folder=$1 program=$2 library
     [ ! -e "$folder" ] || fail "$folder is there already"

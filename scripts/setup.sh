@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release|proofs|postgres
+# Installs the requirements of Makefile targets.
+# Usage: scripts/setup.sh build|test|release|proofs|postgres
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
@@ -9,8 +10,8 @@
 #           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
 #   postgres PostgreSQL with headers, and libclang, for the extension
 #   proofs  Coq, for the proofs about the arithmetic, and make
-# As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
-# A second run finds everything in place and returns within a second or two.
+# As root on Debian, it installs missing packages; otherwise it says what to install and stops. A
+# second run finds everything in place and returns within a second or two.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +19,7 @@ purpose=${1:-test}
 python=${PYTHON:-python3}
 packages=()
 
-# need PACKAGES COMMAND...: notes the Debian packages that are missing when the command fails.
+# need PACKAGES COMMAND...: notes Debian packages as missing if the command fails.
 need() {
     local names=$1
     shift
@@ -26,13 +27,14 @@ need() {
     "$@" >/dev/null 2>&1 || packages+=($names)
 }
 
-# need_for_release: what only a release needs. dpkg must know another architecture before its packages can be named.
+# need_for_release: notes what only a release needs. dpkg must know another architecture before its
+# packages can be named.
 need_for_release() {
     need "minisign" command -v minisign
     need "binutils-aarch64-linux-gnu" command -v aarch64-linux-gnu-objcopy
     need "qemu-user" command -v qemu-aarch64
     need "musl" test -e "/lib/ld-musl-$(uname -m).so.1"
-    # What aarch64 programs, and the Python that tries the aarch64 wheel, need to run.
+    # Needed to run aarch64 programs, and the Python that tries the aarch64 wheel.
     local foreign="libc6:arm64 libgcc-s1:arm64 libpython3-stdlib:arm64 libexpat1:arm64 zlib1g:arm64 musl:arm64"
     need "$foreign" bash -c 'ls /lib/ld-linux-aarch64.so.1 /lib/ld-musl-aarch64.so.1 /usr/lib/python3*/lib-dynload/*aarch64*'
     if ! (. scripts/release/common.sh && toolchain aarch64-unknown-linux-gnu && toolchain x86_64-unknown-linux-musl) >/dev/null; then
@@ -66,7 +68,7 @@ install_python_packages() {
     cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
     echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, each as its hash says"
     "$python" -m venv --clear .venv
-    # Python compiles the modules that are used when they are.
+    # Python compiles modules on first use.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes "${wanted[@]/#/--requirement=}"
     cat "${wanted[@]}" >"$installed"
 }
@@ -92,7 +94,7 @@ if [ "$purpose" = test ]; then
     need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "chromium fonts-dejavu-core" command -v "${CHROMIUM:-chromium}"
     need "postgresql" sh -c "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"
-    # What it starts containers with is not needed: without isolation of its own it uses none of it.
+    # buildah needs no container runtime, because its own isolation is not used.
     need "buildah" command -v buildah
     need "valgrind libc6-dbg" valgrind --quiet true
     # cocotb's simulators load Python as a library.

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Prints what took longest since the last clean build: the ten slowest crates, hardware models and
-test programs.
+"""Prints the ten slowest crates, hardware models and test programs since the last clean build.
 
 Usage: slowest.py [--count N] [TARGET]
 
-Models come from the `models.tsv` of build scripts (crates/verilated), test programs from
-`tests.tsv`, crates from cargo's reports of times (both of scripts/run_tests.py). TARGET is cargo's
-target directory.
+Models come from the `models.tsv` of build scripts (crates/verilated). Test programs come from
+`tests.tsv` and crates from cargo's timing reports, both written by scripts/run_tests.py. TARGET is
+cargo's target directory.
 """
 
 import argparse
@@ -19,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def models(target):
-    """Seconds and description of every model that was compiled; those from the cache took none.
+    """Returns seconds and description of every compiled model; models from the cache took no time.
 
     A later build replaces an earlier one.
     """
@@ -35,7 +34,7 @@ def models(target):
 
 
 def programs(target):
-    """Seconds and name of every test program, the longest run of each."""
+    """Returns seconds and name of every test program, from its longest run."""
     seconds = {}
     log = target / "tests.tsv"
     for line in log.read_text().splitlines() if log.exists() else ():
@@ -46,7 +45,7 @@ def programs(target):
 
 
 def crates(target):
-    """Seconds and name of every crate that was compiled, the longest compilation of each."""
+    """Returns seconds and name of every compiled crate, from its longest compilation."""
     seconds = {}
     for report in (target / "cargo-timings").glob("cargo-timing-*.html"):
         units = json.loads(re.search(r"UNIT_DATA = (\[.*?\]);", report.read_text(), re.DOTALL).group(1))
@@ -57,7 +56,7 @@ def crates(target):
 
 
 def listed(title, entries, count):
-    """The longest entries as text, or nothing if there are none."""
+    """Returns the longest entries as text, or nothing if there are none."""
     if not entries:
         return ""
     lines = [f"  {seconds:7.1f} s  {name}" for seconds, name in sorted(entries, reverse=True)[:count]]

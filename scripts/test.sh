@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
+# Runs tests by parts, and prints the time of each at the end. Usage: scripts/test.sh [PART...]
 #   (none)     what a change to software must pass: rust, python, web
 #   rust       every crate, the examples in the documentation, and for each hardware system the tests of its smallest model
-#   python     the second verifier of elections, the Python package and the DuckDB extension, python-paillier's own suite among them
-#   web        the election's pages: the protocol beside the crate's vectors, and the pages in Chromium
+#   python     the second verifier of elections, the Python package and the DuckDB extension, including python-paillier's own test suite
+#   web        the election's pages: the protocol with the crate's vectors, and the pages in Chromium
 #   hardware   every test of the hardware, on all models
-#   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
+#   cocotb     each top of the hardware with third-party bus models, and oracles in Python
 #   benches    each benchmark once, unmeasured
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
-#   a system   its crates and its hardware alone: see `systems` below
-# INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
+#   a system   only its crates and its hardware: see `systems` below
+# INCLUDE_IGNORED=1 also runs the long Rust tests. HEARITH_REQUIRE lists what must not be missing:
+# see crates/testing.
 #
-# Everything is built from one selection of packages and features, so that nothing is compiled twice: the Python module, the DuckDB extension and
-# the fuzz targets link what the tests of Rust have compiled. A part that is run alone selects the packages that it needs.
+# Everything is built from one selection of packages and features, so that nothing is compiled
+# twice: the Python module, the DuckDB extension and the fuzz targets link the artefacts of the Rust
+# tests. A part that runs alone selects the packages that it needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/beside.sh
@@ -35,7 +37,8 @@ small_tests=(
     division::every_small_exact_division
 )
 
-# What `cargo test` is called with for each system, a call a line: its crates, then its hardware and nothing else of the hardware.
+# The arguments of `cargo test` for each system, one call per line: first its crates, then only its
+# hardware.
 declare -A systems=(
     [arith]="--package hearith-arith --all-features"
     [bfv]="--package hearith-bfv --all-features"
@@ -76,7 +79,7 @@ fi
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(rust python web)
-# Whole parts share what is compiled; a system alone compiles its own.
+# Whole parts share build artefacts; a system alone compiles its own.
 for part in "${parts[@]}"; do
     if [[ $part =~ ^(rust|hardware|benches)$ ]]; then
         export HEARITH_SELECTION="--workspace --all-features"
@@ -86,7 +89,7 @@ after=()
 if [ -n "${INCLUDE_IGNORED:-}" ]; then
     after=(--include-ignored)
 else
-    # The widest models, which only the long tests simulate, are not compiled: see crates/verilated/README.md.
+    # Skips the widest models, which only the long tests simulate: see crates/verilated/README.md.
     export HEARITH_SHORT=1
 fi
 log=${CARGO_TARGET_DIR:-target}/tests.tsv
@@ -94,7 +97,7 @@ log=${CARGO_TARGET_DIR:-target}/tests.tsv
 rust() {
     scripts/run_tests.py --not hearith-rtl --not hearith-simulated --log "$log" --doc -- "${after[@]}"
     scripts/run_tests.py --only hearith-rtl --only hearith-simulated --log "$log" -- --exact "${small_tests[@]}"
-    # Both programs are built by now: integration tests run them.
+    # Both programs are already built, because integration tests run them.
     scripts/run_tutorials.py ${INCLUDE_IGNORED:+--slow} "${CARGO_TARGET_DIR:-target}/debug"
 }
 
@@ -123,7 +126,7 @@ fuzz() {
     FUZZ_SCOPE=own FUZZ_SEED=${FUZZ_SEED-1} scripts/fuzz.sh "${FUZZ_SECONDS:-5}"
 }
 
-# system NAME: the tests of one of the systems.
+# system NAME: runs the tests of one of the systems.
 system() {
     local call
     while read -r call; do
@@ -132,14 +135,15 @@ system() {
     done <<<"${systems[$1]}"
 }
 
-# These take one processor: each runs beside the part behind its name, from the moment when that part begins.
+# These parts use one processor: each runs in the background of the part after `=`, from that part's
+# start.
 declare -A beside=([cocotb]=hardware [web]=python)
 times=()
 asked_models=${HEARITH_MODELS:-}
 for at in "${!parts[@]}"; do
     part=${parts[at]}
     SECONDS=0
-    # The parts of `make test` link the same libraries, with the small models alone.
+    # The parts of `make test` link the same libraries, with only the small models.
     unset HEARITH_MODELS
     if [ -n "$asked_models" ]; then
         export HEARITH_MODELS=$asked_models

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The lattice scheme beside the crate fhe: each decrypts what the other encrypted and added up. It is built outside of the workspace, in a minute.
+# Tests the lattice scheme against the crate fhe: each decrypts what the other encrypted and added.
+# fhe is built outside the workspace, in a minute.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

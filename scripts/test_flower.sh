@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests with Flower, in an environment of its own: part of `make test-full` only. Arguments go to pytest.
+# Runs the tests with Flower, in a separate environment: part of `make test-full` only. Arguments go
+# to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,6 +11,6 @@ if ! cmp -s crates/python/requirements-flower.txt "$environment/requirements.txt
     cp crates/python/requirements-flower.txt "$environment/requirements.txt"
 fi
 scripts/extension.sh
-# Flower's own imports warn of what its dependencies deprecate.
+# Flower's imports emit deprecation warnings about its dependencies.
 PYTHONPATH=$PWD/crates/python/python HEARITH_REQUIRE=${HEARITH_REQUIRE:+$HEARITH_REQUIRE,}flower \
     "$environment/bin/python" -m pytest -W default::DeprecationWarning --rootdir crates/python --config-file crates/python/pyproject.toml crates/python/tests/test_flower.py "$@"

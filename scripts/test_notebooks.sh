@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the notebooks of the Python package from beginning to end: minutes, so part of `make test-full` only. Installs Jupyter's kernel and Spark into
-# .venv; needs Java, which scripts/test_spark.sh installs. Arguments go to pytest.
+# Runs the notebooks of the Python package from beginning to end. This takes minutes, so it is part
+# of `make test-full` only. Installs Jupyter's kernel and Spark into .venv; needs Java, which
+# scripts/test_spark.sh installs. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

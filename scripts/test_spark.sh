@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests on a Spark cluster of several executors on this machine, one of which is killed: minutes, so part of `make test-full`
-# only. Needs Java 17 or later, which it installs as root on Debian, and installs pyspark into .venv. Arguments go to pytest.
+# Runs the tests on a Spark cluster of several executors on this machine, one of which is killed.
+# This takes minutes, so it is part of `make test-full` only. Needs Java 17 or later, which it
+# installs as root on Debian, and installs pyspark into .venv. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Tests the JavaScript package, against the crate's vectors, the command line and in Chromium, and the election's pages: the protocol against
-# the crate's vectors, the same page from two builds, and the pages in Chromium, over the election's server (HEARITH_COMMAND names a command line that is built already).
-# HEARITH_SELECTION (see scripts/test.sh) makes it link what `cargo test` has compiled.
+# Tests the JavaScript package and the election's pages. The package is tested against the crate's
+# vectors, against the command line and in Chromium. The pages' protocol is tested against the
+# crate's vectors. Two builds must give the same page, and the pages run in Chromium over the
+# election's server (HEARITH_COMMAND names an existing command line).
+# With HEARITH_SELECTION (see scripts/test.sh) it links the artefacts of `cargo test`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +20,7 @@ fi
 
 if [ -z "${HEARITH_COMMAND:-}" ]; then
     targets=(--bin hearith)
-    # As scripts/extension.sh builds it, so that nothing is compiled twice.
+    # Same targets as scripts/extension.sh, so that nothing is compiled twice.
     [ -z "${HEARITH_SELECTION:-}" ] || targets=(--lib --bin hearith --example kernel --tests)
     # shellcheck disable=SC2086  # several arguments
     cargo build --quiet ${HEARITH_SELECTION:---package hearith} "${targets[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel or a source distribution of the Python package into a fresh virtual environment, with pip alone, and runs the programs of its
-# README there. Usage: scripts/try_package.sh FILE
+# Installs a wheel or a source distribution of the Python package into a fresh virtual environment,
+# with only pip, and runs the programs of its README there. Usage: scripts/try_package.sh FILE
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 package=$(realpath "$1")
@@ -10,7 +10,7 @@ trap 'rm -rf "$clean"' EXIT
 "${PYTHON:-python3}" -m venv "$clean/venv"
 "$clean/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$package[arrow,pandas]"
 cp "$root/crates/python/README.md" "$clean"
-# Away from the sources, so that the installed package is what runs.
+# Outside the sources, so that the installed package runs.
 cd "$clean"
 venv/bin/python - <<'PROGRAM'
 import re

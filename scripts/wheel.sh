@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the wheel in dist/ with the list of what it is made of, and tries it in a fresh virtual environment. On Linux it runs with glibc 2.28 and
-# later, whatever this machine has: zig's linker has the symbols of each release.
-# Arguments go to maturin in place of --release (`--profile dev` is quick where `cargo test` has run).
+# Builds the wheel in dist/ with the list of its dependencies, and tries it in a fresh virtual
+# environment. On Linux it runs with glibc 2.28 and later, whatever this machine has: zig's linker
+# knows the symbols of each release.
+# Arguments to maturin replace --release (`--profile dev` is quick after `cargo test`).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +18,7 @@ rm -f dist/hearith-*.whl
 .venv/bin/maturin build --manifest-path crates/python/Cargo.toml --out dist "${options[@]}" "${@:---release}"
 
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
-# maturin has looked at the release of every symbol that is linked; pip goes by the name.
+# maturin has checked the release of every linked symbol; pip relies on the name.
 if [ "$(uname)" = Linux ] && [[ $wheel != *-"manylinux_${glibc/./_}_$(uname -m)".whl ]]; then
     echo "wheel: $(basename "$wheel") is not one for glibc $glibc" >&2
     exit 1

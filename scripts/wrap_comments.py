@@ -7,15 +7,15 @@
     wrap_comments.py --left FILE...     prints long lines of comments that it leaves: formulas, tables, URLs
     wrap_comments.py --prove REVISION   compares every tracked file with that revision
 
-Paragraphs and list items with a line that is too long are wrapped anew, the others stay as they
-are. So do code fences, tables, headings, doctests, indented formulas, aligned columns, and comments
-that tools read (`noqa`, `verilator`). A comment behind code that makes its line too long moves
-above it.
+Paragraphs and list items that contain an overlong line are rewrapped. Everything else stays as it
+is: other paragraphs, code fences, tables, headings, doctests, indented formulas, aligned columns,
+and comments for tools (`noqa`, `verilator`). A comment behind code that makes its line too long
+moves above it.
 
-Nothing but comments changes. Before a file is written, `signature` of the old and the new text are
-compared: the tokens of the code, and the words of comments and docstrings in their order. Rust's
-documentation comments are tokens among the others, since they belong to the item that follows. A
-difference is an error, and the file stays.
+Only comments change. Before it writes a file, the script compares `signature` of the old and the
+new text: the tokens of the code, and the words of comments and docstrings in order. Rust's
+documentation comments count as tokens, because they belong to the item that follows. If the
+signatures differ, it reports an error and does not write the file.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ PYTHON = ".py"
 RUST = ".rs"
 VERILOG = (".sv", ".svh", ".v")
 ENDINGS = (RUST, PYTHON, *VERILOG)
-#: Written by scripts, whose comments are as long as they come.
+#: Generated files, whose comments are not wrapped.
 GENERATED = (
     "rtl/ip/",
     "rtl/lib/accelerator_pkg.sv",
     "boards/self_test/self_test_program.sv",
     "crates/device/src/registers.rs",
 )
-#: What tools read, which stays where it is.
+#: Comments for tools, which stay where they are.
 _PRAGMA = re.compile(
     r"\b(noqa|pylint|pragma|SPDX)\b|^\s*(type|pyright|mypy|ruff|fmt|isort|yapf|shellcheck|verilator|verible|synthesis|"
     r"yosys|pylint|rustfmt|clippy|cspell|codespell)\b[ :_-]|^!"
@@ -55,7 +55,7 @@ _ITEM = re.compile(r"(\s*(?:[-*+]|\d+[.)])\s+)\S")
 _STAYS = re.compile(r"\s*(\||#+ |\[[^\]]+\]:\s|>>> |\.\.\. |@)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _MARKER = re.compile(r"^([-*+]|\d+[.)]|#+|>|=+|-+|\|.*)$")
-#: Columns that somebody aligned, and drawings.
+#: Aligned columns, and drawings.
 _ALIGNED = re.compile(r"\S {3,}\S|[─│┌┐└┘├┤┬┴┼]|-->|<--")
 _RULE = re.compile(r"^.* -{20,}$|^-{20,}$")
 _SECTION = re.compile(r"^(Args|Arguments|Attributes|Raises|Returns|Yields|Parameters|Options|Environment):$")
@@ -66,14 +66,14 @@ _ENTRY = re.compile(r"^[\w*`][\w*`., \[\]]*: \S")
 
 
 def indent(line: str) -> int:
-    """How many spaces a line begins with."""
+    """Returns the number of spaces at the start of a line."""
     return len(line) - len(line.lstrip(" "))
 
 
 @dataclass
 class Part:
-    """Lines that are wrapped together, with what the first and the others begin with; or lines that
-    stay.
+    """Lines that are wrapped together, with the prefixes of the first and other lines, or lines
+    that stay.
     """
 
     lines: list[str]
@@ -82,7 +82,7 @@ class Part:
     stays: bool = False
 
     def wrapped(self, width: int) -> list[str]:
-        """Its lines, none longer than `width` where a space allows it."""
+        """Returns its lines, none longer than `width` if a space allows it."""
         rules = [_RULE.match(line) for line in self.lines]
         if any(rules) and any(len(line) > width for line in self.lines):
             return [line[:width].rstrip() if rule else line for line, rule in zip(self.lines, rules, strict=True)]
@@ -93,7 +93,8 @@ class Part:
         )
         joined = words[:1]
         for word in words[1:]:
-            # What would begin something else at the start of a line goes with the word before it.
+            # A word that would start another element at the start of a line stays with the word
+            # before it.
             if _MARKER.match(word):
                 joined[-1] += f" {word}"
             else:
@@ -109,8 +110,8 @@ class Part:
 
 
 def parts(lines: list[str], *, hanging: bool = False) -> Iterator[Part]:
-    """The paragraphs of a comment's text; `hanging` is for docstrings, whose entries
-    (`name: what it is`) hang.
+    """Yields the paragraphs of a comment's text; `hanging` is for docstrings, whose entries (`name:
+    what it is`) have hanging indents.
     """
     fence, doctest, section = False, False, False
     current: Part | None = None
@@ -149,7 +150,7 @@ def parts(lines: list[str], *, hanging: bool = False) -> Iterator[Part]:
 
 
 def wrapped(lines: list[str], width: int, *, hanging: bool = False) -> list[str]:
-    """The text of a comment with its long paragraphs wrapped."""
+    """Returns the text of a comment with its long paragraphs wrapped."""
     out: list[str] = []
     for part in parts(lines, hanging=hanging):
         if any(_ALIGNED.search(line.strip()) for line in part.lines):
@@ -163,7 +164,7 @@ def wrapped(lines: list[str], width: int, *, hanging: bool = False) -> list[str]
 
 @dataclass
 class Comment:
-    """A comment in a text: from where to where, and its marker, such as `//` or `#`."""
+    """A comment in a text: its start, end and marker, such as `//` or `#`."""
 
     start: int
     end: int
@@ -194,7 +195,7 @@ _SYSTEMVERILOG = re.compile(
 
 
 def _block_end(text: str, start: int, *, nested: bool) -> int:
-    """Where the block comment that begins at `start` ends."""
+    """Returns the end of the block comment that begins at `start`."""
     depth, at = 1, start + 2
     while depth:
         mark = re.compile(r"/\*|\*/").search(text, at)
@@ -209,7 +210,9 @@ def _block_end(text: str, start: int, *, nested: bool) -> int:
 
 
 def lexed(text: str, ending: str) -> Iterator[tuple[str, str, int]]:
-    """The tokens, comments and spaces of a Rust or SystemVerilog text: kind, text, place."""
+    """Yields the tokens, comments and spaces of a Rust or SystemVerilog text: kind, text,
+    position.
+    """
     pattern, at = (_RUST if ending == RUST else _SYSTEMVERILOG), 0
     while at < len(text):
         match = pattern.match(text, at)
@@ -224,7 +227,7 @@ def lexed(text: str, ending: str) -> Iterator[tuple[str, str, int]]:
 
 
 def comments(text: str, ending: str) -> list[Comment]:
-    """All line comments of a text, in order."""
+    """Returns all line comments of a text, in order."""
     found = []
     if ending == PYTHON:
         starts = [0]
@@ -240,14 +243,14 @@ def comments(text: str, ending: str) -> list[Comment]:
         if kind == "line":
             marker = re.match(r"//[/!]?", token)
             assert marker is not None
-            # Four slashes are no documentation.
+            # Four slashes do not start documentation.
             documents = ending == RUST and len(marker[0]) == 3 and not token.startswith("////")
             found.append(Comment(start, start + len(token), marker[0] if documents else "//"))
     return found
 
 
 def docstrings(text: str) -> list[tuple[int, int]]:
-    """The lines, from 1 to the last included, of strings that are statements."""
+    """Returns the first and last line numbers, from 1, of strings that are statements."""
     return [
         (node.lineno, node.end_lineno or node.lineno)
         for node in ast.walk(ast.parse(text))
@@ -259,7 +262,7 @@ def docstrings(text: str) -> list[tuple[int, int]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a comment, without rules of dashes, which may be shortened."""
+    """Returns the words of a comment, without rules of dashes, which may be shortened."""
     return [word for word in text.split() if not re.fullmatch(r"-{5,}", word)]
 
 
@@ -311,11 +314,9 @@ def _curly(text: str, ending: str) -> tuple[list[object], list[str]]:
 
 
 def signature(text: str, ending: str) -> tuple[list[object], list[str]]:
-    """The tokens of a text with the words of its documentation among them, and the words of its
-    comments.
+    """Returns the tokens of a text, including its documentation, and the words of its comments.
 
-    Two texts with equal signatures differ in white space, in the breaks of comments' lines, and in
-    nothing else.
+    Two texts with equal signatures differ only in white space and in the line breaks of comments.
     """
     return _python(text) if ending == PYTHON else _curly(text, ending)
 
@@ -324,7 +325,7 @@ def signature(text: str, ending: str) -> tuple[list[object], list[str]]:
 
 
 def _text(line: str, marker: str) -> str:
-    """A comment's line without its marker and the space behind it."""
+    """Returns a comment's line without its marker and the space after it."""
     return line[len(marker) :].removeprefix(" ").rstrip()
 
 
@@ -333,7 +334,7 @@ def _line(prefix: str, text: str) -> str:
 
 
 def _own_lines(text: str, ending: str) -> str:
-    """A text with the comments wrapped that have lines of their own."""
+    """Wraps the comments that have lines of their own."""
     found = {text.count("\n", 0, each.start): each for each in comments(text, ending)}
     lines = text.split("\n")
     out: list[str] = []
@@ -366,7 +367,7 @@ def _own_lines(text: str, ending: str) -> str:
 
 
 def _behind_code(text: str, ending: str) -> str:
-    """A text with the comments that make lines of code too long moved above them."""
+    """Moves comments that make lines of code too long above them."""
     by_line: dict[int, list[Comment]] = {}
     for each in comments(text, ending):
         by_line.setdefault(text.count("\n", 0, each.start), []).append(each)
@@ -389,7 +390,7 @@ def _behind_code(text: str, ending: str) -> str:
         if stays or not code.strip() or _PRAGMA.search(body) or before.endswith("\\"):
             out.append(line)
             continue
-        # Lines below at the comment's own column go on with it.
+        # Comments on the next lines in the same column continue this one.
         column = own[0].start - place
         said = [body]
         for below in range(number + 1, len(lines)):
@@ -409,7 +410,7 @@ def _behind_code(text: str, ending: str) -> str:
 
 
 def _docstrings(text: str) -> str:
-    """A Python text with its docstrings wrapped."""
+    """Wraps the docstrings of a Python text."""
     lines = text.split("\n")
     for first, last in sorted(docstrings(text), reverse=True):
         block = lines[first - 1 : last]
@@ -419,8 +420,8 @@ def _docstrings(text: str) -> str:
         opening = re.match(r"""\s*[rR]?(?:\"\"\"|''')""", block[0])
         if opening is None or block[0][base:].startswith(("r'", "R'")):
             continue
-        # The text behind the quotes counts as a line at the docstring's own indent, as long as the
-        # quotes shorten it.
+        # The quotes shorten the first line, which otherwise counts as a line at the docstring's
+        # indent.
         lead = len(opening[0]) - base
         quotes = opening[0][-3:]
         closing = block[-1].rstrip().endswith(quotes) and len(block[-1].strip()) > len(quotes)
@@ -436,7 +437,7 @@ def _docstrings(text: str) -> str:
         else:
             body.pop()
             tail = f"\n{' ' * base}{quotes}"
-        # A first line stands for itself: it is shorter by its quotes.
+        # The first line is shorter by its quotes.
         head, rest = _summary(body, WIDTH - base, lead, tail_length=3 if tail == quotes else 0)
         done = [*head, *wrapped(rest, WIDTH - base, hanging=True)]
         if tail == quotes and len(done) > 1 and (len(block) == 1 or base + len(done[-1]) + len(quotes) > WIDTH):
@@ -447,10 +448,11 @@ def _docstrings(text: str) -> str:
 
 
 def _summary(body: list[str], width: int, lead: int, *, tail_length: int) -> tuple[list[str], list[str]]:
-    """A docstring's first paragraph, wrapped, and the rest of its lines.
+    """Returns a docstring's first paragraph, wrapped, and the rest of its lines.
 
-    A first line that is too long becomes a summary and a paragraph of its own where it has a first
-    sentence that fits.
+    If the first line is too long and its first sentence fits, that sentence becomes the summary and
+    the
+    rest a paragraph of its own.
     """
     end = next((number for number, line in enumerate(body) if not line.strip()), len(body))
     head, rest = body[:end], body[end:]
@@ -465,23 +467,23 @@ def _summary(body: list[str], width: int, lead: int, *, tail_length: int) -> tup
     if len(sentences) > 1 and len(first) + lead <= width and first.endswith((".", "?", "!")):
         return [first, "", *wrapped([" ".join(sentences[1:])], width, hanging=True)], rest
     made = wrap_first(said, width, lead)
-    # The closing quotes do not fit behind a line that just fits: formatters would put them there.
+    # Formatters put the closing quotes behind a line that just fits, which makes it too long.
     return (
         made if len(made) > 1 or lead + len(made[0]) + only <= width else wrap_first(said, width, lead + only)
     ), rest
 
 
 def wrap_first(said: str, width: int, lead: int) -> list[str]:
-    """A paragraph of which the first line is shorter by `lead`."""
+    """Wraps a paragraph whose first line is shorter by `lead`."""
     made = Part([" " * lead + said], " " * lead, "").wrapped(width)
     return [made[0][lead:], *made[1:]]
 
 
 def wrap(text: str, ending: str) -> str:
-    """A text with its long comments wrapped.
+    """Returns a text with its long comments wrapped.
 
     Raises:
-        ValueError: something else than comments would change.
+        ValueError: something other than comments would change.
     """
     made = _behind_code(text, ending)
     made = _own_lines(made, ending)
@@ -493,8 +495,8 @@ def wrap(text: str, ending: str) -> str:
 
 
 def _may_change(text: str, ending: str) -> bool:
-    """Whether a long line may be one that `wrap` changes: code without a comment is not, and most
-    long lines are that.
+    """Whether `wrap` may change a long line. Most long lines are code without a comment, which
+    stays.
     """
     long = {number: line for number, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH}
     marker = "#" if ending == PYTHON else "//"
@@ -504,7 +506,7 @@ def _may_change(text: str, ending: str) -> bool:
 
 
 def long_lines(text: str, ending: str) -> Iterator[int]:
-    """The numbers, from 1, of lines that `wrap` would change."""
+    """Yields the numbers, from 1, of lines that `wrap` would change."""
     if not _may_change(text, ending):
         return
     made = wrap(text, ending)
@@ -516,7 +518,7 @@ def long_lines(text: str, ending: str) -> Iterator[int]:
 
 
 def left(text: str, ending: str) -> Iterator[int]:
-    """The numbers, from 1, of long lines of comments and docstrings that `wrap` leaves."""
+    """Yields the numbers, from 1, of long lines of comments and docstrings that `wrap` leaves."""
     made = wrap(text, ending)
     numbers = {made.count("\n", 0, each.start) + 1 for each in comments(made, ending)}
     if ending == PYTHON:
@@ -527,14 +529,14 @@ def left(text: str, ending: str) -> Iterator[int]:
 
 
 def tracked(endings: tuple[str, ...]) -> list[Path]:
-    """All tracked files with these endings that no script writes."""
+    """Returns all tracked files with these endings except generated ones."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True, capture_output=True, text=True)
     names = [name for name in listed.stdout.split("\0") if name.endswith(endings) and not name.startswith(GENERATED)]
     return [ROOT / name for name in names if (ROOT / name).is_file()]
 
 
 def proved(revision: str) -> int:
-    """How many files have other comments than at a revision, and the same code.
+    """Returns the number of files whose comments, but not code, differ from a revision.
 
     Raises:
         ValueError: a file has other code, or other words in its comments.

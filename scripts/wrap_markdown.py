@@ -17,9 +17,10 @@ from pathlib import Path
 
 WIDTH = 100
 _ITEM = re.compile(r"^(\s*(?:[-*+]|\d+\.)\s+)\S")
-#: What no line of a paragraph begins with: headings, tables, quotes, HTML, definitions of links.
+#: Starts of lines that are not in a paragraph: headings, tables, quotes, HTML, definitions of
+#: links.
 _OTHER = re.compile(r"^\s*(#|\||>|<|\[[^\]]+\]:\s|```|~~~)")
-#: What would begin something else at the start of a line.
+#: Words that would start another element at the start of a line.
 _MARKER = re.compile(r"^([-*+]|\d+[.)]|#+|>|=+|-+)$")
 #: Code spans and links, which are kept whole up to this length.
 _WHOLE = re.compile(r"`[^`]+`[^\s`]*|!?\[[^\]\[]*\]\([^)\s]*\)[^\s\[]*")
@@ -28,7 +29,7 @@ LONGEST_WHOLE = 60
 
 @dataclass
 class Prose:
-    """A paragraph or list item: its lines, and what its first and other lines begin with."""
+    """A paragraph or list item: its lines, and the prefixes of the first and other lines."""
 
     start: int
     lines: list[str]
@@ -40,9 +41,10 @@ class Prose:
         return any(len(line) > WIDTH and len(line[len(self.first) :].split()) > 1 for line in self.lines)
 
     def wrapped(self) -> list[str]:
-        """Its lines, wrapped."""
+        """Returns its lines, wrapped."""
         words = pieces(" ".join(line.strip() for line in [self.lines[0][len(self.first) :], *self.lines[1:]]))
-        # A word that would begin something else at the start of a line goes with the one before it.
+        # A word that would start another element at the start of a line stays with the word before
+        # it.
         joined = words[:1]
         for word in words[1:]:
             if _MARKER.match(word):
@@ -60,7 +62,7 @@ class Prose:
 
 
 def pieces(text: str) -> list[str]:
-    """The words of a text; code spans and short links are one word."""
+    """Returns the words of a text; a code span or short link is one word."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -74,7 +76,7 @@ def pieces(text: str) -> list[str]:
 
 
 def prose(text: str) -> Iterator[Prose]:
-    """The paragraphs and list items of a page."""
+    """Yields the paragraphs and list items of a page."""
     fence, current, in_list, comment = "", None, False, False
     for number, line in enumerate(text.split("\n")):
         begins = not fence and line.startswith("<!--")
@@ -108,7 +110,7 @@ def prose(text: str) -> Iterator[Prose]:
 
 
 def long_lines(text: str) -> Iterator[int]:
-    """The numbers, from 1, of lines of prose that are too long and could be broken."""
+    """Yields the numbers, from 1, of lines of prose that are too long and could be broken."""
     for part in prose(text):
         for place, line in enumerate(part.lines):
             if len(line) > WIDTH and part.is_too_long():
@@ -116,7 +118,7 @@ def long_lines(text: str) -> Iterator[int]:
 
 
 def wrap(text: str) -> str:
-    """A page with its long paragraphs wrapped."""
+    """Returns a page with its long paragraphs wrapped."""
     lines = text.split("\n")
     for part in reversed(list(prose(text))):
         hard = any(line.endswith(("  ", "\\")) for line in part.lines[:-1])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves the survey's page and puts answers into PostgreSQL. It has the public key alone.
+"""Serves the survey's page and stores answers in PostgreSQL. It has only the public key.
 
 Usage: server.py --database CONNINFO --key public.json --library packages/js/dist [--port N]
 [--insecure]
@@ -20,19 +20,19 @@ from psycopg_pool import ConnectionPool
 
 HERE = Path(__file__).parent
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
-# Bytes of the longest answer: a ciphertext of 8192-bit keys.
+# Maximum bytes of an answer: a ciphertext of 8192-bit keys.
 LONGEST = 8192
 
 
 class Survey:
-    """What the server serves, and where answers go."""
+    """The files to serve, and the destination of answers."""
 
     def __init__(self, options):
-        """Reads all files once: what is served does not change."""
+        """Reads all files once, because they do not change."""
         page = (HERE / "page.html").read_text().replace("@INSECURE@", "yes" if options.insecure else "no")
         script = re.search(r'<script type="importmap">(.*?)</script>', page)[1]
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        # The page runs its own scripts and talks to its own server, and that is all.
+        # The page may only run its own scripts and contact its own server.
         self.policy = (
             f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self'; connect-src 'self'; "
             "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -45,7 +45,7 @@ class Survey:
         self.pool = ConnectionPool(options.database, min_size=1, max_size=8, open=True, kwargs={"autocommit": True})
 
     def answer(self, body):
-        """Puts an answer into the table; a status and a line for whoever sent it."""
+        """Stores an answer in the table; returns a status and a line for the sender."""
         try:
             code, dept, salary = (json.loads(body)[name] for name in ("code", "dept", "salary"))
             row = (code.encode(), dept, salary)
@@ -76,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(HTTPStatus.OK, TYPES[Path(name).suffix], content)
 
     def do_POST(self):
-        """Takes an answer."""
+        """Accepts an answer."""
         length = self.headers.get("content-length", "")
         if self.path != "/answers" or not length.isdecimal() or int(length) > LONGEST:
             self.close_connection = True
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(status, "text/plain; charset=utf-8", line.encode())
 
     def reply(self, status, kind, content):
-        """Answers, with the policy of the page."""
+        """Sends a reply, with the page's security policy."""
         self.send_response(status)
         for name, value in {
             "content-type": kind,
@@ -101,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_):
-        """Logs nothing: times and addresses would tell who answered when."""
+        """Logs nothing: times and addresses would reveal who answered when."""
 
 
 class Server(ThreadingHTTPServer):

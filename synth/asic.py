@@ -1,11 +1,11 @@
-"""Maps cores of rtl/ to standard cells with Yosys, asks OpenSTA for their longest paths, and writes
+"""Maps cores of rtl/ to standard cells with Yosys and writes their longest paths by OpenSTA to
 `bench/results/frequency.md`.
 
-The cells' libraries are not here: HEARITH_LIBERTY names a folder that has `nangate45_typ.lib` and
-`sky130hd_tt.lib`, as `examples/` of OpenSTA's repository has them (packed or not). Without it the
-page is made of the results that the repository keeps. A result is kept in target/synth until a
-source that it depends on changes, so jobs can be run in any order and in parts: `--list` names
-them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
+The cell libraries are not in the repository. HEARITH_LIBERTY names a folder that contains
+`nangate45_typ.lib` and `sky130hd_tt.lib`, as in `examples/` of OpenSTA's repository (compressed or
+not). Without it the page uses the results that the repository keeps. A result is kept in
+target/synth until one of its sources changes, so jobs can run in any order and in parts: `--list`
+lists them, `--only WORD` runs those whose name contains a word, `--jobs 2` runs two at a time.
 """
 
 import gzip
@@ -21,7 +21,7 @@ import pages
 import tools
 from tables import table
 
-#: The libraries: file, SHA-256, what it is, and a buffer that drives inputs.
+#: The libraries: file, SHA-256, description, and a buffer that drives inputs.
 LIBRARIES = {
     "Nangate45": (
         "nangate45_typ.lib",
@@ -36,9 +36,9 @@ LIBRARIES = {
         "sky130_fd_sc_hd__buf_1",
     ),
 }
-#: What ABC aims at, in ps, which no design reaches; and the clock for the power, in ns.
+#: ABC's target in ps, which no design reaches, and the clock period for the power, in ns.
 AIM, PERIOD = 500, 10
-#: Transitions of an input a cycle, for the power; registers and gates follow from it.
+#: Transitions of an input per cycle, for the power; OpenSTA derives registers and gates from it.
 ACTIVITY = 0.1
 
 Q = 1073692673
@@ -47,12 +47,12 @@ SOLINAS, FERMAT = {"A": 64, "B": 32}, {"A": 64, "B": 0}
 
 
 def mesa_cores(n, *names):
-    """Cores of MESA, with what they have there at n bits."""
+    """Returns cores of MESA with their parameters in MESA at n bits."""
     found = mesa.cores(n)
     return {f"{name}, {n} bits": (name, found[name]) for name in names}
 
 
-#: The cores of each paper, and its rivals that were built anew: a name, the module, its parameters.
+#: The cores of each paper, and its rebuilt rivals: name, module, parameters.
 DESIGNS = {
     "Multipliers and ladders": {
         **mesa_cores(256, "mont_mul_cios", "mont_mul_radix2", "mod_exp_ladder", "dual_lanes"),
@@ -84,10 +84,10 @@ DESIGNS = {
 
 
 def liberty(name):
-    """The file of a library.
+    """Returns the file of a library.
 
     Raises:
-        tools.Failed: HEARITH_LIBERTY does not have it, or another one.
+        tools.Failed: HEARITH_LIBERTY does not contain it, or contains another version.
     """
     file, digest, _, _ = LIBRARIES[name]
     path = tools.WORK / file
@@ -125,8 +125,8 @@ exit
 
 
 def mapped(library, top, parameters):
-    """A core in a library's cells: MHz by its longest path from register to register, area, cells,
-    registers, and power.
+    """Maps a core to a library's cells. Returns MHz by its longest path between registers, area,
+    cells, registers, and power.
     """
 
     def work(name):
@@ -153,13 +153,13 @@ def mapped(library, top, parameters):
 
 
 def answers(said, report):
-    """What OpenSTA and Yosys say, in MHz, square micrometres and microwatts a MHz."""
+    """Parses the output of OpenSTA and Yosys: MHz, square micrometres and microwatts per MHz."""
     path, power = said.split("== path")[1].split("== power")
     slack = float(re.search(r"(-?[\d.]+)\s+slack", path)[1])
     watts = float(re.search(r"^Total\s.*?([\d.e+-]+)\s+100", power, re.MULTILINE)[1])
     gates = re.findall(r"^\s*(?:[\d.]+\s+)*[\d.]+ [v^] \S+/(?:Z|ZN|Y|X|Q|QN|COUT|SUM|CO|S) \((\w+)\)", path, re.MULTILINE)
     area = re.findall(r"Chip area for (?:top )?module.*?:\s*([\d.]+)", report)[-1]
-    # What stands last is the whole design.
+    # The last section covers the whole design.
     whole = re.split(r"^=== .* ===$", report, flags=re.MULTILINE)[-1]
     counts = re.findall(r"^\s+(\d+)\s+[\d.E+]+\s+(\w+)$", whole, re.MULTILINE)
     registers = sum(int(number) for number, cell in counts if re.search(r"^(S?DFF|sky130_fd_sc_hd__[es]?df)", cell))
@@ -174,7 +174,7 @@ def answers(said, report):
 
 
 def jobs():
-    """Every mapping by its name."""
+    """Returns every mapping by its name."""
     return {
         f"{library}: {group}: {label}": lambda library=library, design=design: mapped(library, *design)
         for group, designs in DESIGNS.items()
@@ -212,7 +212,7 @@ Rivals are the papers' other designs, built anew here. Memories are none of thes
 
 
 def sta_version():
-    """OpenSTA's version, as the page was made with."""
+    """Returns the version of OpenSTA that the page was made with."""
     if not shutil.which("sta"):
         return "(not here)"
     done = subprocess.run(["sta", "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -220,7 +220,7 @@ def sta_version():
 
 
 def page():
-    """The page."""
+    """Returns the page."""
     return TEXT.format(
         tools=pages.versions().split(",")[0],
         sta=sta_version(),

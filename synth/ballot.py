@@ -1,10 +1,13 @@
-"""Synthesises the ballot machine (rtl/blocks, rtl/links, rtl/election), places and routes its
-parts, and writes `bench/results/ballot-machine.md`: the tables of the election machine beside ours.
+"""Synthesises the ballot machine, places and routes its parts, and writes
+`bench/results/ballot-machine.md`.
+
+The machine's sources are rtl/blocks, rtl/links and rtl/election. The page compares the tables of
+the election machine's paper with ours.
 
 Areas are of the xc7 family, before placement; clocks are of an ECP5. Cycles follow from formulas
-that the tests of rtl/blocks count in simulations. A result is kept in target/synth until a source
-that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a
-word, `--kept` runs none.
+that the tests of rtl/blocks check in simulations. A result is kept in target/synth until one of its
+sources changes: `--list` lists the jobs, `--only WORD` runs those whose name contains a word,
+`--kept` runs none.
 """
 
 import functools
@@ -17,17 +20,17 @@ from tables import table
 
 PAGE = "ballot-machine"
 
-# Blocks of 32 bits of the paper's 4096 bits, and of its exponents.
+# 32-bit blocks of the paper's 4096-bit numbers, and of its exponents.
 BLOCKS, EXPONENT = 128, 64
 CLOCK = 100e6
-# The Spartan-7 of the paper's 120 DSP blocks, and the larger one: LUT, FF, DSP, block memories of
+# The Spartan-7 with the paper's 120 DSP blocks, and the larger one: LUT, FF, DSP, block memories of
 # 36 kbit.
 DEVICES = {"XC7S50": (32600, 65200, 120, 75), "XC7S100": (64000, 128000, 160, 120)}
 KINDS = ("LUT", "FF", "DSP", "BRAM")
 
 FORM = {"Blocks": BLOCKS}
 DUAL = {"W": 16, "V": 24, "D": 4, "Fold": 2}
-# What is synthesised: module and parameters.
+# The synthesised designs: module and parameters.
 DESIGNS = {
     "adder": ("block_add", {}),
     "subtractor": ("block_add", {"Sub": 1}),
@@ -51,8 +54,8 @@ DESIGNS = {
 }
 
 
-# The boards for n of 256 bits with their own parameters: one contest of two candidates, a thousand
-# voters; digits and words of 32 or of 64 bits.
+# The boards with their own parameters for n of 256 bits: one contest with two candidates, a
+# thousand voters, and digits and words of 32 or 64 bits.
 KEY = {"N": 512, "ABits": 128}
 BOARDS = {
     "encryptor board, digits of 32 bits": ("encryptor_board", KEY),
@@ -61,7 +64,7 @@ BOARDS = {
     "tally board, digits of 64 bits": ("tally_board", {"N": 512, "Digit": 64}),
 }
 DESIGNS |= BOARDS
-# Modules inside the boards whose cells are told, each with what is below it.
+# Modules inside the boards whose cells are reported, including the modules below them.
 INSIDE = {
     "encryptor board, digits of 32 bits": [
         *("uart_link", "spi_controller_link", "vote_processor", "noise_source_port", "health_tests", "vote_log", "spi_flash"),
@@ -71,8 +74,8 @@ INSIDE = {
         *("uart_link", "spi_peripheral_link", "noise_source_port", "mod_exp_pair", "share_prover", "share_challenge", "sha256"),
     ],
 }
-# What is placed and routed on the ECP5: the block streams' components, what the boards are made of,
-# and the boards.
+# Placed and routed on the ECP5: the components of the block streams, the parts of the boards, and
+# the boards.
 STREAMS = (
     *("adder", "subtractor", "shifter", "bit selector", "running comparator", "accumulator"),
     *("grade-school multiplier", "parallel multiplier", "squarer", "Karatsuba multiplier"),
@@ -95,13 +98,13 @@ ROUTED = {
 
 
 def columns(lanes, low=False, square=False, n=BLOCKS):
-    """The cycles of a product's columns (block_columns)."""
+    """Returns the cycles of a product's columns (block_columns)."""
     high = [(k // 2 if square else min(k, n - 1)) // lanes for k in range(n if low else 2 * n - 1)]
     return sum(top + 1 - max(0, k - n + 1) // lanes for k, top in enumerate(high)) + (not low)
 
 
 def product(lanes, **kind):
-    """From the first block's taking to the last one's leaving, both included."""
+    """Returns the cycles from accepting the first block to sending the last, both included."""
     return columns(lanes, **kind) + 6
 
 
@@ -110,7 +113,7 @@ def reduction(lanes):
 
 
 def interval(lanes):
-    """From one square of block_power to the next."""
+    """Returns the cycles from one square of block_power to the next."""
     return columns(lanes) + BLOCKS // lanes + POWER
 
 
@@ -118,12 +121,11 @@ def power(lanes, bits):
     return interval(lanes) * (bits + 2) + BLOCKS
 
 
-# What the pipelines add to a reduction and to an interval (rtl/tests/all/block_streams.rs counts
-# them).
+# Pipeline overhead of a reduction and of an interval (counted by rtl/tests/all/block_streams.rs).
 REDUCE, POWER = 15, 20
 
 
-# No more than that for numbers in and the way out of dual numbers (coproc_core_dual).
+# Upper bound for the input of numbers and the conversion from dual numbers (coproc_core_dual).
 WAY_OUT = 4000
 
 
@@ -132,13 +134,13 @@ def digits(bits=2048):
 
 
 def job():
-    """Cycles of a job of the folded row."""
+    """Returns the cycles of a job of the folded row."""
     return DUAL["Fold"] * (digits() + DUAL["D"] + 2)
 
 
 def by_windows():
-    """Cycles of one of two encryptions side by side: a product every three jobs, a square every two
-    (dual_encryptor).
+    """Returns the cycles of one of two parallel encryptions: a product every three jobs, a square
+    every two (dual_encryptor).
     """
     return job() * (11 * (2048 // 4 - 1) + 3 * 16) + WAY_OUT
 
@@ -148,8 +150,8 @@ def by_comb(teeth, exponent=1024):
 
 
 def step(bits, digit):
-    """Cycles of a step of two products side by side, modulo a number of so many bits, by digits and
-    words of others (rtl/arith/digit_product.sv).
+    """Returns the cycles of a step of two parallel products modulo a number of `bits` bits, by
+    digits and words of `digit` bits (rtl/arith/digit_product.sv).
     """
     terms, tiles = (bits + digit + 2) // digit, digit // 16
     latency = 6 + (1 if tiles < 3 else 2 if tiles < 9 else 3 if tiles < 27 else 4)
@@ -158,15 +160,18 @@ def step(bits, digit):
     return terms * period + max(terms + 1, latency + 2)
 
 
-# Bits by which what hides an opening is longer than it.
+# The mask of an opening is this many bits longer than the opening.
 HIDING = 384
 
 
 def board_steps(bits):
-    """What the boards' powers modulo n^2 take for n of so many bits, each as many steps as its
-    exponent has bits and two more: a ballot of two marks of which one is chosen, with its proofs
-    (mark_prover); its marks multiplied to the totals, a total decrypted, and a trustee's share of
-    it with its proof (tally_board, share_prover)."""
+    """Returns the steps of the boards' powers modulo n^2 for n of `bits` bits.
+
+    Each power takes as many steps as its exponent has bits, plus two. The entries are: a ballot of
+    two marks, one of them chosen, with its proofs (mark_prover); multiplying its marks to the
+    totals; decrypting a total; and a trustee's share of it with its proof (tally_board,
+    share_prover).
+    """
     power = 2
     mark = (bits // 2 + power) + 2 * (256 + power) + 2 * (bits // 2 + HIDING + power)
     opening = bits // 2 + 32
@@ -175,13 +180,13 @@ def board_steps(bits):
     return {"ballot": 2 * mark + known_sum, "count": 2 * (1 + power), "decrypt": 2 * bits + power, "share": share}
 
 
-# Cycles that simulations counted, line and noise source included (rtl/tests/all/ballot_machine.rs):
-# bits of n, digit and what.
+# Cycles counted in simulations, including the serial line and the noise source
+# (rtl/tests/all/ballot_machine.rs), by bits of n, digit and operation.
 COUNTED = {(256, 64, "share"): 582000, (2048, 256, "ballot"): 7856726}
 
 
 def table_times():
-    """What the boards take for a ballot, and for a tally."""
+    """Returns the boards' times for a ballot and for a tally."""
     words = {
         "ballot": "encryptor board: a ballot of two marks, with its proofs",
         "count": "tally board: a ballot multiplied to the totals",
@@ -197,7 +202,7 @@ def table_times():
 
 
 def cells(name):
-    """What a design takes."""
+    """Returns the resources of a design."""
     return tools.used(*DESIGNS[name])
 
 
@@ -245,8 +250,8 @@ def table_rates():
 
 
 def inside(board):
-    """What modules inside a board take, with what is below them: how many there are, and the cells
-    of one.
+    """Returns the modules inside a board, with what is below them: the number of instances, and the
+    cells of one.
     """
     return tools.inside(*BOARDS[board], INSIDE[board])
 
@@ -273,7 +278,7 @@ def of(name, *kinds):
 
 
 def table_room():
-    """Whether a board fits each part, and what is left of it: a part of each kind."""
+    """Returns whether a board fits each part, and the remaining resources of each kind."""
     rows = []
     for name in BOARDS:
         used = cells(name)
@@ -300,14 +305,14 @@ def table_clocks():
 
 
 def key_registers():
-    """Bits of the encryptor board's ports for the key: seven numbers modulo n^2, an inverse, two of
-    the length of n, and the election's id.
+    """Returns the bits of the encryptor board's key ports: seven numbers modulo n^2, an inverse,
+    two numbers of the length of n, and the election's id.
     """
     return 7 * KEY["N"] + 32 + 2 * KEY["N"] // 2 + 256
 
 
 def jobs():
-    """Every run of the tools by its name: areas first."""
+    """Returns every run of the tools by its name, areas first."""
     found = {f"area {name}": functools.partial(cells, name) for name in DESIGNS}
     found |= {f"inside {board}": functools.partial(inside, board) for board in INSIDE}
     for name, design in ROUTED.items():
@@ -371,7 +376,7 @@ placements, or of as many as is said.
 
 
 def page():
-    """The page's text."""
+    """Returns the page's text."""
     return TEXT.format(
         tools=pages.versions(),
         seeds=len(routing.SEEDS),

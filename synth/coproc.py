@@ -1,9 +1,11 @@
-"""Synthesises the arithmetic cores of the Paillier co-processor, places and routes small forms of
-them, and writes `bench/results/coproc.md`: the co-design paper's tables and ours.
+"""Synthesises the Paillier co-processor's arithmetic cores, routes small ones, and writes
+`bench/results/coproc.md`.
 
-Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a
-source that it depends on changes, so jobs can be run in any order and in parts: `--list` names
-them, `--only WORD` runs those whose name contains a word.
+The page compares the co-design paper's tables with ours.
+
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until one
+of its sources changes, so jobs can run in any order and in parts: `--list` lists them,
+`--only WORD` runs those whose name contains a word.
 """
 
 import json
@@ -18,15 +20,15 @@ from tools import ROOT
 from ultrascale import area
 
 KEYS = (512, 1024, 2048)
-# Digits of the paper's size; words as wide as its rate takes; and digits that fill a DSP48E2's
-# factor, four of which hold 1024 bits and the two above.
+# Digits of the paper's size with words as wide as its rate requires, and digits that fill a
+# DSP48E2's factor: four of them hold 1024 bits and the two above.
 PAIRS = {
     "digits of 256 bits, words of 128": {"Digit": 256, "Width": 128, "Tile": 16},
     "digits of 272 bits, words of 136": {"Digit": 272, "Width": 136, "Tile": 17},
 }
 DUAL = {"W": 18, "V": 26, "D": 2}
 CIOS = {"W": 17, "V": 26, "D": 2}
-# On the ECP5, at 256 bits of modulus; its multipliers take 18 x 18 bits.
+# Routed on the ECP5 with a modulus of 256 bits; its multipliers are 18 x 18 bits.
 ROUTED = {
     "mont_mul_digit, modulus of 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
     "mod_exp_pair, modulus of 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
@@ -39,7 +41,7 @@ PAPER_MHZ = 287
 PAPER_PRODUCT_US, PAPER_POWER_US = 0.523, 667.42
 PAPER_RATES = {"product": 1875.8e3, "power": 1498.3, "encryption": 3649.2}
 ZU15EG = {"LUT": 341280, "FF": 682560, "DSP": 3528}
-# The paper's table 4, all of it placed and routed: name, MHz, CLB, DSP, products (k/s), powers/s,
+# The paper's table 4, all placed and routed: name, MHz, CLB, DSP, products (k/s), powers/s,
 # encryptions/s, ATP of a product and of a power.
 PAPER_RIVALS = [
     ("[13] of the paper", 278, 1027, 0, 180.8, "-", "-", "45.45", "-"),
@@ -49,26 +51,26 @@ PAPER_RIVALS = [
     ("[17]", 257, 59098, 461, 1863.2, 3593.7, 7029.9, "253.88", "131574.37"),
     ("the paper", 287, 35478, 2609, 1875.8, 1498.3, 3649.2, "151.28", "189430.10"),
 ]
-# LUTs of a CLB, which the paper's ATP counts.
+# LUTs per CLB, the unit of the paper's ATP.
 CLB_LUTS = 8
 
-# Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that
-# they take for four encryptions, as a test counts them (crates/simulated/tests/all/coproc.rs);
-# digits and words as there.
+# Whole devices for a key of 512 bits with one multiplier and four contexts, and their cycles for
+# four encryptions, as a test counts them (crates/simulated/tests/all/coproc.rs) with the same
+# digits and words.
 DEVICE_KEY = 512
 DEVICES = {"mont_mul_cios": (0, 187776), "mont_mul_digit": (1, 375152), "dual_mul": (2, 225177)}
 
-# Windows of a power, and columns' bits (teeth) of the comb.
+# Window width of a power, and bits of a comb column (teeth).
 WINDOW, TEETH = 5, 8
 
 def levels(width, tile):
-    """Of the sums in an array (digit_mac)."""
+    """Returns the levels of the adder tree in an array (digit_mac)."""
     return next(levels for levels in range(1, 5) if 3**levels > width // tile)
 
 
 def step(bits, shape):
-    """Cycles between products by large digits of a modulus of so many bits, as the header of
-    digit_product has them.
+    """Returns the cycles between products by large digits for a modulus of `bits` bits, by the
+    formula in the header of digit_product.
     """
     digit, width = shape["Digit"], shape["Width"]
     per, words, terms = digit // width, -(-(bits + 3) // width), -(-(bits + 3) // digit)
@@ -79,28 +81,28 @@ def step(bits, shape):
 
 
 def job(key):
-    """Cycles of a job of dual_mul."""
+    """Returns the cycles of a job of dual_mul."""
     return dual_digits(key) + DUAL["D"] + 2
 
 
 def dual_digits(key):
-    """Digits of a part of a dual number."""
+    """Returns the digits of one part of a dual number."""
     return (key + DUAL["W"] + 2) // DUAL["W"] + DUAL["D"] + 1
 
 
 def cios(bits):
-    """Cycles between products of mont_mul_cios."""
+    """Returns the cycles between products of mont_mul_cios."""
     return -(-(bits + 2) // CIOS["W"]) + 2 * CIOS["D"] + 6
 
 
 def formulas():
-    """What the simulation measures, by the formulas of the modules' headers."""
+    """Returns what the simulation measures, by the formulas of the modules' headers."""
     digits = {name: step(1024, shape) for name, shape in zip(("digit_1024", "digit_1024_272"), PAIRS.values())}
     return {**digits, "cios_1024": cios(1024), "dual_mul_512": 3 * job(512), "dual_mul_512 square": 2 * job(512)}
 
 
 def cores(key):
-    """Each core with its parameters for a key: its label, module, parameters."""
+    """Returns each core for a key: its label, module and parameters."""
     found = {f"mod_exp_pair, {label}": ("mod_exp_pair", {"N": 2 * key, **parameters}) for label, parameters in PAIRS.items()}
     found["dual_mul"] = ("dual_mul", {"H": key, **DUAL})
     found["mont_mul_cios"] = ("mont_mul_cios", {"N": 2 * key, **CIOS})
@@ -108,12 +110,12 @@ def cores(key):
 
 
 def device(core):
-    """Resources of a whole device."""
+    """Returns the resources of a whole device."""
     return area("coproc", {"N": DEVICE_KEY, "Core": core})
 
 
 def jobs():
-    """Every run of the tools by its name: areas first."""
+    """Returns every run of the tools by its name, areas first."""
     found = {f"device of {name}": lambda core=core: device(core) for name, (core, _) in DEVICES.items()}
     for key in KEYS:
         for label, (top, parameters) in cores(key).items():
@@ -124,8 +126,8 @@ def jobs():
 
 
 def measured(files):
-    """Cycles between products for a key of 512 bits, as the simulation prints them or has printed
-    them into files.
+    """Returns the cycles between products for a key of 512 bits, from saved output of the
+    simulation or from a run.
     """
     if files:
         return {name: cycles for file in files for name, cycles in json.loads(pathlib.Path(file).read_text()).items()}
@@ -135,33 +137,39 @@ def measured(files):
 
 
 class Dual:
-    """What `dual_mul` takes for a key: cycles of powers, from those of a product and a square."""
+    """Cycles of `dual_mul` for a key, from those of a product and a square."""
 
     def __init__(self, key):
         self.key, self.product, self.square = key, 3 * job(key), 2 * job(key)
 
     def power(self, bits):
-        """A power with fixed windows: the way in, the table, the windows, the way out."""
+        """Returns the cycles of a power with fixed windows: conversion, table, windows, conversion
+        back.
+        """
         windows, half = -(-bits // WINDOW), 2 ** (WINDOW - 1) - 1
         products = 2 + half + (windows - 1) + 1
         return products * self.product + (half + WINDOW * (windows - 1)) * self.square
 
     def encryption(self):
-        """(1 + m n) r^n: the way out is a product with (u, m), which brings 1 + m n with it."""
+        """Returns the cycles of (1 + m n) r^n: the conversion back is a product with (u, m), which
+        includes the factor 1 + m n.
+        """
         return self.power(self.key)
 
     def comb(self):
-        """(1 + m n) h^a, a of half the key's bits, by a table of 2^TEETH entries."""
+        """Returns the cycles of (1 + m n) h^a, with a of half the key's bits, by a table of 2^TEETH
+        entries.
+        """
         columns = -(-(self.key // 2) // TEETH)
         return (columns - 1) * self.square + columns * self.product
 
     def table_bits(self):
-        """Bits of the comb's table."""
+        """Returns the bits of the comb's table."""
         return 2**TEETH * 2 * DUAL["W"] * dual_digits(self.key)
 
 
 def pairs(key):
-    """Each pair of multipliers, and its cycles a bit."""
+    """Returns each pair of multipliers with its cycles per bit."""
     return [(label, step(2 * key, shape)) for label, shape in PAIRS.items()]
 
 
@@ -181,8 +189,8 @@ def table_resources(found):
 
 
 def table_times():
-    """Table 3: at 1024 bits of modulus, in cycles; the paper's times are routed, ours are cycles at
-    its clock.
+    """Returns table 3 in cycles at a modulus of 1024 bits. The paper's times are routed; ours are
+    cycles at its clock.
     """
 
     def row(name, product, bit="-", power=None):
@@ -200,15 +208,15 @@ def table_times():
 
 
 def table_rivals():
-    """Table 4 as the paper prints it: routed. ATP is that of whole CLBs."""
+    """Returns table 4 as the paper prints it: routed. Its ATP counts whole CLBs."""
     head = ("design", "MHz", "CLB", "DSP", "products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)", "ATP, product", "ATP, power")
     return table(head, PAPER_RIVALS)
 
 
 def table_rates(found):
-    """Ours beside table 4: mapped cells, and what they would do at the paper's clock.
+    """Returns our counterpart of table 4: mapped cells, and their rates at the paper's clock.
 
-    No product of the two: they are of different steps.
+    It gives no product of the two, because they come from different design steps.
     """
     rows = []
     hertz = PAPER_MHZ * 1e6
@@ -230,7 +238,7 @@ def table_rates(found):
 
 
 def table_keys(found):
-    """Cycles of whole operations."""
+    """Returns the cycles of whole operations."""
     rows = []
     for key in KEYS:
         for label, bit in pairs(key):
@@ -247,7 +255,7 @@ def table_keys(found):
 
 
 def table_ratios(found):
-    """How many times the paper's powers and encryptions, per cycle and DSP block."""
+    """Returns the ratio to the paper's powers and encryptions, per cycle and DSP block."""
     rows = []
     power = PAPER_POWER_US * PAPER_MHZ
     encryption = PAPER_MHZ * 1e6 / PAPER_RATES["encryption"]
@@ -263,7 +271,7 @@ def table_ratios(found):
 
 
 def table_device(found):
-    """A projection: as many cores as the paper's part has room for."""
+    """Returns a projection: as many cores as fit the paper's part."""
     rows = [("the paper, measured", 512, 1, "-", f"{PAPER_RATES['encryption']:.1f}", "-")]
     for key in KEYS:
         used = found[key]["dual_mul"]
@@ -280,10 +288,12 @@ def table_device(found):
 
 
 def table_devices():
-    """Whole devices: resources, and encryptions per cycle and DSP block beside the paper's."""
+    """Returns the resources of whole devices, and encryptions per cycle and DSP block compared with
+    the paper's.
+    """
     kinds = ("LUT", "FF", "DSP", "BRAM36")
     encryption = PAPER_MHZ * 1e6 / PAPER_RATES["encryption"]
-    # The paper's are routed, and have their own columns.
+    # The paper's resources are routed, and have their own columns.
     rows = [("the paper's system", *(PAPER[kind] for kind in kinds[:3]), *("-",) * 4, f"{encryption:.0f}", "1.0")]
     for name, (core, four) in DEVICES.items():
         used = device(core)
@@ -373,7 +383,7 @@ With registers packed into multipliers (synth/packing.py, which changes no value
 
 
 def page(files):
-    """The page's text, with cycles from files or a simulation."""
+    """Returns the page's text, with cycles from files or a simulation."""
     if measured(files) != formulas():
         sys.exit(f"the simulation measures {measured(files)}, the formulas say {formulas()}")
     found = {key: areas(key) for key in KEYS}

@@ -1,10 +1,10 @@
-"""Runs the hardware tests with Verilator's line coverage and cover points, and writes both for
-every module of rtl/ to `bench/results/coverage.md`.
+"""Runs the hardware tests with Verilator's coverage and writes `bench/results/coverage.md`.
 
-Fails unless 95 % of all lines are covered and every cover point is reached. A line, a bit or a
-point counts as covered if any instance in any model reaches it. With --toggles the bits that ever
-change are counted as well, which takes many times as long. With --keep the files of the run stay in
-a directory, where those of further runs come to lie beside them; --read runs nothing.
+The page has the line coverage and cover points of every module of rtl/. The script fails unless
+95 % of all lines are covered and every cover point is reached. A line, bit or point counts as
+covered if any instance in any model reaches it. --toggles also counts the bits that ever change,
+which takes many times as long. --keep keeps the files of the run in a directory, next to those of
+earlier runs; --read only reads such a directory.
 """
 
 import argparse
@@ -19,15 +19,15 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAST = 95.0
-# The packages and their features: without the command line, whose tests are of wide devices.
+# The packages and their features. The command line is excluded, because its tests use wide devices.
 PACKAGES = {
     "hearith-rtl": ["arith", "blocks", "dghv", "election", "ntt", "rns"],
     "hearith-simulated": ["ballot-machine", "coproc", "dghv", "mesa", "mesa-dual", "rns"],
 }
 
 
-# Cover points and lines that nothing can reach, and why: patterns of module and point, which is for
-# a line what Verilator calls its branch, and its text.
+# Cover points and lines that nothing can reach, with the reason: patterns of module and point. For
+# a line, the point is Verilator's name of the branch, and the line's text.
 UNREACHABLE = {
     ("*", "m_axi_[br]valid_i: valid waits for ready"): "There is room for every answer that was asked for.",
     ("arith/*", "*: back to back"): "An item takes several cycles.",
@@ -52,12 +52,12 @@ UNREACHABLE = {
     ("ntt/block_rows.sv", "in_valid_i: back to back"): "A block is several words.",
     ("ntt/long_product.sv", "in_valid_i: back to back"): "A product takes many cycles.",
 }
-# What a bench counts at a stream, in the order of its files' columns after the transfers.
+# Events that a bench counts at a stream, in the order of the columns after the transfers.
 STALLS = ("valid waits for ready", "ready waits for valid", "back to back")
 
 
 def points(path):
-    """The coverage points of a file that Verilator wrote: kind, file, place and count."""
+    """Yields the coverage points of a Verilator file: kind, file, place and count."""
     with open(path, errors="replace") as lines:
         for line in lines:
             if line.startswith("C '"):
@@ -68,37 +68,33 @@ def points(path):
 
 
 def stalls(path):
-    """The points of a file that a bench wrote: top module, stream and what happened there, and
-    whether it did.
+    """Yields the points of a file that a bench wrote: top module, stream and event, and the event's
+    count.
     """
     for line in path.read_text().splitlines():
         top, stream, transfers, *counts = line.split()
         for name, count in zip(STALLS, counts, strict=True):
-            # Nothing is asked of a stream that a test does not use.
+            # A stream that a test does not use has no requirements.
             if int(transfers):
                 yield top, f"{stream}: {name}", int(count)
 
 
 @functools.cache
 def module_file(module):
-    """The module's file in one of the directories of rtl/, such as `lib/axil_port.sv`; None for
-    designs of tests.
-    """
+    """Returns the module's file below rtl/, such as `lib/axil_port.sv`; None for test designs."""
     found = sorted(ROOT.glob(f"rtl/*/{module}.sv"))
     return f"{found[0].parent.name}/{found[0].name}" if found else None
 
 
 @functools.cache
 def texts(module):
-    """The lines of a module's file."""
+    """Returns the lines of a module's file."""
     return [line.strip() for line in (ROOT / "rtl" / module).read_text().splitlines()]
 
 
 @functools.cache
 def constant_lines(module):
-    """The lines of a module's functions: all of them compute parameters, before there is a
-    simulation.
-    """
+    """Returns the lines of a module's functions: all of them compute parameters, at elaboration."""
     lines, inside = set(), False
     for number, line in enumerate(texts(module), 1):
         inside |= line.startswith("function ")
@@ -109,9 +105,9 @@ def constant_lines(module):
 
 
 def collect(directory):
-    """For each kind and module: which points are covered.
+    """Returns the points of each kind and module, and whether they are covered.
 
-    Cover points are of the module that they are bound to.
+    Cover points belong to the module that they are bound to.
     """
     covered = collections.defaultdict(lambda: collections.defaultdict(bool))
     for path in sorted(pathlib.Path(directory).glob("*.dat")):
@@ -139,17 +135,17 @@ def collect(directory):
 
 
 def named(kind, module, point):
-    """What a cover point or a line is called among those that are out of reach."""
+    """Returns the name of a cover point or line in the list of unreachable ones."""
     return f"{point[2]}: {texts(module)[int(point[0]) - 1]}" if kind == "line" else point
 
 
 def excused(module, point):
-    """Whether a cover point or a line is known to be out of reach."""
+    """Whether a cover point or line is listed as unreachable."""
     return any(fnmatch.fnmatch(module, modules) and fnmatch.fnmatch(point, points) for modules, points in UNREACHABLE)
 
 
 def unreached(covered):
-    """The cover points that no run reached although one could: module and point."""
+    """Yields the cover points, as module and point, that no run reached although it could."""
     points = ((module, point, hit) for (kind, module), points in covered.items() if kind == "cover" for point, hit in points.items())
     return sorted((module, point) for module, point, hit in points if not hit)
 
@@ -168,38 +164,38 @@ ones repeat the same lines, and their tests are left out.
 {table}
 {reasons}"""
 
-# What the page says of toggled bits where they are counted.
+# The page's text about toggled bits, if they are counted.
 TOGGLED = ", a bit\nof a signal of at most 64 as toggled if it ever changes"
 
-# The width that build scripts narrow wide designs to, for the text.
+# The width to which build scripts narrow wide designs, for the text.
 WIDTH = 128
 
 
 def run_tests(systems, toggles, directory):
-    """Runs the tests of systems, each a package and a feature, with models that count."""
+    """Runs the tests of systems, each a package and a feature, with models that count coverage."""
     packages = sorted({package for package, _ in systems})
     command = ["cargo", "test", "--quiet", "--no-fail-fast", *(word for package in packages for word in ("--package", package))]
     command += ["--no-default-features", "--features", ",".join("/".join(system) for system in systems)]
-    # Wide devices, and tests of parameters, which simulate nothing.
+    # Skips wide devices, and tests of parameters, which simulate nothing.
     command += ["--", *(word for name in ("wide_", "1024", "2048", "parameters") for word in ("--skip", name))]
     environment = {"HEARITH_SHORT": "1", **os.environ, "HEARITH_RTL_COVERAGE": directory}
     if toggles:
-        # The C++ compiler does not optimise: it would take far longer than the simulations gain.
+        # Without C++ optimisation: compiling would cost far more than the simulations gain.
         environment = {"HEARITH_OPTIMISATION": "0", "HEARITH_RTL_TOGGLES": "1", **environment}
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
 
-# Kinds of points, and the heads of their columns.
+# Kinds of points, and the headings of their columns.
 NAMES = {"line": "lines", "toggle": "toggled bits", "cover": "cover points"}
 
 
 def share(reached):
-    """How much of some points is reached, and how many there are."""
+    """Returns the share of points that is reached, and the number of points."""
     return f"{100 * sum(reached) / len(reached):.1f} % of {len(reached)}" if reached else "-"
 
 
 def table(covered):
-    """The page's table; without toggled bits where none were counted."""
+    """Returns the page's table, without toggled bits if none were counted."""
     kinds = [kind for kind in NAMES if any(kind == counted for counted, _ in covered)]
     rows, totals = [], {kind: [] for kind in kinds}
     for module in sorted({module for _, module in covered}):
@@ -213,7 +209,7 @@ def table(covered):
 
 
 def complaints(covered):
-    """What keeps the run from passing."""
+    """Returns the reasons why the run does not pass."""
     lines = [hit for (kind, _), points in covered.items() if kind == "line" for hit in points.values()]
     reached = 100 * sum(lines) / len(lines) if lines else 0.0
     if reached < LEAST:

@@ -1,10 +1,12 @@
-"""Synthesises the blocks of rtl/ntt and rtl/dghv, places and routes some of them, and writes
-`bench/results/dghv-hardware.md`: the tables of the design for FHE over the integers beside ours.
+"""Synthesises the blocks of rtl/ntt and rtl/dghv, routes some of them, and writes
+`bench/results/dghv-hardware.md`.
 
-Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The fully
-parallel multipliers are counted from their parts, each synthesised once; the folded ones are
-synthesised whole. A result is kept in target/synth until a source that it depends on changes:
-`--list` names the jobs, `--only WORD` runs those whose name contains a word.
+The page compares the tables of the design for FHE over the integers with ours.
+
+Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The areas of
+fully parallel multipliers are sums of their parts, each synthesised once; the folded ones are
+synthesised whole. A result is kept in target/synth until one of its sources changes: `--list` lists
+the jobs, `--only WORD` runs those whose name contains a word.
 """
 
 import collections
@@ -20,7 +22,7 @@ import ultrascale
 from tables import table
 
 # The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the
-# root, b; what is wrong with the root or could be better; d / b.
+# root, b; corrections of the root and improvements of b; d / b.
 SETS = {
     "2^32 + 1": {"A": 32, "B": 0, "K": 64, "printed": (2, 8), "corrected": (2, 12), "Group": 4},
     "2^32 - 2^20 + 1": {"A": 32, "B": 20, "K": 64, "printed": (17, 12), "corrected": (903718526, 12), "Group": 4},
@@ -49,14 +51,14 @@ PAPER_SECONDS = {
         "2^64 - 2^32 + 1": ("0.000739", "0.0132", "0.4772", "7.994"),
     },
 }
-# The software that it compares with: [8] and [9] of the paper.
+# The software that the paper compares with: its references [8] and [9].
 PAPER_SOFTWARE = {"CMNT": ("0.05", "0.79", "10", "177"), "CNT": ("0.05", "1.0", "21", "435")}
 SIZES = ("toy", "small", "medium", "large")
-# Cycles of a block in the paper's design, and in ours of the same form.
+# Cycles of a block in the paper's design, and in our equivalent.
 STEP = 8
-# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length.
-# Roots are powers of one of order 4096; that of order 128 is made of half powers of two, without a
-# multiplier.
+# Folded multipliers: parameters of folded_multiplier by the logarithm of the transform length.
+# Roots are powers of one of order 4096; the root of order 128 consists of half powers of two and
+# needs no multiplier.
 P = 2**64 - 2**32 + 1
 ROOT = 24545942927815091
 FOLDED = {
@@ -64,38 +66,38 @@ FOLDED = {
     8: {"High": 4, "Low": 4, "Base": 28},
     12: {"High": 6, "Low": 6, "Base": 26},
 }
-# Of order 2^22, of four_step_multiplier.
+# Of order 2^22, for four_step_multiplier.
 FOUR_STEP_ROOT = 7915626813612114351
 KINDS = ("LUT", "FF", "DSP", "BRAM")
 PAGE = "dghv-hardware"
 
 
 def folded(log):
-    """The parameters of a folded multiplier."""
+    """Returns the parameters of a folded multiplier."""
     return {"Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}", **FOLDED[log]}
 
 
 def half_order(a, b):
-    """T: 2^T = -1; 0 where powers of two are no roots."""
+    """Returns T with 2^T = -1, or 0 if powers of two are not roots."""
     return a if b == 0 else 3 * b if a == 2 * b else 0
 
 
 def modular(name, **more):
-    """The parameters of a modulus."""
+    """Returns the parameters of a modulus."""
     one = SETS[name]
     return {"A": one["A"], "B": one["B"], **more}
 
 
 def rooted(name, **more):
-    """Those of a part of its transforms."""
+    """Returns the parameters of a part of the transforms."""
     one = SETS[name]
     root = {} if half_order(one["A"], one["B"]) else {"Root": f"66'd{one['corrected'][0]}"}
     return modular(name, K=one["K"], **root, **more)
 
 
 def butterflies(name):
-    """How many butterflies of each kind the three transforms have: a representative's exponent and
-    halvings, and their number.
+    """Counts the butterflies of each kind in the three transforms, by a representative's exponent
+    and halvings.
     """
     a, b, k = (SETS[name][key] for key in ("A", "B", "K"))
     ranks, t, found = k.bit_length() - 1, half_order(a, b), collections.Counter()
@@ -113,13 +115,13 @@ def butterflies(name):
 
 
 def area(top, parameters):
-    """LUT, FF, DSP and block RAM of a module, or None."""
+    """Returns LUT, FF, DSP and block RAM of a module, or None."""
     found = tools.used(top, parameters)
     return found and {kind: found[kind] for kind in KINDS if kind in found}
 
 
 def parts(name):
-    """The parts of a fully parallel multiplier: how many, which module, with which parameters."""
+    """Yields the parts of a fully parallel multiplier: count, module, parameters."""
     one = SETS[name]
     base = one["corrected"][1]
     bound = 2 * base + one["K"].bit_length() - 2
@@ -132,8 +134,8 @@ def parts(name):
 
 
 def whole(name):
-    """The cells of a fully parallel multiplier, its parts added up; None where that was not
-    done.
+    """Returns the cells of a fully parallel multiplier as the sum of its parts, or None if that was
+    not run.
     """
 
     def work(_):
@@ -148,8 +150,8 @@ def whole(name):
 
 
 def products(log):
-    """Products of residues a cycle in a folded multiplier: of points, and of each transform that
-    has a multiplier.
+    """Returns the products of residues per cycle in a folded multiplier: one of points, and one in
+    each transform that has a multiplier.
     """
     return 1 if FOLDED[log].get("Halves") else 4
 
@@ -169,9 +171,9 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
-# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits
-# and words of 64. Of each whole, its parameters, its parts, and which of them, with which
-# parameters, are synthesised apart and added up.
+# The whole encryptor and its parts: as built, with blocks of 64 digits of 28 bits and words of 64.
+# Each whole lists its parameters, its parts, and those parts, with parameters, that are synthesised
+# separately and added.
 ENCRYPTOR = (
     *("dghv_encryptor", {}),
     {
@@ -190,7 +192,7 @@ ENCRYPTOR = (
     },
     {"folded_multiplier": folded(7)},
 )
-# The accelerator: the encryptor with its elements' generator, memory port and registers.
+# The accelerator: the encryptor with the generator of its elements, memory port and registers.
 ACCELERATOR = (
     *("dghv", {}),
     {
@@ -203,7 +205,7 @@ ACCELERATOR = (
     },
     {"aes_ctr": {"Rounds": 2}, "dghv_encryptor": {}},
 )
-# What multiplies by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16
+# The multiplier by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16
 # columns, digits of 20 bits.
 FOUR_STEP = (
     *("four_step_multiplier", {}),
@@ -226,7 +228,7 @@ FOUR_STEP = (
 )
 WHOLES = (ENCRYPTOR, ACCELERATOR, FOUR_STEP)
 FAMILIES = {"xc7": tools, "UltraScale+": ultrascale}
-# What is placed and routed on the ECP5, which has 156 multipliers.
+# Placed and routed on the ECP5, which has 156 multipliers.
 ROUTED = {
     "sums of columns": ("column_sum", {}),
     "columns to memory": ("column_writer", {}),
@@ -239,7 +241,7 @@ ROUTED = {
 
 
 def rate(bits, cycles, dsp):
-    """Products of single bits a cycle and DSP block."""
+    """Returns the products of single bits per cycle and DSP block."""
     return bits * bits / cycles / dsp
 
 
@@ -288,7 +290,9 @@ def table_units():
 
 
 def taken(family, top, parameters):
-    """What a module takes of a family, a whole with its parts; None where that was not done."""
+    """Returns the resources of a module in a family, a whole with its parts, or None if that was
+    not run.
+    """
     for design in WHOLES:
         if top == design[0]:
             found = whole_parts(family, *design)
@@ -297,15 +301,15 @@ def taken(family, top, parameters):
 
 
 def whole_parts(family, top, parameters, names, apart):
-    """What a whole and its parts take of a family: how many of each there are, and what one
-    takes.
+    """Returns the resources of a whole and its parts in a family: number of instances, and the
+    cells of one.
     """
     boxes = {name: taken(family, name, settings) for name, settings in apart.items()}
     return FAMILIES[family].inside(top, parameters, [*names, top], boxes)
 
 
 def table_families(top, parameters, names, apart):
-    """What a design and its parts take of both families."""
+    """Returns the resources of a design and its parts in both families."""
     own, up = (whole_parts(family, top, parameters, names, apart) for family in FAMILIES)
     rows = []
     for module, name in (names | {top: "all of it"}).items():
@@ -316,7 +320,9 @@ def table_families(top, parameters, names, apart):
 
 
 def checked(form):
-    """What `make synth-check` finds a form of a module to take of xc7, synthesised in one piece."""
+    """Returns the xc7 resources of a configuration according to `make synth-check`, synthesised in
+    one piece.
+    """
     used = json.loads((tools.ROOT / "synth" / "check.json").read_text())["designs"][form]
     return f"{used['LUT']} LUT, {used['FF']} flip-flops, {used['DSP']} DSP and {used['BRAM']:g} block RAM"
 
@@ -333,8 +339,8 @@ def table_clocks():
 
 
 def multipliers():
-    """Every multiplier of blocks, for the roofline: its name, bits of a block, cycles of a product,
-    clock in MHz as the paper has it for the modulus, cells.
+    """Returns every block multiplier, for the roofline: its name, bits of a block, cycles of a
+    product, the paper's clock in MHz for the modulus, cells.
     """
     for name, one in SETS.items():
         yield f"parallel, {name}", one["K"] * one["corrected"][1] // 2, STEP, PAPER[name][0], whole(name)
@@ -344,8 +350,8 @@ def multipliers():
 
 
 def printed_by(example, files):
-    """The lines that an example of crates/golden prints, or has printed into files, cut at their
-    bars.
+    """Returns the lines that an example of crates/golden prints, or has printed into files, split
+    at their bars.
     """
     if files:
         lines = [line for file in files for line in pathlib.Path(file).read_text().splitlines()]
@@ -356,8 +362,10 @@ def printed_by(example, files):
 
 
 def long_products(files):
-    """The table of the golden models' example, `crates/golden/examples/long_products.rs`, and the
-    bits from which on transforms take less, by the points of the block that they are compared with.
+    """Returns the table of `crates/golden/examples/long_products.rs`, and the crossovers.
+
+    A crossover is the number of bits from which transforms take less, by the points of the block
+    that they are compared with.
     """
     lines = printed_by("long_products", files)
     head = (
@@ -369,31 +377,33 @@ def long_products(files):
 
 
 def four_step_roofs():
-    """How many four-step multipliers a device has room for, what runs out first, and the bytes a
-    cycle that so many would move beside those that memory brings; a sentence for the page.
+    """Returns a sentence for the page on the number of four-step multipliers that fit a device.
+
+    It names the resource that runs out first, and compares the bytes per cycle that these
+    multipliers move with those that memory delivers.
     """
     own = whole_parts("xc7", *FOUR_STEP)
     # Three memories of 2^15 words of 64 bits: 64 blocks of 2^15 words of a bit each.
     many, first = roofline.copies(own[FOUR_STEP[0]][1] if own else {"BRAM": 3 * 64})
     what = {"BRAM": "block RAM"}.get(first, first) + ("" if own else ", counting its tiles' memories alone")
     clock = PAPER["2^64 - 2^32 + 1"][0]
-    # 8 N words of 8 bytes in 7 N cycles, latencies of tiles not counted.
+    # They move 8 N words of 8 bytes in 7 N cycles, without the latencies of tiles.
     taken, brought = many * 64 / 7, roofline.BANDWIDTH / clock / 1e6
     bound = "memory is" if taken > brought else "cells are"
     return f"The device of the roofline has room for {many} by {what}; together they move at most {taken:.0f} of the {brought:.0f} bytes a cycle that its memory brings at the paper's clock: {bound} the limit."
 
 
 def table_6(files):
-    """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them
-    into files.
+    """Returns the golden model's rows, from a run of crates/golden/examples/table_6.rs or its saved
+    output.
     """
     head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
     return table(head, printed_by("table_6", files))
 
 
 def table_seconds(files):
-    """Table 6 in seconds, all of them projected: simulated cycles at a clock of synthesis, the
-    paper's, or at the paper's clock, ours.
+    """Returns table 6 in seconds, all of them projected. The paper's are simulated cycles at a
+    synthesis clock, ours are cycles at the paper's clock.
     """
     cycles = {line[0].strip(): int(line[5]) for line in printed_by("table_6", files) if len(line) > 5 and line[5].strip().isdigit()}
     clock = PAPER["2^64 - 2^32 + 1"][0]
@@ -496,7 +506,7 @@ memory's port are synthesised apart. A small form, of up to 128 by 128 points wi
 
 
 def jobs():
-    """Every run of the tools by its name."""
+    """Returns every run of the tools by its name."""
     found = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
     for design in WHOLES:
         top, apart = design[0], design[3]
@@ -515,7 +525,7 @@ def jobs():
 
 
 def page(arguments):
-    """The page's text."""
+    """Returns the page's text."""
     table_long, least = long_products(arguments.long_products)
     return TEXT.format(
         table_long=table_long,

@@ -1,14 +1,15 @@
-"""Proves small cores at small widths: for all operands, all moments of valid and ready, and
-arbitrary data while there is nothing valid, or of inputs beside the streams while nothing is
-inside.
+"""Proves small cores at small widths.
 
-Bounded model checking from reset (yosys-smtbmc, Yices), deep enough for two whole operations; a
-cover run first shows that a result is reached. Each core's result is compared with the plain
-arithmetic of the solver, and the output stream with its contract: an item stays, unchanged, until
-it is taken. The blocks of rtl/lib have harnesses of their own in synth/formal, which follow items
-through. With --mutants each of those proofs is run again on a block with a mistake in it, and must
-fail. Of whole decryptors and the co-processor, one thing is checked: that a flush or a wipe reaches
-every register that holds anything of a ciphertext.
+The proofs cover all operands, all timings of valid and ready, and arbitrary data while valid is low
+and, for inputs outside the streams, while the core is empty.
+
+Bounded model checking from reset (yosys-smtbmc, Yices) runs deep enough for two whole operations; a
+cover run first shows that a result is reachable. Each core's result is compared with the solver's
+own arithmetic, and the output stream with its contract: an item stays unchanged until it is
+accepted. The blocks of rtl/lib have harnesses in synth/formal, which follow items through. With
+--mutants each of those proofs runs again on a block with a planted mistake, and must fail. For
+whole decryptors and the co-processor, only one property is checked: a flush or a wipe reaches every
+register that holds part of a ciphertext.
 """
 
 import argparse
@@ -21,21 +22,21 @@ import sys
 import tools
 
 HARNESSES = tools.ROOT / "synth" / "formal"
-# The library with its monitors, whose assertions the proofs rest on.
+# The library with its monitors, whose assertions the proofs rely on.
 LIBRARY = sorted((tools.ROOT / "rtl" / "lib").glob("*.sv"))
-# And what of transforms is proved with harnesses, as it is.
+# Transforms that are proved with harnesses, unmodified.
 TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
-# And of block streams.
+# Block streams.
 STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
-# And of the wires of links.
+# The wires of links.
 LINKS = sorted((tools.ROOT / "rtl" / "links").glob("*.sv"))
-# And of encryption over the integers.
+# Encryption over the integers.
 INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
-# What harnesses share.
+# Shared parts of harnesses.
 PARTS = [HARNESSES / f"{name}.sv" for name in ("axil_host", "beside", "follow", "in_step", "offer")]
 
-# Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what
-# results satisfy, depth in cycles.
+# Core: parameters, static inputs, operands, results (name: bits), assumptions about operands,
+# assertions about results, depth in cycles.
 CORES = {
     "wide_add": (
         {"N": 5, "Limb": 2},
@@ -105,7 +106,9 @@ CORES = {
 
 
 def wrapper(core, parameters, static, operands, results, given, expected):
-    """A module around the core with constant but arbitrary operands, and its properties."""
+    """Returns a module that wraps the core with constant but arbitrary operands, and its
+    properties.
+    """
     settings = ", ".join(f".{name}({value})" for name, value in parameters.items())
     constants = "\n".join(f"  (* anyconst *) logic [{bits - 1}:0] {name};" for name, bits in {**static, **operands}.items())
     noise = "\n".join(f"  (* anyseq *) logic [{bits - 1}:0] noise_{name};" for name, bits in {**static, **operands}.items())
@@ -160,9 +163,9 @@ def prove(core):
 
 
 # Blocks of rtl/lib, rtl/ntt, rtl/blocks, rtl/links and rtl/dghv, each with the harness of its name
-# in synth/formal: cycles (steps of time where there are two clocks), and a mistake that the proof
-# must find, or several of them one by one, each as pieces of the block's text and what stands there
-# instead. A form of a block, of FORMS, has a name that goes on.
+# in synth/formal: depth in cycles (time steps where there are two clocks), and one mistake or
+# several that the proof must find. A mistake maps pieces of the block's text to their replacements.
+# The name of a form of a block has a suffix from FORMS.
 BLOCKS = {
     "accelerator_shell": (
         16,
@@ -183,7 +186,7 @@ BLOCKS = {
     "block_compare": (12, {"<= last ? '0 : {less, greater}": "<= {less, greater}"}),
     "block_select": (12, {"given_q <= last;": "given_q <= 1'b0;"}),
     "block_shift": (14, {"Flush || skipping) state = Skip": "Flush) state = Skip"}),
-    # A number that begins before it is there.
+    # A number starts before it has arrived.
     "block_shift_left": (16, {"held  = held_q;": "held = held_q; if (state_q == Skip && !skipping) state = Inner;"}),
     "butterfly": (9, {".a_i(up),": ".a_i(down),"}),
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
@@ -195,11 +198,11 @@ BLOCKS = {
         24,
         # Constants change while they are in use.
         {"wipe_i || (asked_i && key_ready_o)": "wipe_i", "asked_i && (key_ready_o || key_wipe_o": "asked_i && (key_wipe_o"},
-        # A key inherits the words of the one before it.
+        # A key inherits the words of its predecessor.
         {"!rst_ni || clear_o": "!rst_ni || wipe_i"},
         {"key_wipe_o  <= clear_o": "key_wipe_o  <= wipe_i"},
         {"ready_i && whole_o": "ready_i"},
-        # A region counts by its last word.
+        # A region counts as complete when its last word is written.
         {"complete_q <= &written_q": "complete_q <= written_q[Words-1]"},
         # Words get lost while a memory is cleared.
         {" || !open_i)": ")"},
@@ -236,8 +239,8 @@ BLOCKS = {
     "rom": (8, {"if (read_i) ": ""}),
     "spi_peripheral": (96, {"cs_n || (falls && bit_q == 3'd0)": "falls && bit_q == 3'd0"}),
     "stream_arbiter": (12, {"locked_q <= !(out_ready_i && out_last_o)": "locked_q <= 1'b0"}),
-    # A count that leaves before the item is in its place: right in a simulation, unless the clock
-    # stops just then.
+    # A count leaves before its item is in place: correct in a simulation, unless the clock stops at
+    # that moment.
     "stream_cdc": (34, {".bit_i (in_gray_q[k])": ".bit_i (in_gray[k])"}),
     "stream_demux": (4, {"{Takers{in_valid_i}} & selected": "{Takers{in_valid_i}}"}),
     "stream_fifo": (14, {"else if (!taken_q[k])": "else"}),
@@ -256,17 +259,17 @@ BLOCKS = {
     "stream_widen_gapless": (18, {"!out_valid_o || count_q != Final": "1'b1"}),
 }
 
-# Those with two clocks. Their synchronisers are replaced by ones that may see a change an edge
+# Blocks with two clocks. Their synchronisers are replaced by models that may see a change one edge
 # late.
 TWO_CLOCKS = {"pulse_sync", "stream_cdc"}
 
 
-# How the name of a form of a block ends, and the parameter of its harness that is 1 then.
+# Name suffixes of forms of a block, and the harness parameter that each sets to 1.
 FORMS = {"_sub": "Sub", "_left": "Left", "_gapless": "Gapless", "_memory": "Memory", "_whole": "Whole"}
 
 
 def block_and_form(name):
-    """The name of the block, and the part of a Yosys script that chooses its form."""
+    """Returns the name of the block, and the part of a Yosys script that selects its form."""
     for ending, parameter in FORMS.items():
         if name.endswith(ending):
             return name.removesuffix(ending), f"chparam -set {parameter} 1 formal; "
@@ -274,7 +277,7 @@ def block_and_form(name):
 
 
 def block_sources(name):
-    """The harness of a block, what it needs, and the block itself."""
+    """Returns the harness of a block, its dependencies, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
     sources = LIBRARY + TRANSFORMS + STREAMS + LINKS + INTEGERS + PARTS
@@ -319,17 +322,17 @@ def find_mistake(name, mistake):
     try:
         prove_block(name, mistake)
     except tools.Failed:
-        # Refuted, not refused by a tool.
+        # Refuted by the proof, not rejected by a tool.
         if "Status: FAILED" in (tools.WORK / f"formal-{name}-mutant.log").read_text():
             return
         raise
     raise tools.Failed(f"{name}: the proof does not see {mistake}")
 
 
-# Registers that need no reset, by module (none named: all of them): products of digits that are
-# reset, and sums that are cleared with them, as are digits by the row that drops them; the bus's
-# own words; where in a packet the host is, which a flush must not forget; what a memory gave last,
-# which its wipe reads over; the reset itself.
+# Registers that need no reset, by module (no names: all of them). They are products of digits that
+# have a reset; sums cleared with those digits; digits cleared by the row that drops them; the bus's
+# own words; the host's position in a packet, which a flush must keep; the last word read from a
+# memory, which its wipe overwrites; and the reset itself.
 NOT_RESET = {
     "accelerator_registers": set(),
     "axil_port": set(),
@@ -347,14 +350,12 @@ TOPS = {
 }
 
 
-# Flip-flops by Yosys's names: those without reset, and those whose reset waits for their enable.
+# Yosys's names of flip-flops without reset, and of those whose reset depends on their enable.
 UNRESET = {"$dff", "$dffe", "$sdffce", "$dlatch", "$aldff", "$aldffe"}
 
 
 def is_reset(bit, drivers, resets):
-    """Whether the signal that clears a register comes from a reset: itself one, or an expression
-    with one in it.
-    """
+    """Whether the signal that clears a register is a reset or an expression that contains one."""
     seen, todo = set(), [bit]
     while todo:
         bit = todo.pop()
@@ -367,11 +368,11 @@ def is_reset(bit, drivers, resets):
 
 
 def unreset_registers(design):
-    """Names of registers without reset in a design that Yosys wrote as JSON, by module.
+    """Returns the names of registers without reset in a Yosys JSON design, by module.
 
-    A synchronous reset is a multiplexer before a plain flip-flop until `opt_dff` makes one with
-    reset of both. Others that load a constant now and then look the same: so the signal must come,
-    through logic alone, from a port or wire that is called a reset.
+    A synchronous reset is a multiplexer before a plain flip-flop until `opt_dff` merges the two.
+    Registers that sometimes load a constant then look the same. Therefore the signal must come,
+    through logic alone, from a port or wire with the name of a reset.
     """
     found = {}
     for name, module in design["modules"].items():

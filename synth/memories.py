@@ -1,8 +1,8 @@
-"""Synthesises the memories of rtl/lib for three families and writes `bench/results/memories.md`:
-how many block RAMs each shape takes.
+"""Synthesises the memories of rtl/lib for three families and writes their block RAMs to
+`bench/results/memories.md`.
 
-Fails if a memory does not become block RAM alone, or takes more blocks than its bits need in the
-shapes that a block has.
+Fails if a memory maps to anything but block RAM, or takes more blocks than its bits need in the
+shapes that a block supports.
 """
 
 import argparse
@@ -14,9 +14,9 @@ import tools
 from tables import table
 from tools import ROOT, WORK, kept, read, yosys
 
-# Module, parameters, and the block RAMs (of 18 kbit) that it must take on each family. A block has
-# 16 kbit of data and 2 kbit more for words of a multiple of 9 bits; as true dual port it has words
-# of at most 18 bits. A 7-series or UltraScale+ pair of blocks (36 kbit) counts as two.
+# Module, parameters, and the expected block RAMs (of 18 kbit) on each family. A block has 16 kbit
+# of data and 2 kbit more for words of a multiple of 9 bits; as true dual port, its words have at
+# most 18 bits. A 7-series or UltraScale+ pair of blocks (36 kbit) counts as two.
 SHAPES = (
     ("ram_1r1w", {"Width": 32, "Depth": 512}, {"xc7": 1, "xcup": 1, "ecp5": 1}),
     ("ram_1r1w", {"Width": 32, "Depth": 512, "Parity": 1}, {"xc7": 1, "xcup": 1, "ecp5": 1}),
@@ -39,13 +39,13 @@ FLOWS = {
     "ecp5": ("ECP5", "synth_ecp5"),
 }
 
-# Blocks of 18 kbit in each cell that is block RAM; and cells that are memory in LUTs.
+# 18-kbit blocks in each block-RAM cell, and cells that are memory in LUTs.
 BLOCKS = {"RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2, "DP16KD": 1, "PDPW16KD": 1}
 IN_LUTS = re.compile(r"RAM(32|64|128|256|512).*|TRELLIS_DPR16X4|DPR16X4.*|SRL.*")
 
 
 def words(width, depth):
-    """The constant words of a ROM: none that logic could compute (SplitMix64, cut)."""
+    """Returns the constant words of a ROM, which logic cannot compute (SplitMix64, truncated)."""
     state, found = 1, []
     for _ in range(depth):
         state = (state + 0x9E3779B97F4A7C15) % 2**64
@@ -57,7 +57,7 @@ def words(width, depth):
 
 
 def cells(module, parameters, family):
-    """The cells of a memory on a family, by kind."""
+    """Returns the cells of a memory on a family, by kind."""
 
     def work(name):
         report = WORK / f"{name}.json"
@@ -71,7 +71,7 @@ def cells(module, parameters, family):
 
 
 def blocks(found):
-    """Block RAMs of 18 kbit, LUTs, and flip-flops, in a count of cells."""
+    """Returns the 18-kbit block RAMs, LUTs, and flip-flops in a count of cells."""
 
     def total(pattern):
         return sum(number for kind, number in found.items() if re.fullmatch(pattern, kind))
@@ -80,7 +80,7 @@ def blocks(found):
 
 
 def problems(module, parameters, family, expected, found):
-    """What is wrong with a memory's cells."""
+    """Yields the faults in a memory's cells."""
     name = " ".join([module, *(f"{key}={value}" for key, value in parameters.items())])
     in_luts = sorted(kind for kind in found if IN_LUTS.fullmatch(kind))
     taken, _, flip_flops = blocks(found)
@@ -88,7 +88,7 @@ def problems(module, parameters, family, expected, found):
         yield f"{name} on {FLOWS[family][0]}: memory in LUTs: {', '.join(in_luts)}"
     if taken != expected:
         yield f"{name} on {FLOWS[family][0]}: {taken} block RAMs of 18 kbit, {expected} expected"
-    # The counters of the wipe and of a FIFO, and what belongs to them; no word.
+    # The counters of the wipe and of a FIFO with their control logic, but no data word.
     if flip_flops > 80:
         yield f"{name} on {FLOWS[family][0]}: {flip_flops} flip-flops"
 

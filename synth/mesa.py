@@ -1,11 +1,11 @@
 """Synthesises the cores and MESA, and writes `bench/results/mesa.md`: the paper's tables and ours.
 
-Their clocks have a page of their own (mesa_clocks.py).
+The clocks are on a separate page (mesa_clocks.py).
 
 Cycles come from simulation (the examples `core_cycles` of rtl/ and `device_cycles` of
-crates/simulated), everything else from Yosys. A result is kept in target/synth until a source that
-it depends on changes, so jobs can be run in any order and in parts: `--list` names them,
-`--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
+crates/simulated), everything else from Yosys. A result is kept in target/synth until one of its
+sources changes, so jobs can run in any order and in parts: `--list` lists them, `--only WORD` runs
+those whose name contains a word, `--jobs 2` runs two at a time.
 """
 
 import json
@@ -20,13 +20,13 @@ from tables import table
 from tools import ROOT, resources
 
 # Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the
-# ladder: as wide as a DSP48E1 takes.
+# ladder: the operand widths of a DSP48E1.
 W, V, D = 17, 23, 2
 CIOS = {"W": W, "V": 24, "D": D}
 LADDER = {"W": W, "V": V, "D": D}
 STAGES = {1024: 6, 2048: 3}
-# The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its
-# multipliers of 18 x 18 bits do.
+# The dual lanes' digits and words: the operand widths of a DSP48E1, or at 256 bits those for the 18
+# x 18 multipliers of the ECP5.
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
 LANES = 10
 
@@ -62,11 +62,9 @@ PAPER_RIVALS = [
 
 
 def cores(n, cios=CIOS, ladder=LADDER):
-    """Each core with the parameters it has in MESA of n bits; on xc7, where nothing else is
-    said.
-    """
+    """Returns each core with its parameters in MESA of n bits, for xc7 by default."""
     quotient = n // 2 + W * (D + 1) + 1
-    # The divider from the low end takes all bits of x, so that those beyond the quotient's tell
+    # The divider from the low end consumes all bits of x, because the bits beyond the quotient show
     # whether it is exact.
     whole = n // 2 + quotient
     segment = -(-(n // 2 + 1) // STAGES.get(n, 2))
@@ -84,8 +82,7 @@ def cores(n, cios=CIOS, ladder=LADDER):
     }
 
 
-#: Bits of the exponents of a subgroup key, by those of the key. Of 1024 bits they are those of the
-#: papers' size, insecure.
+#: Exponent bits of a subgroup key, by key bits. At 1024 bits they match the papers' insecure size.
 SHORT = {1024: 161, 2048: 257}
 
 
@@ -98,10 +95,11 @@ SIMULATIONS = [
 
 
 def intervals(n, exponent=None, stages=None):
-    """Cycles between two plaintexts of each decryptor, by the formulas of their headers (parameter
-    6), which tests hold against simulations.
+    """Returns the cycles between two plaintexts of each decryptor, by the formulas of their
+    headers.
 
-    The exponents have so many bits, N/2 by default, and `mesa` so many stages.
+    The formulas are parameter 6, which tests compare with simulations. The exponents have
+    `exponent` bits, N/2 by default, and `mesa` has `stages` stages.
     """
     exponent, stages = exponent or n // 2, stages or STAGES[n]
     step = -(-(n + 2) // W) + 2 * D + 6
@@ -114,11 +112,11 @@ def intervals(n, exponent=None, stages=None):
 
 
 def with_formulas(cycles):
-    """The same with the intervals of decryptors that were not simulated; where one was, both must
-    agree.
+    """Adds the intervals of decryptors that were not simulated; simulated ones must agree with the
+    formula.
 
-    Where the product that follows decides, the last ciphertexts, which share it with none behind
-    them, are a little faster.
+    Where the following product limits the rate, the last ciphertexts have no successor to share it
+    with and are a little faster.
     """
     for n in STAGES:
         for suffix, exponent in (("", n // 2), (f"_{SHORT[n]}", SHORT[n])):
@@ -130,8 +128,8 @@ def with_formulas(cycles):
 
 
 def table_short(cycles):
-    """Decryptions with the short exponents of subgroup keys beside those with full ones, and `mesa`
-    with fewer stages.
+    """Returns decryptions with the short exponents of subgroup keys, with full exponents, and by
+    `mesa` with fewer stages.
     """
     rows = []
     for n, exponent in SHORT.items():
@@ -152,7 +150,7 @@ def table_short(cycles):
 
 
 def measured_cycles(files):
-    """What the simulations print, or have printed into files."""
+    """Returns the results of the simulations, from a run or from saved files."""
     cycles = {}
     for file in files:
         cycles.update(json.loads(pathlib.Path(file).read_text()))
@@ -160,7 +158,7 @@ def measured_cycles(files):
         return cycles
     for package, example, features, models, arguments in SIMULATIONS:
         command = ["cargo", "run", "--quiet", "--package", package, "--no-default-features", "--features", features, "--example", example, "--", *arguments]
-        # The widest models run for longer than they take to compile, and no others are needed.
+        # The widest models run longer than they take to compile, and no others are needed.
         environment = {**os.environ, "HEARITH_OPTIMISATION": "1", "HEARITH_MODELS": models}
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True, env=environment)
         cycles.update(json.loads(done.stdout))
@@ -168,12 +166,12 @@ def measured_cycles(files):
 
 
 def tops(n):
-    """Whole decryptors of n bits."""
+    """Returns whole decryptors of n bits."""
     return {"mesa": {"N": n, "Stages": STAGES[n]}, "mesa_dual": {"N": n, "Lanes": LANES, **DUAL[n]}}
 
 
 def jobs():
-    """Every run of the tools by its name: areas first."""
+    """Returns every run of the tools by its name, areas first."""
     found = {}
     for n in STAGES:
         for core, parameters in cores(n).items():
@@ -184,14 +182,14 @@ def jobs():
 
 
 def areas(n):
-    """Areas of all cores and of the decryptors of n bits."""
+    """Returns the areas of all cores and of the decryptors of n bits."""
     found = {core: tools.area(core, parameters, levels=True) for core, parameters in cores(n).items()}
     return found | {top: tools.area(top, parameters) for top, parameters in tops(n).items()}
 
 
 def parts(decryptor):
-    """Resources of MESA's parts: one ladder (the largest), everything that is no ladder, and all of
-    it.
+    """Returns the resources of MESA's parts: one ladder (the largest), everything except ladders,
+    and the total.
     """
     if decryptor is None:
         return {"each ME": None, "pre and post": None, "full": None}
@@ -203,8 +201,8 @@ def parts(decryptor):
 
 
 def table_1(mesa, dual):
-    """Products and judgments after the exponentiation, of numbers of 2 N bits; ours are counted in
-    the netlist.
+    """Returns the products and comparisons after the exponentiation, of numbers of 2 N bits; ours
+    are counted in the netlist.
     """
 
     def ours(name, design):
@@ -259,7 +257,7 @@ def table_3(cycles):
 
 
 def decryptors(found, cycles):
-    """Ours for Table IV: name, N, cycles a decryption, resources."""
+    """Returns our rows of Table IV: name, N, cycles per decryption, resources."""
     for n in STAGES:
         for top in ("mesa", "mesa_dual"):
             area = found[n].get(top)
@@ -278,7 +276,7 @@ def table_4(found, cycles):
         latency = f"{measured['latency'] / 100e3:.4f}" if "latency" in measured else "-"
         throughput = n * 1000 / 1024 / interval
         counts = "/".join(f"{used[kind]:g}" for kind in ("LUT", "DSP", "FF", "BRAM"))
-        # Mapped cells and a projected clock enter no common number.
+        # Mapped cells and a projected clock must not be combined into one number.
         rows.append((name, "Yosys, xc7", n, "-", 100, f"{interval:.4f}", latency, "-", counts, f"{throughput:.2f}", "-", "-", "-"))
     clocks, cells = ("MHz, routed", "MHz, projected"), ("LUT/DSP/FF/BRAM, routed", "LUT/DSP/FF/BRAM, mapped")
     head = ("design", "platform", "N", *clocks, "ms between two", "ms latency", *cells, "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
@@ -286,7 +284,9 @@ def table_4(found, cycles):
 
 
 def table_ratio(found, cycles):
-    """How many times the decryptions per cycle and resource of others `mesa_dual` gives."""
+    """Returns how many times as many decryptions per cycle and resource `mesa_dual` gives as
+    others.
+    """
     ours = {(name, n): (measured["interval"], used) for name, n, measured, used in decryptors(found, cycles)}
     rows = []
     for n, paper in PAPER_MODULES.items():
@@ -304,7 +304,7 @@ def table_ratio(found, cycles):
     return table(("N", "mesa_dual against", "per LUT", "per DSP", "per FF"), rows)
 
 
-# What the simulation calls a core: measured at 1024 bits, the multiplier at 2048 as well.
+# The simulation's name of each core: measured at 1024 bits, the multiplier also at 2048.
 MEASURED = {
     "mont_mul_cios": "cios_{}",
     "mont_mul_radix2": "radix2_{}",
@@ -334,13 +334,13 @@ def table_cores(found, cycles):
     return table((*head, "LUTs on a path", "multipliers on a path", "latency", "interval"), rows)
 
 
-# [NEPV24], its published results: 1024 bits, expanded, all registers of the DSP blocks; cycles
+# Published results of [NEPV24]: 1024 bits, expanded, all registers of the DSP blocks; cycles
 # between products, Vivado 2022.1, xczu9eg.
 PEER_PRODUCT = ("FIOS, [NEPV24]", "Vivado, DSP48E2, placed and routed", 61, 126, 732)
 
 
 def table_products(area, cycles):
-    """Products of 1024 bits beside the fastest open design: DSP blocks times cycles."""
+    """Compares 1024-bit products with the fastest open design: DSP blocks times cycles."""
     name, tool, dsp, interval, clock = PEER_PRODUCT
     rows = [(name, tool, dsp, interval, dsp * interval, clock)]
     if area:
@@ -419,7 +419,7 @@ work and not time.
 
 
 def page(files):
-    """The page's text, with cycles from files or simulations."""
+    """Returns the page's text, with cycles from files or simulations."""
     cycles = with_formulas(measured_cycles(files))
     found = {n: areas(n) for n in STAGES}
     return TEXT.format(

@@ -1,9 +1,9 @@
-"""Places and routes MESA's multipliers, ladders and small decryptors on an ECP5 with registers
-packed into its multipliers (packing.py), and writes `bench/results/mesa-clocks.md`.
+"""Places and routes MESA's multipliers, ladders and small decryptors, and writes
+`bench/results/mesa-clocks.md`.
 
-A result is kept in target/synth until a source that it depends on changes, so jobs can be run in
-any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word,
-`--jobs 2` two at a time.
+The device is an ECP5 with registers packed into its multipliers (packing.py). A result is kept in
+target/synth until one of its sources changes, so jobs can run in any order and in parts: `--list`
+lists them, `--only WORD` runs those whose name contains a word, `--jobs 2` runs two at a time.
 """
 
 import mesa
@@ -12,13 +12,13 @@ import pages
 import routing
 from tables import table
 
-# Digits, words and the quotient's delay as the ECP5's multipliers of 18 x 18 bits take them, with
-# registers for digits to cross the chip and more beside each multiplier.
+# Digits, words and the quotient's delay for the ECP5's 18 x 18 multipliers, with registers for
+# digits to cross the chip and more next to each multiplier.
 CIOS = {"W": 18, "V": 18, "D": 5, "Near": 1}
 LADDER = {"W": 17, "V": 17, "D": 5, "Near": 1}
 MESA = {"W": 17, "V": 17, "D": 5}
 DUAL = mesa.DUAL[256]
-# All cores at 256 bits, the multipliers at 1024 too, and whole decryptors that fit the LFE5U-85F,
+# All cores at 256 bits, the multipliers also at 1024, and whole decryptors that fit the LFE5U-85F,
 # which has 156 multipliers.
 DESIGNS = {
     "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS}),
@@ -32,7 +32,7 @@ DESIGNS = {
 
 
 def jobs():
-    """Every placement by its name."""
+    """Returns every placement by its name."""
     found = {}
     for label, design in DESIGNS.items():
         found |= routing.clock_jobs(label, *design)

@@ -1,28 +1,30 @@
-"""Packs registers into the multipliers of a netlist for the ECP5: Yosys leaves all of them outside,
-though a MULT18X18D has one at each operand and one behind the product.
+"""Packs registers into the multipliers of an ECP5 netlist.
 
-Nothing else changes, neither values nor cycles: a register moves only if all bits of an operand, or
-of the product, have the same clock, enable and synchronous reset to zero, and nobody else sees what
-lies between. Operands' registers may be those of several multipliers, each of which gets its own.
+Yosys leaves all registers outside, although a MULT18X18D has one at each operand and one at the
+product.
+
+Values and cycles do not change. A register moves only if all bits of an operand, or of the product,
+have the same clock, enable and synchronous reset to zero, and nothing else reads the net between.
+An operand's register may feed several multipliers, each of which gets its own copy.
 """
 
 import collections
 import json
 import re
 
-# Raised when netlists come out otherwise: kept results follow it.
+# Increment when the resulting netlists change, to invalidate kept results.
 VERSION = 2
 
 MULTIPLIER, FLIP_FLOP = "MULT18X18D", "TRELLIS_FF"
-# What a flip-flop must be to go into the block.
+# Properties of a flip-flop that can move into the block.
 PLAIN = {"CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET", "SRMODE": "LSR_OVER_CE"}
-# A block's registers, by Lattice's names: the port that each is at, and the flip-flop's ports on
-# the block's side and on the other.
+# A block's registers, by Lattice's names: their port, and the flip-flop's ports towards the block
+# and away from it.
 PLACES = {"INPUTA": ("A", "Q", "DI"), "INPUTB": ("B", "Q", "DI"), "OUTPUT": ("P", "DI", "Q")}
 
 
 class Module:
-    """A module of a netlist: for each bit the port that drives it, and those that take it."""
+    """A module of a netlist: for each bit the port that drives it, and the ports that read it."""
 
     def __init__(self, content):
         self.cells = content["cells"]
@@ -39,7 +41,9 @@ class Module:
                 self.takers[bit].append((None, None))
 
     def controls(self, name):
-        """Clock, enable and reset of a flip-flop, or None if the block has none of its kind."""
+        """Returns clock, enable and reset of a flip-flop, or None if the block has no such
+        register.
+        """
         cell = self.cells.get(name)
         if cell is None or cell["type"] != FLIP_FLOP:
             return None
@@ -50,12 +54,14 @@ class Module:
         return {"CLK": ports["CLK"][0], "CE": ports["CE"][0] if enable == "CE" else "1", "RST": ports.get("LSR", ["0"])[0]}
 
     def is_operand(self, name, port):
-        """Whether a port is one of a multiplier's operands."""
+        """Whether a port is part of a multiplier's operand."""
         return name is not None and self.cells[name]["type"] == MULTIPLIER and re.fullmatch(r"[AB]\d+", port)
 
     def flip_flop(self, bit, near):
-        """The flip-flop at a bit whose output goes to nothing but multipliers' operands (`near` is
-        Q), or that alone takes a product's bit (DI); or None.
+        """Returns the flip-flop at a bit, or None.
+
+        For an operand (`near` is Q), it must drive only multipliers' operands. For a product (DI),
+        it must be the only reader of the bit.
         """
         takers = self.takers[bit]
         if near == "Q":
@@ -65,14 +71,16 @@ class Module:
         return name if port == near else None
 
     def register(self, cell, letter, near, far):
-        """The register at a multiplier's operand or behind its product: what controls it, and for
-        each bit at the multiplier its flip-flop and what is on the flip-flop's other side; or None.
+        """Returns the register at a multiplier's operand or product, or None.
+
+        The result holds its controls and, for each bit at the multiplier, its flip-flop and the net
+        on the flip-flop's other side.
         """
         controls, flip_flops = None, {}
         for port in ports(cell, letter):
             (bit,) = cell["connections"][port]
-            # An operand's constant 0 is what a reset leaves; a product's bit that nobody takes
-            # needs no register.
+            # An operand's constant 0 equals the reset value; an unread product bit needs no
+            # register.
             if bit == "0" or (near == "DI" and not self.takers[bit]):
                 continue
             name = None if isinstance(bit, str) else self.flip_flop(bit, near)
@@ -84,8 +92,8 @@ class Module:
         return (controls, flip_flops) if flip_flops else None
 
     def move(self, name, place, flip_flops):
-        """Puts a multiplier's ports on the flip-flops' other side; those that nobody needs any more
-        are gone.
+        """Connects a multiplier's ports to the flip-flops' other side and removes unused
+        flip-flops.
         """
         letter, near, _ = place
         connections = self.cells[name]["connections"]
@@ -105,7 +113,7 @@ class Module:
                 self.drivers[beyond] = (name, port)
 
     def remove(self, name):
-        """Takes a cell out."""
+        """Removes a cell."""
         cell = self.cells.pop(name)
         for port, bits in cell["connections"].items():
             for bit in bits:
@@ -114,18 +122,19 @@ class Module:
 
 
 def ports(cell, letter):
-    """The ports of one bit each that make up an operand or the product."""
+    """Returns the one-bit ports that make up an operand or the product."""
     return [port for port, bits in cell["connections"].items() if re.fullmatch(rf"{letter}\d+", port) and bits]
 
 
 def pack_one(module, name):
-    """Packs the registers that a multiplier can take, both operands' or neither's, as nextpnr has
-    no times for one: their places.
+    """Packs the registers that fit into a multiplier and returns their places.
+
+    It packs both operands' registers or neither, because nextpnr has no timing for only one.
     """
     cell = module.cells[name]
     lines, packed = {"CLK": [], "CE": [], "RST": []}, []
-    # The product's after the operands' are inside: a flip-flop can be between two multipliers, and
-    # goes into one of them.
+    # The product follows after the operands: a flip-flop can be between two multipliers and moves
+    # into only one of them.
     for places in (("INPUTA", "INPUTB"), ("OUTPUT",)):
         found = {place: module.register(cell, *PLACES[place]) for place in places}
         if None in found.values():
@@ -148,7 +157,7 @@ def pack_one(module, name):
 
 
 def instances(design, top):
-    """How many instances of each module there are in a top and below it."""
+    """Counts the instances of each module in a top and below it."""
     found = collections.Counter([top])
     for cell in design["modules"][top]["cells"].values():
         if design["modules"].get(cell["type"], {}).get("cells"):
@@ -157,8 +166,8 @@ def instances(design, top):
 
 
 def pack(design, top):
-    """Packs a netlist as Yosys writes it (JSON), in place: how many multipliers below its top have
-    each register now.
+    """Packs a netlist in Yosys's JSON format in place; returns how many multipliers below its top
+    now have each register.
     """
     times, total = instances(design, top), collections.Counter()
     for kind, content in design["modules"].items():
@@ -171,7 +180,7 @@ def pack(design, top):
 
 
 def pack_file(path, top="harness"):
-    """The same in a file."""
+    """Packs a netlist file."""
     design = json.loads(path.read_text())
     packed = pack(design, top)
     path.write_text(json.dumps(design))

@@ -1,5 +1,5 @@
-"""What the scripts have in common that write a page of what Yosys and nextpnr make of some modules:
-their options, and how the page comes about.
+"""Shared code of the scripts that write pages from results of Yosys and nextpnr: options and the
+page.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import tools
 
 
 def options(description):
-    """The parser of a script's options, for more to be added."""
+    """Returns the parser of a script's options, to which more can be added."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
@@ -19,13 +19,13 @@ def options(description):
 
 
 def versions():
-    """The tools with their versions."""
+    """Returns the tools with their versions."""
     return ", ".join(f"{name} {version}" for name, version in tools.TOOLS.items())
 
 
 def write(page, jobs, arguments, text):
-    """Runs the jobs that the arguments ask for, and writes the page that `text` gives, with the
-    results that it is made of.
+    """Runs the jobs that the arguments select, and writes the page of `text` with the results that
+    it uses.
     """
     if arguments.list:
         print("\n".join(jobs))
@@ -33,7 +33,7 @@ def write(page, jobs, arguments, text):
     tools.take_up(page)
     failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
     if not arguments.only:
-        # What failed is not tried again.
+        # A failed job is not retried.
         tools.ONLY_KEPT = True
         tools.publish(page, text())
     if failures:

@@ -3,12 +3,11 @@
     plain.py write FOLDER [NAME...]   a file for each design and set of parameters
     plain.py simulate [NAME...]       the benches of rtl/sim on them, and resets, in Icarus Verilog
 
-Yosys reads the SystemVerilog through its frontend `read_slang`, which is not the one that the
-syntheses read with. Parameters are fixed in a file: its module takes them, and refuses other
-values.
+Yosys reads the SystemVerilog through its frontend `read_slang`, not the one used for synthesis.
+Parameters are fixed in a file: its module accepts them but rejects other values.
 
-A bench passes only if nothing unknown appears at an output either: each output is known from the
-end of the reset on, data while its `valid` says that there are some.
+A bench also fails if an output is unknown: from the end of the reset, each output must be known,
+and data whenever its `valid` is set.
 """
 
 import argparse
@@ -24,8 +23,7 @@ RTL = tools.ROOT / "rtl"
 WORK = tools.ROOT / "target" / "plain"
 PRIMES = f"128'h{1_073_479_681 << 64 | 1_073_692_673:032x}"
 
-#: What releases carry: the papers' sizes, and small ones to try. By name the module and its
-#: parameters.
+#: Designs in releases: the papers' sizes, and small ones to try. Module and parameters by name.
 DESIGNS = {
     "mesa_64": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32}),
     "mesa_1024": ("mesa", {"N": 1024, "Stages": 6, "StreamBits": 64}),
@@ -40,7 +38,7 @@ DESIGNS = {
     "dual_encryptor_64": ("dual_encryptor", {"N": 64, "Teeth": 3, "Exponent": 16}),
     "block_encryptor_8": ("block_encryptor", {"Blocks": 8, "Lanes": 2}),
 }
-#: What the benches of rtl/sim are about, where it is not above.
+#: Further designs under test in the benches of rtl/sim.
 PARTS = {
     "mont_mul_radix2_16": ("mont_mul_radix2", {"N": 16, "XBits": 18, "Word": 4}),
     "mod_add_16": ("mod_add", {"N": 16, "Limb": 5}),
@@ -70,10 +68,10 @@ CYCLES = 400
 
 
 def convert(name):
-    """The text of a design in plain Verilog.
+    """Returns the text of a design in plain Verilog.
 
     Raises:
-        tools.Failed: Yosys does not read it.
+        tools.Failed: Yosys cannot read it.
     """
     top, parameters = (DESIGNS | PARTS)[name]
 
@@ -85,7 +83,7 @@ def convert(name):
         rooms = " ".join(f"-y {RTL / room} -I{RTL / room}" for room in tools.ROOMS)
         packages = " ".join(str(path) for path in tools.SOURCES if path.stem.endswith("_pkg"))
         settings = " ".join(f"-G {key}={value}" for key, value in parameters.items())
-        # One thread: the WebAssembly build has no others.
+        # The WebAssembly build has only one thread.
         tools.yosys(
             f"read_slang --threads 1 --top {top} {settings} {rooms} -Y .sv {packages} {RTL / room_of(top) / top}.sv; "
             f"{steps} {path}",
@@ -98,13 +96,13 @@ def convert(name):
 
 
 def room_of(module):
-    """The folder of a module."""
+    """Returns the folder of a module."""
     return next(path.parent.name for path in tools.SOURCES if path.stem == module)
 
 
 def with_parameters(text, name, top, parameters):
-    """The text whose top takes the parameters that it was made with, and no others; its other
-    modules have names of their own, so that two files can be read together.
+    """Returns the text with a top that accepts only the parameters that it was made with. The other
+    modules get unique names, so that two files can be read together.
     """
     modules = re.findall(r"^module (\\\S+ |\w+)\s*\(", text, re.MULTILINE)
     names = {module: f"{top}__{re.sub(r'[^A-Za-z0-9]+', '_', module.strip(' ' + chr(92)))}" for module in modules}
@@ -113,7 +111,7 @@ def with_parameters(text, name, top, parameters):
         raise tools.Failed(f"{name}: two modules would have one name")
     for module, new in names.items():
         if module != new:
-            # Where it is defined, and where an instance begins.
+            # The definition, and the start of each instance.
             text = re.sub(rf"^(module |  ){re.escape(module.rstrip())}(?=\s)", rf"\g<1>{new}", text, flags=re.MULTILINE)
     lines = [
         f"  parameter {key} = {value};\n"
@@ -126,31 +124,33 @@ def with_parameters(text, name, top, parameters):
 
 
 def behind_head(text, top, lines):
-    """The text with lines behind the head of a module."""
+    """Inserts lines after the head of a module."""
     head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
     return text[: head.end()] + lines + text[head.end() :]
 
 
 def ports(text, top):
-    """The ports of a module in plain Verilog: name, whether it is an output, its range."""
+    """Returns the ports of a module in plain Verilog: name, whether it is an output, its range."""
     head = re.search(rf"^module {top}\s*\(.*?^endmodule", text, re.MULTILINE | re.DOTALL)
     found = re.findall(r"^  (input|output) (?:reg |wire )?(\[[^\]]+\] )?(\w+)\s*;", head[0], re.MULTILINE)
     return [(name, way == "output", span.strip()) for way, span, name in found]
 
 
 def said_by(name, outputs):
-    """The output that says whether this one has data, or nothing."""
+    """Returns the output that says whether this one has data, or None."""
     if name.endswith(("valid_o", "ready_o")):
         return None
     starts = {valid.removesuffix("valid_o"): valid for valid in outputs if valid.endswith("valid_o")}
-    # That of a stream, tvalid, says it of tdata and tlast.
+    # A stream's tvalid covers its tdata and tlast.
     nearest = max((start for start in starts if name.startswith(start)), key=len, default=None)
     return starts.get(nearest)
 
 
 def guarded(text, top):
-    """The text with a check in its top: an output that is unknown after a reset ends the
-    simulation. What has no clock or no reset has no time from which all is known.
+    """Adds a check to the top: an unknown output after a reset ends the simulation.
+
+    Designs without a clock or reset get no check, because nothing defines when their outputs become
+    known.
     """
     found = ports(text, top)
     if not {"clk_i", "rst_ni"} <= {name for name, _, _ in found}:
@@ -162,7 +162,7 @@ def guarded(text, top):
         when = f"{valid} === 1'b1 && " if valid else ""
         unknown = f'$display("unknown: {top}.{output} at %0t", $time)'
         checks.append(f"    if ({when}^{output} === 1'bx) begin {unknown}; $finish_and_return(1); end\n")
-    # From the first edge behind the reset on.
+    # From the first edge after the reset.
     lines = (
         "  reg [1:0] edges = 0;\n"
         "  always @(posedge clk_i) edges <= !rst_ni ? 1 : edges == 1 ? 2 : edges;\n"
@@ -171,8 +171,8 @@ def guarded(text, top):
     return behind_head(text, top, lines)
 
 
-#: What Icarus Verilog 11 does not read in the benches, and what it reads. A wrong latency would
-#: fail.
+#: Constructs in the benches that Icarus Verilog 11 cannot read, and their replacements. A wrong
+#: latency would fail.
 OLDER = {
     r"\b(parameter|localparam) (int unsigned|logic)\b": r"\1",
     r"ntt_pkg::product_latency\(64, 32, 0\)": "7",
@@ -181,7 +181,7 @@ OLDER = {
 
 
 def older(text):
-    """A bench for a simulator of an older SystemVerilog."""
+    """Rewrites a bench for a simulator of an older SystemVerilog."""
     for new, old in OLDER.items():
         text = re.sub(new, old, text)
     return text
@@ -197,7 +197,7 @@ endmodule
 
 
 def idle(text, top):
-    """A bench that resets a design and gives it nothing to do."""
+    """Returns a bench that only resets a design."""
     found = ports(text, top)
     wires = "".join(f"  wire {span} {name};\n" for name, is_output, span in found if is_output)
     ends = [f".{name}({name if is_output else 'clk_i' if name == 'clk_i' else 'rst' if name == 'rst_ni' else 0})" for name, is_output, _ in found]
@@ -210,7 +210,7 @@ def idle(text, top):
 
 
 def icarus(folder, files):
-    """Compiles and runs a bench; what it said.
+    """Compiles and runs a bench and returns its output.
 
     Raises:
         tools.Failed: it does not compile, or does not pass.
@@ -231,7 +231,7 @@ def icarus(folder, files):
 
 
 def simulate(name):
-    """Runs a bench of rtl/sim, or resets a design; what was said."""
+    """Runs a bench of rtl/sim, or resets a design, and returns the output."""
     folder = WORK / f"run-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,9 +1,11 @@
 """Synthesises the residue units of rtl/rns, places and routes them, and writes
-`bench/results/rns.md`: the RNS paper's tables and ours.
+`bench/results/rns.md`.
 
-Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a
-source that it depends on changes, so jobs can be run in any order and in parts: `--list` names
-them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
+The page has the RNS paper's tables and ours.
+
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until one
+of its sources changes, so jobs can run in any order and in parts: `--list` lists them,
+`--only WORD` runs those whose name contains a word, `--jobs 2` runs two at a time.
 """
 
 import functools
@@ -31,12 +33,12 @@ NAMES = {
     "roy": "Roy [11]",
     "tan": "Tan [12]",
 }
-# Bits of a coefficient: degree, the prime evaluated, the words that the Barrett reduction may take
+# Bits of a coefficient: degree, the evaluated prime, and the maximum words of the Barrett reduction
 # for the basis's pool.
 SETS = {360: (2**13, 1073692673, 60), 1440: (2**15, 1073479681, 63)}
 V = 30
 
-# The paper, [CP24]. Table I: bits, c, bits of beta at most, p, primes.
+# The paper, [CP24]. Table I: bits, c, maximum bits of beta, p, primes.
 PAPER_POOLS = [
     (360, 60, 24, 4, 9),
     (360, 62, 28, 4, 24),
@@ -57,13 +59,13 @@ PAPER_AREAS = {
     360: {"proposed": ("1.6k", 38, "1k"), "roy": ("1.4k", 48, "1.3k"), "tan": ("2.4k", 44, "1.1k")},
     1440: {"proposed": ("5.6k", 142, "3.6k"), "roy": ("4k", 186, "4.5k"), "tan": ("9.7k", 187, "4k")},
 }
-# And their area delay products, in us.
+# Table III's area-delay products, in us.
 PAPER_PRODUCTS = {
     360: {"proposed": ("8.85", "0.21", "5.83"), "roy": ("7.90", "0.27", "7.36"), "tan": ("17.41", "0.33", "8.12")},
     1440: {"proposed": ("33.42", "0.84", "21.54"), "roy": ("26.04", "1.23", "29.89"), "tan": ("76.01", "1.46", "31.36")},
 }
-# The supplement's table I: delay without stages, total delay with four, in ns, efficiency in %;
-# 22.78 is printed for 22.28.
+# The supplement's table I: delay without stages, total delay with four, in ns, efficiency in %; it
+# misprints 22.28 as 22.78.
 PAPER_EFFICIENCIES = {
     360: {"proposed": (17.97, 22.78, 81), "roy": (18.82, 22.76, 83), "tan": (21.78, 29.6, 74)},
     1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
@@ -71,7 +73,7 @@ PAPER_EFFICIENCIES = {
 
 
 def primes(bits, terms, longest, program):
-    """The pool of special primes, as `hearith rns primes` lists them."""
+    """Returns the pool of special primes, as `hearith rns primes` lists them."""
     degree = {360: 2**13, 720: 2**14, 1440: 2**15}[bits]
     settings = {"degree": degree, "modulus-bits": bits, "terms": terms, "max-word": longest}
     arguments = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
@@ -80,8 +82,8 @@ def primes(bits, terms, longest, program):
 
 
 def unit(architecture, bits, stages, prime=None):
-    """Resources of one unit and the cells on its longest path between registers: of the prime that
-    is evaluated, or of another.
+    """Returns the resources of one unit and the cells on its longest path between registers, for
+    the evaluated prime or another.
     """
     top, parameters = placed(architecture, bits, stages, prime)
 
@@ -101,7 +103,9 @@ def unit(architecture, bits, stages, prime=None):
 
 
 def joints(architecture, bits, moduli):
-    """Resources of what joins the units of a basis, which are black boxes in it."""
+    """Returns the resources of the logic that joins the units of a basis, with the units as black
+    boxes.
+    """
     top, index = "residue_array", UNITS[architecture][2]
     digits = "".join(f"{prime:016x}" for prime in reversed(moduli))
     known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
@@ -115,8 +119,8 @@ def joints(architecture, bits, moduli):
 
 
 def basis(architecture, bits, moduli):
-    """Resources of the units of a whole basis side by side, four stages, and of each unit: all are
-    synthesised by themselves, and what joins them too.
+    """Returns the resources of all units of a basis with four stages, and of each unit. Units and
+    joining logic are synthesised separately.
     """
     joined, units = joints(architecture, bits, moduli), [unit(architecture, bits, 4, prime) for prime in moduli]
     if not joined or not all(units):
@@ -125,7 +129,7 @@ def basis(architecture, bits, moduli):
 
 
 def placed(architecture, bits, stages, prime=None):
-    """The module of one unit, and its parameters: of the prime that is evaluated, or of another."""
+    """Returns the module and parameters of one unit, for the evaluated prime or another."""
     top, settings, _ = UNITS[architecture]
     return top, {"Q": prime or SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
 
@@ -138,7 +142,7 @@ BANKS = {
 
 
 def megahertz(found):
-    """The least clock and the median in a line of text."""
+    """Returns the lowest and the median clock as a line of text."""
     if not found:
         return "(not run)"
     if len(found) == 1:
@@ -179,8 +183,8 @@ def table_3(units):
 
 
 def table_products(units):
-    """Area delay products: the paper's of what it routed, and ours of mapped cells at the paper's
-    own clock of the same architecture.
+    """Returns area-delay products: the paper's of routed designs, and ours of mapped cells at the
+    paper's clock of the same architecture.
     """
     rows = []
     for bits in SETS:
@@ -195,8 +199,8 @@ def table_products(units):
 
 
 def table_efficiency(clocks):
-    """Pipeline efficiency as the paper defines it: the delay without stages over four times the
-    delay with four.
+    """Returns the pipeline efficiency as the paper defines it: the delay without stages over four
+    times the delay with four.
     """
     rows = []
     for bits in SETS:
@@ -217,7 +221,7 @@ def table_efficiency(clocks):
 
 
 def spread(counts):
-    """The least and the most, or the one that all are."""
+    """Returns the minimum and maximum, or the common value."""
     least, most = min(counts), max(counts)
     return f"{least} to {most}" if least < most else least
 
@@ -312,7 +316,7 @@ def main():
     chosen = {bits: pools[bits, 5, longest][: bits // V] for bits, (_, _, longest) in SETS.items()}
     every = [(architecture, bits) for bits in SETS for architecture in UNITS]
     staged = [(*one, stages) for one in every for stages in (4, 0)]
-    # Units of 1440 bits have more multipliers than the ECP5.
+    # Units of 1440 bits need more multipliers than the ECP5 has.
     clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
     jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
     for one in clocked:

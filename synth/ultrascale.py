@@ -1,4 +1,4 @@
-"""What modules of rtl/ take of an UltraScale+ part, as Yosys maps them."""
+"""Resources of modules of rtl/ on UltraScale+, as mapped by Yosys."""
 
 import json
 import re
@@ -6,15 +6,13 @@ import re
 import tools
 from tools import WORK, kept, read, yosys
 
-# The quick form of ABC's script.
+# The fast variant of ABC's script.
 FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
 KINDS = ("LUT", "FF", "DSP", "BRAM36")
 
 
 def resources(cells):
-    """LUT, FF, DSP and BRAM36 of a count of UltraScale+ cells; LUTs used as memory count as
-    LUTs.
-    """
+    """Counts LUT, FF, DSP and BRAM36 in UltraScale+ cells; LUTs used as memory count as LUTs."""
     memory = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM32X1D": 2}
 
     def count(pattern):
@@ -29,7 +27,9 @@ def resources(cells):
 
 
 def synthesise(top, parameters, name, apart=()):
-    """Cells by module, hierarchy kept; what is synthesised apart counts as a cell."""
+    """Returns the cells by module, hierarchy kept; a separately synthesised module counts as one
+    cell.
+    """
     report = WORK / f"{name}.json"
     yosys(
         f"{read(top, parameters, apart)}; {FAST}{tools.mapping('xcup', top, apart)}; tee -q -o {report} stat -json",
@@ -40,13 +40,13 @@ def synthesise(top, parameters, name, apart=()):
 
 
 def area(top, parameters):
-    """Resources of a core."""
+    """Returns the resources of a core."""
     return kept("xcup-cells", top, parameters, lambda name: resources(synthesise(top, parameters, name).cells()))
 
 
 def inside(top, parameters, modules, apart=None):
-    """Resources of modules in a design with what is below them, as `tools.inside` has them: how
-    many of each there are, and what one takes.
+    """Returns the resources of modules in a design with what is below them, like `tools.inside`:
+    number of instances, and the cells of one.
     """
     boxes = apart or {}
     if None in boxes.values():

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A second verifier of elections, written from docs/explanation/election.md and
-verifier/README.md with nothing but the standard library.
+"""A second verifier of elections, written from docs/explanation/election.md and verifier/README.md.
+
+It uses only the standard library.
 
     python3 hearith_verify.py RECORD [--insecure-key]
 
-It reads the folder of a published record, checks everything that the page says can be checked,
-prints a verdict for each check, and exits 1 if one fails. It is written to be read, not to be fast:
-proofs are verified one by one, on all cores.
+It reads the folder of a published record, performs every check that the page describes, prints a
+verdict for each check, and exits 1 if one fails. The code favours readability over speed: it
+verifies proofs one by one, on all cores.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SMALL_PRIMES_BELOW = 1 << 16
 
 
 class Wrong(Exception):
-    """Something does not hold."""
+    """A check failed."""
 
 
 def require(condition: bool, what: str) -> None:
@@ -52,12 +53,12 @@ def require(condition: bool, what: str) -> None:
 
 
 def canonical(value: Any) -> str:
-    """The canonical form of RFC 8785, for what records hold."""
+    """Returns the canonical form of RFC 8785, for the values that records contain."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def parse(what: str, text: str) -> Any:
-    """The value whose canonical form a text is."""
+    """Parses a text that must be the canonical form of its value."""
     try:
         value = json.loads(text)
         same = canonical(value).encode() == text.encode()
@@ -68,9 +69,7 @@ def parse(what: str, text: str) -> Any:
 
 
 def is_base64url(text: str) -> bool:
-    """Whether a text is base64url without padding, written in the one way there is: with no bits to
-    spare.
-    """
+    """Whether a text is base64url without padding in its unique form, without spare bits."""
     if re.fullmatch("[A-Za-z0-9_-]*", text) is None or len(text) % 4 == 1:
         return False
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -90,7 +89,9 @@ def integer(value: Any, least: int, most: int) -> int:
 
 
 def members(value: Any, names: str, optional: str = "") -> dict[str, Any]:
-    """The members of an object: all of some, any of others."""
+    """Returns the members of an object, which must have all of `names` and may have any of
+    `optional`.
+    """
     all_of, any_of = set(names.split()), set(optional.split())
     require(type(value) is dict and all_of <= set(value) <= all_of | any_of, "not the members that there must be")
     return dict(value)
@@ -111,7 +112,7 @@ def hash_text(value: Any) -> str:
 
 
 def is_time(value: Any) -> bool:
-    """Whether a value is a time like 2026-11-22T20:15:00Z, of a day that there is."""
+    """Whether a value is a time like 2026-11-22T20:15:00Z, of an existing day."""
     form = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
     if not isinstance(value, str) or re.fullmatch(form, value) is None:
         return False
@@ -119,7 +120,7 @@ def is_time(value: Any) -> bool:
         datetime.fromisoformat(value[:-1])
     except ValueError:
         return False
-    # Later versions of Python take 24:00:00 as the next day's beginning.
+    # Later versions of Python accept 24:00:00 as the start of the next day.
     return value[11:13] != "24"
 
 
@@ -134,12 +135,12 @@ def name(value: Any, most: int) -> str:
 
 
 def alike(value: str) -> str:
-    """What two names have in common that nobody can tell from one another."""
+    """Returns a form that is equal for names that readers cannot distinguish."""
     return unicodedata.normalize("NFKC", "".join(character for character in value if character not in JOINERS))
 
 
 def about(value: Any) -> None:
-    """A description: lines, which are empty or have the characters of names."""
+    """Checks a description: each line is empty or has the characters of names."""
     require(isinstance(value, str) and 1 <= len(value.encode()) <= 4000, "a description is empty or too long")
     for line in value.split("\n"):
         if line:
@@ -159,8 +160,7 @@ def sha256(*parts: bytes) -> bytes:
 # Names --------------------------------------------------------------------------------------------
 
 JOINERS = "\u200c\u200d"
-#: Characters of Unicode 14.0.0, as the lengths of runs that are not and are in a set, by turns, to
-#: the base 36.
+#: Characters of Unicode 14.0.0, as base-36 lengths of alternating runs outside and inside the set.
 # fmt: off
 # Tables by scripts/name_tables.py
 NFKC_DIGEST = "44bcdf2d9eadbe1e5e1e889c862305efd259b9de26eed2cc492baf4291236bb9"
@@ -237,7 +237,7 @@ ALLOWED_BOUNDS, JOINED_BOUNDS = (list(accumulate(int(run, 36) for run in runs.sp
 
 
 def is_in(bounds: list[int], code: int) -> bool:
-    """Whether a code point is in a set, given where its runs begin and end."""
+    """Whether a code point is in a set, given the bounds of its runs."""
     return bisect_right(bounds, code) % 2 == 1
 
 
@@ -306,9 +306,7 @@ METHODS = (
 
 
 def has_form(value: Any, form: Any) -> bool:
-    """Whether members, types and encodings are those of a form; what they say is looked at
-    later.
-    """
+    """Whether members, types and encodings match a form. Values are checked later."""
     if form is None:
         return value is None
     if isinstance(form, tuple):
@@ -370,7 +368,9 @@ def same(a: Point, b: Point) -> bool:
 
 
 def decompress(data: bytes) -> Point | None:
-    """The point of 32 bytes, if they are written as they must be and it is not of small order."""
+    """Returns the point of 32 bytes, if the encoding is canonical and the point is not of small
+    order.
+    """
     y = int.from_bytes(data, "little")
     sign, y = y >> 255, y & ((1 << 255) - 1)
     if y >= P:
@@ -416,7 +416,7 @@ def signing_key(value: Any) -> bytes:
 
 @dataclass
 class Key:
-    """n and h, and what follows from them."""
+    """n and h, and values derived from them."""
 
     n: int
     h: int
@@ -433,7 +433,7 @@ class Key:
         self.base = pow(self.h, self.n, self.square)
 
     def power_of_base(self, exponent: int) -> int:
-        """(h^n)^exponent, by a table of its powers to every byte in every place."""
+        """Returns (h^n)^exponent, by a table of powers for each byte value at each position."""
         result, place = 1, 0
         while exponent:
             if place == len(self.windows):
@@ -452,14 +452,14 @@ class Key:
         return self.bits // 2
 
     def wide(self, number: int) -> bytes:
-        """A number modulo n^2."""
+        """Encodes a number modulo n^2."""
         return number.to_bytes(2 * self.width, "big")
 
     def narrow(self, number: int) -> bytes:
         return number.to_bytes(self.width, "big")
 
     def unit(self, data: bytes) -> int:
-        """A ciphertext or commitment: below n^2, not 0, without a factor in common with n."""
+        """Decodes a ciphertext or commitment: below n^2, not 0, coprime to n."""
         number = int.from_bytes(data, "big")
         require(0 < number < self.square and gcd(number, self.n) == 1, "a number out of range")
         return number
@@ -483,7 +483,7 @@ def transcript(proof: str, *parts: bytes) -> int:
 
 
 def hashed(key: Key, proof: str, index: int) -> int:
-    """A number modulo n that a hash of n gives."""
+    """Returns a number modulo n derived from a hash of n."""
     blocks, block = b"", 0
     while len(blocks) < key.width + 16:
         counters = index.to_bytes(4, "big") + block.to_bytes(4, "big")
@@ -493,7 +493,7 @@ def hashed(key: Key, proof: str, index: int) -> int:
 
 
 def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None:
-    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts
+    """Checks that nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts
     (docs/explanation/threshold.md).
     """
     expected = ((1 + key.n) * pow(hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
@@ -509,7 +509,7 @@ def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None
 
 
 def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
-    """For each of some trustees D times what its share contributes to the value at 0."""
+    """Returns, for each chosen trustee, D times the Lagrange coefficient of its share at 0."""
     found = {}
     for i in chosen:
         top, bottom = delta, 1
@@ -521,7 +521,7 @@ def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
 
 
 def generated_bits(bits: int, needed: int, trustees: int) -> int:
-    """Bits of the longest share of a key that trustees generated together."""
+    """Returns the bits of the longest share of a key that trustees generated together."""
     of_trustees = trustees.bit_length()
     coefficient = bits + 128 + of_trustees + 128 + factorial(trustees).bit_length() + needed - 1
     share = coefficient + 1 + sum(int(trustees**power) for power in range(needed)).bit_length()
@@ -529,9 +529,9 @@ def generated_bits(bits: int, needed: int, trustees: int) -> int:
 
 
 def check_modulus(key: Key, insecure: bool) -> None:
-    """Everything that is seen of n and h themselves.
+    """Checks all properties of n and h that can be checked directly.
 
-    Nothing but the length is left out for keys of tests.
+    For test keys it skips only the check of the length.
     """
     n = key.n
     require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
@@ -560,8 +560,8 @@ def check_key(key: Key, roots: list[Any], square_roots: list[Any], insecure: boo
 
 
 def check_blum(key: Key, roots: list[int]) -> None:
-    """That n has two prime factors: of each hashed y one of y, w y, -y and -w y is shown to be a
-    square.
+    """Checks that n has two prime factors: for each hashed y, one of y, w y, -y and -w y is shown
+    to be a square.
     """
     w = next((w for w in range(2, 1000) if jacobi(w, key.n) == -1), None)
     require(w is not None, "no small number shows that the modulus has two prime factors")
@@ -573,7 +573,7 @@ def check_blum(key: Key, roots: list[int]) -> None:
 
 
 def jacobi(a: int, n: int) -> int:
-    """The Jacobi symbol (a / n) of an odd n, by reciprocity."""
+    """Returns the Jacobi symbol (a / n) of an odd n, by reciprocity."""
     a, sign = a % n, 1
     while a:
         while a % 2 == 0:
@@ -599,7 +599,7 @@ def response(data: bytes, bits: int) -> int:
 
 
 def check_residue(key: Key, context: tuple[bytes, bytes], bits: int, u: int, data: bytes) -> None:
-    """That u is a power of h^n."""
+    """Checks a proof that u is a power of h^n."""
     require(len(data) == 2 * key.width + response_bytes(bits), "a proof has not the length that it must have")
     a = key.unit(data[: 2 * key.width])
     z = response(data[2 * key.width :], bits)
@@ -611,7 +611,7 @@ def check_residue(key: Key, context: tuple[bytes, bytes], bits: int, u: int, dat
 def check_membership(
     key: Key, context: tuple[bytes, bytes], bits: int, numbers: list[int], c: int, data: bytes
 ) -> None:
-    """That c holds one of the numbers."""
+    """Checks a proof that c holds one of the numbers."""
     side = 2 * key.width + 32 + response_bytes(bits)
     require(len(data) == len(numbers) * side, "a proof has not the length that it must have")
     sides = []
@@ -634,15 +634,15 @@ def check_membership(
 
 @dataclass
 class Sum:
-    """What a proof says of a sum of marks: that it is exactly so many, or at most."""
+    """A proven statement about a sum of marks: it equals the limit, or is at most the limit."""
 
     exactly: bool
     limit: int
-    #: The marks, as often as they count.
+    #: The marks, each as often as it counts.
     marks: list[int]
 
     def allows(self, totals: list[int], weight: int) -> bool:
-        """Whether totals over all ballots come to what their proofs say."""
+        """Whether totals over all ballots agree with their proofs."""
         total = sum(totals[mark] for mark in self.marks)
         return total == self.limit * weight if self.exactly else total <= self.limit * weight
 
@@ -654,17 +654,18 @@ class Contest:
     limit: int = 0
     #: Whether the last candidate is the blank vote.
     blank: bool = False
-    #: What each rank is worth, if candidates are ranked.
+    #: The points of each rank, if candidates are ranked.
     points: list[int] = field(default_factory=list)
 
     @property
     def sums(self) -> list[Sum]:
-        """What proofs say of sums of marks, in their order."""
+        """Returns the proven sums of marks, in order."""
         if self.limit:
             # The blank vote counts as often as there are votes to give.
             more = self.limit - 1 if self.blank else 0
             return [Sum(self.method == "exactly", self.limit, [*range(self.marks), *[self.marks - 1] * more])]
-        # Of each rank, and then of each candidate: with one rank its marks say the latter.
+        # One sum per rank, then one per candidate. With a single rank, the proofs of its marks
+        # already cover the candidates.
         ranks, count = len(self.points), len(self.candidates)
         of_ranks = [Sum(True, 1, list(range(rank * count, (rank + 1) * count))) for rank in range(ranks)]
         candidates = [Sum(ranks == count, 1, list(range(one, ranks * count, count))) for one in range(count)]
@@ -678,19 +679,19 @@ class Contest:
 
     @property
     def size(self) -> int:
-        """How many of an election's 512 candidates it takes: its own, as often as there are
-        ranks.
+        """Returns its share of an election's limit of 512 candidates: its candidates, once per
+        rank.
         """
         return len(self.candidates) * max(1, len(self.points))
 
     @property
     def results(self) -> int:
-        """How many numbers a result has for it."""
+        """Returns the count of its numbers in a result."""
         return len(self.candidates) + (self.marks if self.points else 0)
 
     @property
     def numbers(self) -> list[int]:
-        """What a mark may hold."""
+        """Returns the values that a mark may hold."""
         if self.method == "plurality":
             return [1 << (DIGIT_BITS * place) for place in range(len(self.candidates))]
         return [0, 1]
@@ -710,7 +711,7 @@ class Contest:
         require(fits, "the tally decrypts to no result")
         if not self.points:
             return votes
-        # The points of each candidate, and then how often each of them stands at each rank.
+        # The points of each candidate, then its count at each rank.
         count = len(self.candidates)
         at_ranks = [votes[candidate::count] for candidate in range(count)]
         points = [sum(a * b for a, b in zip(counts, self.points, strict=True)) for counts in at_ranks]
@@ -744,15 +745,15 @@ def read_contest(value: Any, bits: int) -> Contest:
     takes_blank = method not in ("approval", "yes_no") and len(candidates) > 1
     require(takes_blank or not blank, "a blank vote takes another candidate, and a method that takes so many or one")
     require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
-    # What is proven of a number is proven modulo the larger prime factor of n, which exceeds its
-    # root.
+    # Proofs about a number hold modulo the larger prime factor of n, which exceeds the square root
+    # of n.
     total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
     require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
     return Contest(candidates, method, limit, blank, points)
 
 
 def check_details(value: dict[str, Any], candidates: int) -> None:
-    """What voters should know about a contest and its candidates."""
+    """Checks the descriptions of a contest and its candidates for voters."""
     if "about" in value:
         about(value["about"])
     if "details" in value:
@@ -787,7 +788,7 @@ class Election:
         counted = sum(one.size for one in self.contests)
         require(counted <= 512, "more than 512 candidates, each counted once for each rank")
         first_points = max(max(one.points, default=1) for one in self.contests)
-        #: The most that all voters weigh together: no total, and no candidate's points, has more.
+        #: The maximum weight of all voters, which bounds every total and every candidate's points.
         self.most_weight = min((1 << DIGIT_BITS) - 1, MAX_NUMBER // first_points)
         self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
         require(self.organiser != self.board, "organiser and board have the same key")
@@ -801,7 +802,7 @@ class Election:
             self.read_trustees(body, others | {self.registrar})
 
     def read_trustees(self, body: dict[str, Any], others: set[bytes]) -> None:
-        """Those who decrypt: what was dealt to them, or what they generated together."""
+        """Reads the trustees, whose key was dealt or generated together."""
         shared = members({"generated": None, "signing": None, **body["trustees"]}, "base generated keys needed signing")
         width = 2 * self.key.width
         self.base = self.key.unit(base64url(shared["base"], width))
@@ -824,7 +825,7 @@ class Election:
             self.check_statements(body["key"], shared)
 
     def check_statements(self, key: Any, shared: dict[str, Any]) -> None:
-        """What each trustee says of a key that they generated together."""
+        """Checks each trustee's statement about a key that they generated together."""
         generated = members(shared["generated"], "statements transcript")
         statements = [base64url(one) for one in listed(generated["statements"])]
         require(len(statements) == len(self.signing), "statements of some trustees about the key are missing")
@@ -836,13 +837,15 @@ class Election:
             require(holds, "a trustee's statement about the key is not signed by it")
 
     def read_dates(self, body: dict[str, Any]) -> None:
-        """When voting begins and ends, if that is said; and what voters should know."""
+        """Reads the optional dates at which voting begins and ends, and the description for
+        voters.
+        """
         if "about" in body:
             about(body["about"])
         self.opens, self.closes = body.get("opens"), body.get("closes")
         for date in (self.opens, self.closes):
             require(date is None or is_time(date), "a date is not a time like 2026-11-22T20:15:00Z")
-        # Texts of this form sort as times do.
+        # Texts of this form sort like times.
         if self.opens is not None and self.closes is not None:
             require(self.opens < self.closes, "it closes before it opens")
 
@@ -853,7 +856,7 @@ class Election:
         return f"hearith-election 1 {self.id}".encode(), canonical([voter, contest, place]).encode()
 
     def marks(self, value: Any, read: Callable[[Any], Any]) -> list[list[Any]]:
-        """Something for every mark of every contest."""
+        """Reads one value for every mark of every contest."""
         lists = [listed(one) for one in listed(value)]
         fits = len(lists) == len(self.contests)
         fits = fits and all(len(one) == it.marks for one, it in zip(lists, self.contests, strict=True))
@@ -864,20 +867,20 @@ class Election:
         return self.key.short_bits + (len(one.marks) - 1).bit_length()
 
     def sum_bytes(self, one: Sum) -> int:
-        """Bytes of the proof of a sum."""
+        """Returns the bytes of the proof of a sum."""
         answer = response_bytes(self.sum_bits(one))
         return 2 * self.key.width + answer if one.exactly else (one.limit + 1) * (2 * self.key.width + 32 + answer)
 
     def sum_context(self, voter: str, number: int, at: int) -> tuple[bytes, bytes]:
-        """What the proof of a sum is for; if candidates are ranked, its number among all is
-        part of it.
+        """Returns the context of the proof of a sum, which includes its index if candidates are
+        ranked.
         """
         ranked = self.contests[number].method == "rank"
         shared = f"hearith-election 1 {self.id}".encode()
         return shared, canonical([voter, number, "sum", *([at] if ranked else [])]).encode()
 
     def read_ballot(self, value: Any) -> Ballot:
-        """A ballot whose parts have their lengths."""
+        """Reads a ballot and checks the lengths of its parts."""
         value = members(value, "contests election voter")
         require(value["election"] == self.id, "belongs to another election")
         require(isinstance(value["voter"], str), "not a voter of this election")
@@ -903,7 +906,7 @@ class Election:
         return Ballot(value["voter"], contests)
 
     def check_ballot(self, ballot: Ballot) -> None:
-        """All proofs of a ballot."""
+        """Verifies all proofs of a ballot."""
         key = self.key
         for number, (contest, (marks, proofs)) in enumerate(zip(self.contests, ballot.contests, strict=True)):
             numbers = []
@@ -943,11 +946,11 @@ class Election:
                 require(key.wide(made) == ciphertext, "the opening is not that of the ciphertext")
 
     def share_bytes(self) -> int:
-        """Bytes of a share of the decryption of one mark."""
+        """Returns the bytes of a share of the decryption of one mark."""
         return 3 * 2 * self.key.width + (self.answer_bits + 7) // 8
 
     def read_shares(self, data: bytes, trustee: int, tally: list[int]) -> list[int]:
-        """The shares c_i of every mark, their proofs verified."""
+        """Returns the shares c_i of every mark, after verifying their proofs."""
         key, bits, width = self.key, self.answer_bits, 2 * self.key.width
         row_bytes, shares = self.share_bytes(), []
         require(len(data) == row_bytes * len(tally), "shares of some marks of the tally are missing")
@@ -970,7 +973,7 @@ class Election:
         return shares
 
     def combine(self, shares: dict[int, list[int]]) -> list[int]:
-        """The plaintexts, of any so many right shares."""
+        """Returns the plaintexts, from any `needed` valid shares."""
         chosen, n, n2 = sorted(shares)[: self.needed], self.key.n, self.key.square
         delta, plain = factorial(len(self.trustees)), []
         for row in range(len(self.places())):
@@ -985,7 +988,7 @@ class Election:
 @dataclass
 class Ballot:
     voter: str
-    #: For each contest the marks, ciphertext and proof, and the proofs of their sums.
+    #: For each contest: the marks as ciphertext and proof, and the proofs of their sums.
     contests: list[tuple[list[tuple[bytes, bytes]], list[bytes]]]
 
     def ciphertexts(self) -> list[bytes]:
@@ -1051,7 +1054,7 @@ class Voter:
 
 @dataclass
 class Pending:
-    """A ballot whose proofs are to be verified, cast or challenged."""
+    """A cast or challenged ballot whose proofs are still to be verified."""
 
     index: int
     ballot: Ballot
@@ -1084,8 +1087,7 @@ class Verifier:
     voters: dict[str, Voter] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
     pending: list[Pending] = field(default_factory=list)
-    #: Credentials that were replaced, and voters who were added while voting went on: entry, what,
-    #: and who.
+    #: Credentials replaced and voters added during voting: entry, change, voter.
     changes: list[tuple[int, str, str]] = field(default_factory=list)
     opened: int | None = None
     closed: int | None = None
@@ -1171,8 +1173,8 @@ class Verifier:
             self.fault("heads", "entries are after the last head")
 
     def check_dates(self, heads: list[tuple[int, Any, str]]) -> None:
-        """Voting begins and ends when the manifest says, by the times of the heads before and
-        after.
+        """Checks by the times of the heads before and after that voting begins and ends on its
+        dates.
         """
         if self.election is None:
             return
@@ -1215,7 +1217,7 @@ class Verifier:
         return True
 
     def admit(self, index: int, kind: str, body: Any) -> bytes:
-        """Applies the rules; whose signature the entry must have."""
+        """Applies the rules and returns the key that must have signed the entry."""
         election = self.election
         assert election is not None
         listing = "open" if self.phase == "open" and election.late else "preparing"
@@ -1264,7 +1266,7 @@ class Verifier:
             who, key = one["id"], signing_key(one["key"])
             require(who in self.voters, "there is no voter of this id")
             require(who not in keys, "the voter is in this entry already")
-            # Whoever made the new key could replace the ballot.
+            # The holder of the new key could replace the ballot.
             require(self.voters[who].counted is None, "the voter has voted: no credential is replaced then")
             require(self.voters[who].key != key, "the key is the one that it replaces")
             keys[who] = key
@@ -1288,7 +1290,7 @@ class Verifier:
         return self.election.organiser if self.election.closes is None else self.election.board
 
     def fresh(self, ballot: Ballot) -> None:
-        """Checks that no ciphertext was there before, and keeps them."""
+        """Checks that no ciphertext is on the board already."""
         own = ballot.ciphertexts()
         require(len(set(own)) == len(own) and not self.seen.intersection(own), "a ciphertext is on the board already")
 
@@ -1385,7 +1387,7 @@ class Verifier:
     # The end
 
     def check_proofs(self, election: Election) -> None:
-        """The proofs of all ballots, on all cores: of few it is not worth the start."""
+        """Verifies the proofs of all ballots, on all cores unless there are few."""
         election.key.power_of_base((1 << (election.key.short_bits + 500)) - 1)
         if len(self.pending) < 50:
             faults = [one.fault(election) for one in self.pending]
@@ -1480,8 +1482,7 @@ def main() -> int:
         print(f"entry {index}: {what}: {who}")
     if result is not None and verifier.election is not None:
         for contest, votes in zip(verifier.election.contests, result, strict=True):
-            # Points where candidates are ranked; how often they stand at each rank comes after
-            # them.
+            # If candidates are ranked, their points; the counts at each rank follow after them.
             print("; ".join(f"{one}: {count}" for one, count in zip(contest.candidates, votes, strict=False)))
     print("verified" if good else "NOT VERIFIED")
     return 0 if good else 1

@@ -1,12 +1,12 @@
-// Rates of NVIDIA's CGBN on this card, for bench/gpu.sh: powers modulo a number of as many bits as
-// P^2 has, by fixed windows of 5 bits, and products modulo 4096 bits. Prints a line for each number
-// of threads: what, bits, TPI, a second. One result of each is checked against the same power of
-// the CPU half of this file.
+// Rates of NVIDIA's CGBN on this card, for bench/gpu.sh: powers modulo a number of the size of P^2,
+// by fixed windows of 5 bits, and products modulo 4096 bits. Prints a line for each number of
+// threads: operation, bits, TPI, rate per second. One result of each is compared with the same
+// power by the CPU half of this file.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-// For the host CGBN wants GMP, of which nothing is called here: its names are enough.
+// On the host CGBN needs GMP, but nothing here calls it: declaring its names is enough.
 #ifndef __CUDA_ARCH__
 #define __GMP_H__
 typedef struct { int alloc, size; void *limbs; } mpz_t[1];
@@ -32,7 +32,8 @@ constexpr int WINDOW = 5;
 
 template <class P> using Memory = cgbn_mem_t<P::BITS>;
 
-// x[i]^e modulo m, or, with exponent_bits = 0, x[i] multiplied `products` times by x[0] / R.
+// Computes x[i]^e modulo m or, with exponent_bits = 0, x[i] multiplied `products` times by x[0] /
+// R.
 template <class P>
 __global__ void run(cgbn_error_report_t *report, Memory<P> *x, const Memory<P> *m, const Memory<P> *e, int exponent_bits,
                     int products, int count) {
@@ -78,7 +79,8 @@ __global__ void run(cgbn_error_report_t *report, Memory<P> *x, const Memory<P> *
   cgbn_store(env, x + instance, r);
 }
 
-// 3^e modulo 2^BITS - 1, whose reduction is an addition: what the first instance must give.
+// Returns 3^e modulo 2^BITS - 1, whose reduction is an addition: the expected result of the first
+// instance.
 template <class P> void expected(uint32_t *r, const uint32_t *e, int exponent_bits) {
   constexpr int WORDS = P::BITS / 32;
   std::vector<uint32_t> v(WORDS, 0), w(2 * WORDS);
@@ -131,7 +133,7 @@ template <uint32_t tpi, uint32_t bits> void measure(int exponent_bits, int multi
     exponent._limbs[i] = i * 32 < exponent_bits ? 0x9e3779b9u * (i + 1) : 0;
   }
   if (exponent_bits > 0) {
-    // No bits above the length, and the highest one set.
+    // Clears the bits above the length and sets the highest one.
     if (exponent_bits % 32) exponent._limbs[exponent_bits / 32] &= (1u << exponent_bits % 32) - 1;
     exponent._limbs[(exponent_bits - 1) / 32] |= 1u << (exponent_bits - 1) % 32;
   }
@@ -186,7 +188,7 @@ int main() {
   cudaDeviceProp properties;
   CHECK(cudaGetDeviceProperties(&properties, 0));
   const int n = properties.multiProcessorCount;
-  // A decryption takes two powers: modulo P^2 and Q^2. Fewer threads than these CGBN does not take.
+  // A decryption needs two powers: modulo P^2 and Q^2. CGBN accepts no fewer threads than these.
   measure<8, 2048>(1024, n);
   measure<16, 2048>(1024, n);
   measure<8, 2048>(257, n);

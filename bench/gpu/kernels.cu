@@ -1,8 +1,8 @@
 // Rates of the kernels of crates/cuda alone, on random operands, without the crate: for comparing
 // sizes, numbers of threads and changes of the source. bench/gpu.sh checks known answers and
-// measures the whole. Prints a line a kernel: what, limbs, threads, registers, bytes of local
-// memory, milliseconds, results a second, and a digest of the results, which does not depend on the
-// threads that share a number.
+// measures the whole. Prints a line per kernel: name, limbs, threads, registers, bytes of local
+// memory, milliseconds, results per second, and a digest of the results, which does not depend on
+// the threads that share a number.
 //   nvcc -std=c++17 -O3 -arch=native -I crates/cuda/kernels bench/gpu/kernels.cu -o kernels
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@
     if (e_) fprintf(stderr, "%s: %s\n", #x, cudaGetErrorString(e_)), exit(1);      \
   } while (0)
 
-// What crates/cuda starts, and the same with other numbers of threads.
+// The configurations that crates/cuda uses, and others with different numbers of threads.
 MODULUS_KERNELS(Wide, wide, 20, 1)
 MODULUS_KERNELS(Wide, wide, 30, 1)
 MODULUS_KERNELS(Wide, wide, 40, 4)
@@ -57,7 +57,7 @@ template <class X> u64 sent(const std::vector<X> &from) {
 
 enum Operation { POWER, COMB, PRODUCT };
 
-// Rows that differ; the others repeat them, and must give the same results.
+// Distinct rows; the others repeat them, and must give the same results.
 constexpr int DISTINCT = 1024, LIST = 32;
 
 template <class A>

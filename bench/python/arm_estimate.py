@@ -1,9 +1,9 @@
-"""What the portable engine would cost on 64-bit ARM cores, estimated: nothing here runs on one.
+"""Estimates the cost of the portable engine on 64-bit ARM cores. Nothing here runs on an ARM core.
 
-The engine's products are compiled for this machine as far as LLVM's intermediate code, which LLVM's
-own back end then compiles for AArch64; the innermost loops are handed to LLVM's model of a core
-(llvm-mca), which says how many cycles a turn takes when memory and branches cost nothing. Cycles
-and instructions are given for each 64 by 64-bit product (`mul` and `umulh`).
+The engine's products are compiled on this machine to LLVM's intermediate code, which LLVM then
+compiles for AArch64. LLVM's model of a core (llvm-mca) gives the cycles per iteration of the
+innermost loops, assuming that memory and branches cost nothing. Cycles and instructions are per 64
+by 64-bit product (`mul` and `umulh`).
 
 Usage, from the project's folder, with Debian's package llvm-16 and, because it must hold the LLVM
 of the Rust compiler, llvmlite 0.50 in an environment of its own:
@@ -26,9 +26,9 @@ import llvmlite.binding as llvm
 ROOT = Path(__file__).parents[2]
 TRIPLE = "aarch64-unknown-linux-gnu"
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32"
-#: The core as LLVM's back end and llvm-mca know it, and in words.
+#: LLVM's and llvm-mca's name of each core, and its full name.
 CORES = {"neoverse-n1": "Arm Neoverse N1", "neoverse-n2": "Arm Neoverse N2", "apple-m1": "Apple M1"}
-#: The kernel's functions, in words.
+#: The kernel's functions, with descriptions.
 PRODUCTS = {
     "mul": "multiplication modulo m",
     "sqr": "squaring modulo m",
@@ -40,7 +40,7 @@ KERNEL = re.compile(r"serial\.\.Serial.*kernel\.\.Kernel\S*?\d(dual_mul|dual_sqr
 
 
 def intermediate(folder: str) -> str:
-    """The intermediate code of hearith-arith."""
+    """Returns the intermediate code of hearith-arith."""
     command = [
         "cargo",
         "rustc",
@@ -60,15 +60,15 @@ def intermediate(folder: str) -> str:
 
 
 def declared(text: str) -> str:
-    """The declaration of what is defined or declared in this line."""
+    """Returns the declaration of what this line defines or declares."""
     signature = re.sub(r"^(define|declare)\s+", "", text)
     signature = re.sub(r"\s+personality .*$|\s*(local_)?unnamed_addr|\s*comdat|\s*\{$", "", signature)
     return "declare " + re.sub(r"^(internal|private|hidden|linkonce_odr)\s+", "", signature)
 
 
 def extracted(text: str) -> str:
-    """A module of the kernel's products and what they call in this crate, for AArch64: without what
-    is only for this machine.
+    """Returns a module for AArch64 of the kernel's products and the functions of this crate that
+    they call, without anything specific to this machine.
     """
     definitions = {m[1]: m[0] for m in re.finditer(rf"^define[^\n]*?@{NAME}\(.*?^}}\n", text, re.MULTILINE | re.DOTALL)}
     declarations = {m[1]: m[0].rstrip() for m in re.finditer(rf"^declare[^\n]*?@{NAME}\([^\n]*\n", text, re.MULTILINE)}
@@ -99,13 +99,13 @@ def extracted(text: str) -> str:
 
 
 def assembly(module: str, core: str) -> list[str]:
-    """The module's assembly for a core."""
+    """Returns the module's assembly for a core."""
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=core, opt=3)
     return machine.emit_assembly(llvm.parse_assembly(module)).splitlines()
 
 
 def loops(lines: list[str]) -> list[tuple[str, list[str]]]:
-    """The innermost loops with products, each with the name of its function."""
+    """Returns the innermost loops with products, each with the name of its function."""
     found, function, labels = [], "", dict[str, int]()
     for at, line in enumerate(lines):
         if name := re.match(r"(_ZN\S+):", line):
@@ -122,7 +122,7 @@ def loops(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def cost(body: list[str], core: str) -> tuple[int, float, float]:
-    """Products of a turn, and cycles and instructions for each."""
+    """Returns the products per iteration, and cycles and instructions per product."""
     code = "\n".join(line for line in body if not line.strip().startswith((".", "//")))
     code = "start:\n" + re.sub(r"\.LBB\S+", "start", code)
     command = ["llvm-mca-16", "-mtriple=aarch64", f"-mcpu={core}", "-iterations=200"]
@@ -142,7 +142,7 @@ def main() -> None:
     for core, name in CORES.items():
         costs = [(function, *cost(body, core)) for function, body in loops(assembly(module, core))]
         for function, title in PRODUCTS.items():
-            # Loops of a few products are for lengths that are not compiled for themselves.
+            # Loops of a few products are for lengths without specialised code.
             of = [(cycles, count) for other, products, cycles, count in costs if other == function and products > 2]
             least, most = min(of), max(of)
             rows.append(f"| {name} | {title} | {least[0]:.1f} to {most[0]:.1f} | {least[1]:.1f} to {most[1]:.1f} |")

@@ -1,13 +1,13 @@
-"""The same column with every scheme: encrypt it, add it up by groups, decrypt the totals.
+"""Compares all schemes on the same column: encrypt it, sum it by groups, decrypt the totals.
 
     .venv/bin/python bench/python/compare_columns.py [--rows 1000000] [--largest 10000000]
 
-All in one run on one processor. Hearith is its command line, files read and written included; the
-peers work on lists and arrays in memory, in the Python of HEARITH_PEERS_PYTHON (phe 1.5.0, sf-heu,
-tenseal 0.3.18, numpy). Those that take long encrypt fewer rows, and their seconds are scaled to all
-rows; totals are always of all groups, and compared with the plain ones. Then the memory that
-encryption, sums and the decryption of all rows take, from 10^4 rows to --largest. Writes
-bench/results/columns.md.
+Everything runs on one processor in one run. Hearith is measured by its command line, including file
+access; the peers work on lists and arrays in memory, in the Python of HEARITH_PEERS_PYTHON (phe
+1.5.0, sf-heu, tenseal 0.3.18, numpy). Slow peers encrypt fewer rows, and their seconds are scaled
+to all rows. Totals always cover all groups and are compared with the expected ones. The script then
+measures the memory of encryption, sums and decryption of all rows, from 10^4 rows to --largest.
+Writes bench/results/columns.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RESULTS = ROOT / "bench" / "results" / "columns.md"
 HEARITH = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "hearith"
 GROUPS = 100
 
-# What a program takes counts from what started it: this one is small.
+# A child's peak memory includes that of its parent at the start, so a small launcher starts it.
 LAUNCHER = """
 import os, subprocess, sys
 _, status, usage = os.wait4(subprocess.Popen(sys.argv[1:]).pid, 0)
@@ -98,7 +98,7 @@ print(json.dumps({"rows": rows, "encrypt": steps[0], "add": steps[1], "decrypt":
 
 
 def measured(*words: str | Path) -> tuple[float, int]:
-    """Seconds that the program says it took, and the most memory that it took, in KiB."""
+    """Returns the seconds that the program reports, and its peak memory in KiB."""
     command = [str(HEARITH), "--threads", "1", "--json", *map(str, words)]
     ran = subprocess.run([sys.executable, "-S", "-c", LAUNCHER, *command], capture_output=True, text=True)
     if ran.returncode != 0:
@@ -107,7 +107,7 @@ def measured(*words: str | Path) -> tuple[float, int]:
 
 
 def table(rows: int, path: Path) -> None:
-    """The column, and that of groups, row group by row group."""
+    """Writes the column and that of groups, row group by row group."""
     schema = pyarrow.schema([("group", pyarrow.int64()), ("value", pyarrow.int64())])
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
         for start in range(0, rows, 1_000_000):
@@ -117,7 +117,7 @@ def table(rows: int, path: Path) -> None:
 
 
 def ours(work: Path, key: Path, half: str, rows: int) -> dict[str, float]:
-    """The command line with a key, all totals compared with the plain ones."""
+    """Measures the command line with a key; compares all totals with the expected ones."""
     plain, encrypted, totals, back = (work / name for name in ("in", "encrypted", "totals", "back.parquet"))
     table(rows, plain)
     encrypt, peak = measured("encrypt", "--key", key / half, "--column", "value", plain, "--out", encrypted)
@@ -133,9 +133,7 @@ def ours(work: Path, key: Path, half: str, rows: int) -> dict[str, float]:
 
 
 def rows_back(work: Path, key: Path, rows: int) -> dict[str, float]:
-    """What decrypting the table takes that was encrypted last, all rows compared with the plain
-    ones.
-    """
+    """Measures decryption of the last encrypted table; compares all rows with the plaintexts."""
     back = work / "rows.parquet"
     seconds, peak = measured("decrypt", "--key", key / "private.json", work / "encrypted", "--out", back)
     tables = (pyarrow.parquet.read_table(path, columns=["value"]) for path in (work / "in", back))
@@ -146,14 +144,14 @@ def rows_back(work: Path, key: Path, rows: int) -> dict[str, float]:
 
 
 def peer(name: str, rows: int) -> dict[str, float]:
-    """A library of others."""
+    """Measures a peer library."""
     command = [os.environ["HEARITH_PEERS_PYTHON"], "-c", WORKER, name, str(rows), str(GROUPS)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(said.splitlines()[-1])
 
 
 def digits(value: float) -> str:
-    """A number with as many digits as tell something."""
+    """Formats a number with its significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -163,7 +161,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--largest", type=int, default=10_000_000)
     options = parser.parse_args()
-    # One processor for this and for what it starts.
+    # One processor for this process and its children.
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -191,7 +189,7 @@ def main() -> None:
 
 
 def text(rows: int, found: list[tuple[str, dict[str, float]]], memory: list[dict[str, float]]) -> str:
-    """The page."""
+    """Returns the page."""
     lines = [
         "# One column, every scheme\n",
         "Made by `scripts/bench_columns.sh`.\n",

@@ -1,13 +1,14 @@
-"""The lattice scheme beside TenSEAL (Microsoft SEAL's BFV) and the crate fhe: encryption, additions
-and decryption of a column, one thread.
+"""Compares the lattice scheme with TenSEAL (Microsoft SEAL's BFV) and the crate fhe.
+
+It measures encryption, additions and decryption of a column on one thread.
 
     .venv/bin/python bench/python/compare_lattice.py [--rounds 5] [--rows 1000000]
 
-Each round measures every contestant once, forwards and backwards in turn; rates are medians of the
-rounds, ratios those within a round. All that is decrypted is compared with what was encrypted.
-TenSEAL is asked for in HEARITH_TENSEAL_PYTHON, a Python that has it (pip install tenseal==0.3.18);
-the crate is the program in bench/fhe, which scripts/bench_lattice.sh builds. Their numbers have 20
-bits. Writes bench/results/bfv.md.
+Each round measures every contestant once, alternating between forward and reverse order. Rates are
+medians over the rounds; ratios compare values of the same round. All decrypted values are compared
+with the plaintexts. HEARITH_TENSEAL_PYTHON names a Python that has TenSEAL (pip install
+tenseal==0.3.18); the crate is the program in bench/fhe, which scripts/bench_lattice.sh builds.
+Their numbers have 20 bits. Writes bench/results/bfv.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DEGREES = (8192, 4096)
 ENGINES = ("ifma", "serial")
 PEERS = ("fhe", "TenSEAL")
 
-#: What is measured, under its name in what the programs say.
+#: The measured operations, by their names in the programs' output.
 OPERATIONS = {
     "encrypt, public key": "encrypt",
     "encrypt, private key": "encrypt_private",
@@ -71,12 +72,12 @@ print(json.dumps(found))
 
 
 def said(*command: str | Path) -> Run:
-    """What a program says."""
+    """Returns a program's output."""
     return json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout)
 
 
 def contests(rows: int) -> dict[tuple[str, int], Callable[[], Run]]:
-    """Who is measured at which degree, and how."""
+    """Returns who is measured at which degree, and how."""
     python = os.environ["HEARITH_TENSEAL_PYTHON"]
 
     def ours(engine: str, degree: int) -> Run:
@@ -95,7 +96,7 @@ def contests(rows: int) -> dict[tuple[str, int], Callable[[], Run]]:
 
 
 def spread(values: list[float], form: str = "{:.1f}") -> str:
-    """The median, and the least and greatest."""
+    """Returns the median, minimum and maximum."""
     middle, *ends = (form.format(value) for value in (statistics.median(values), min(values), max(values)))
     return f"{middle} ({ends[0]}..{ends[1]})"
 
@@ -117,7 +118,7 @@ def main() -> None:
 
 
 def rates(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
-    """How many numbers a second, and in how many bytes."""
+    """Returns the numbers per second and the bytes."""
     lines = [
         f"| million numbers a second | {' | '.join(OPERATIONS)} | bytes a number, public key | private key |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -133,7 +134,7 @@ def rates(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
 
 
 def ratios(found: dict[tuple[str, int], list[Run]]) -> list[str]:
-    """How much less time ours takes than each peer of the same degree."""
+    """Returns our speed-up over each peer of the same degree."""
     lines = [f"| times as fast | {' | '.join(OPERATIONS)} |", "| --- | ---: | ---: | ---: | ---: |"]
     for degree in DEGREES:
         for engine in ENGINES:
@@ -145,7 +146,7 @@ def ratios(found: dict[tuple[str, int], list[Run]]) -> list[str]:
 
 
 def sums(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
-    """What sums by groups cost, in seconds and in noise."""
+    """Returns the cost of sums by groups, in seconds and in noise."""
     lines = [
         f"| seconds to add up {rows:,} numbers by {GROUPS} groups | plain | weighted | weighted, in ten parts | the parts' totals |"
         f" decrypting {GROUPS} totals |",
@@ -170,7 +171,7 @@ def sums(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
 
 
 def page(found: dict[tuple[str, int], list[Run]], rounds: int, rows: int) -> str:
-    """The results as Markdown."""
+    """Returns the results as Markdown."""
     lines = [
         "# The lattice scheme beside TenSEAL and the crate fhe",
         "",

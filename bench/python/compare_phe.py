@@ -1,12 +1,14 @@
-"""Arrays of Hearith beside lists of python-paillier: encryption, decryption, sum and dot product.
+"""Compares arrays of Hearith with lists of python-paillier in the main operations.
+
+It measures encryption, decryption, sum and dot product.
 
     .venv/bin/python bench/python/compare_phe.py [--quick] [--bits 2048] [--rounds 5]
 
-Each round measures every operation of both libraries once, in alternating order, on the same key;
-the ratio is the median of the rounds' ratios per element. phe's time a number does not depend on
-how many there are, so it is measured on fewer (the table says how many). With --quick Hearith
-encrypts and decrypts fewer numbers too; sums and dot products have 10^5 terms in any case. Results
-are checked before anything is timed. Writes bench/results/python.md.
+Each round measures every operation of both libraries once, in alternating order, with the same key;
+the ratio is the median of the rounds' ratios per element. phe's time per number does not depend on
+the count, so it is measured on fewer numbers (the table shows how many). With --quick Hearith also
+encrypts and decrypts fewer numbers; sums and dot products always have 10^5 terms. Results are
+checked before timing. Writes bench/results/python.md.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ import phe.util
 import hearith as he
 from hearith._native import PROFILE
 
-#: What a profile means for the figures.
+#: The effect of a build profile on the figures.
 NOTES = {"release": "", "debug": " (arithmetic optimised, overflow checks on)"}
 RESULTS = Path(__file__).parents[1] / "results" / "python.md"
 TERMS = 100_000
@@ -40,7 +42,7 @@ TERMS = 100_000
 
 @dataclass
 class Contest:
-    """One operation of both libraries, and the seconds an element of each round."""
+    """One operation of both libraries, and the seconds per element of each round."""
 
     name: str
     ours: Callable[[], Any]
@@ -51,7 +53,7 @@ class Contest:
     their_seconds: list[float] = field(default_factory=list)
 
     def round(self, phe_first: bool) -> None:
-        """Measures both once."""
+        """Measures both libraries once."""
         for theirs in (phe_first, not phe_first):
             if theirs:
                 self.their_seconds.append(timed(self.theirs) / self.their_elements)
@@ -59,7 +61,7 @@ class Contest:
                 self.seconds.append(timed(self.ours) / self.elements)
 
     def row(self) -> str:
-        """The row of the table."""
+        """Returns the table row."""
         ratios = [b / a for a, b in zip(self.seconds, self.their_seconds, strict=True)]
         spread = f"{statistics.median(ratios):.3g} ({min(ratios):.3g}..{max(ratios):.3g})"
         rates = [1 / statistics.median(times) for times in (self.seconds, self.their_seconds)]
@@ -75,14 +77,14 @@ class Contest:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Seconds that the work takes."""
+    """Returns the seconds that the work takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def contests(bits: int, quick: bool) -> list[Contest]:
-    """The operations, their inputs made and their results checked."""
+    """Returns the operations, with inputs prepared and results checked."""
     public, private = he.generate_keypair(bits, insecure=bits < he.MIN_SECURE_BITS)
     jwk = json.loads(private.to_jwk())
     p, q = (phe.util.base64_to_int(jwk[prime]) for prime in "pq")
@@ -134,7 +136,7 @@ def contests(bits: int, quick: bool) -> list[Contest]:
 
 
 def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> str:
-    """The page."""
+    """Returns the page."""
     mpz = gmpy2.mp_version()
     lines = [
         "# Arrays in Python beside python-paillier",

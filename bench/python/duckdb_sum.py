@@ -1,13 +1,13 @@
-"""Sums by groups in DuckDB beside the kernel alone; writes bench/results/duckdb.md.
+"""Compares sums by groups in DuckDB with the kernel alone; writes bench/results/duckdb.md.
 
 200 000 ciphertexts of 512 bytes (a key of 2048 bits) in 100 groups, from a Parquet file:
-`SELECT g, he_sum(c) ... GROUP BY g`. Beside it, in the same rounds, the arithmetic kernel on the
-same ciphertexts in memory, in a process of its own. The sums of some groups are held against GMP's
-products first.
+`SELECT g, he_sum(c) ... GROUP BY g`. The same rounds measure the arithmetic kernel on the same
+ciphertexts in memory, in a separate process. The sums of some groups are first checked against
+GMP's products.
 
 Needs the package with its release-built extension (crates/duckdb/package.py) and the example
-`kernel` (cargo build --release --package hearith-duckdb --example kernel). Leave the machine alone
-meanwhile.
+`kernel` (cargo build --release --package hearith-duckdb --example kernel). Leave the machine idle
+otherwise.
 """
 
 import argparse
@@ -33,16 +33,16 @@ import hearith.duckdb
 RESULT = ROOT / "bench/results/duckdb.md"
 BITS, ROWS, GROUPS = 2048, 200_000, 100
 WIDTH = BITS // 4
-#: Rows of a row group, the unit of work that DuckDB's threads share a file by.
+#: Rows per row group, the unit by which DuckDB distributes a file over its threads.
 ROW_GROUP = 10_000
-#: Ciphertexts a second on two threads of the prototype that the goal is set by.
+#: Ciphertexts per second of the prototype on two threads, from which the goal is derived.
 PROTOTYPE = 263_000
 GOAL_PROTOTYPE, GOAL_KERNEL = 2.0, 1.5
 
 
 def ciphertexts():
-    """Numbers in [1, n^2) of full width but for the first byte: to a product they are as good as
-    any encryption.
+    """Returns numbers in [1, n^2) of full width except for the first byte: for a product they are
+    equivalent to encryptions.
     """
     numbers = np.random.default_rng(1).integers(0, 256, (ROWS, WIDTH), dtype=np.uint8)
     numbers[:, 0] = 0
@@ -61,8 +61,8 @@ def check(public, numbers, rows):
 
 
 def measure(public, folder, numbers, threads, rounds):
-    """The rounds' times: kernel alone, kernel with reading bytes, DuckDB with he_sum, DuckDB
-    reading only.
+    """Returns each round's times: kernel alone, kernel reading bytes, DuckDB with he_sum, and
+    DuckDB only reading.
     """
     table = folder / "c.parquet"
     kernel = Kernel(folder / "key.json", folder / "c.bin", GROUPS, threads)
@@ -86,7 +86,7 @@ def measure(public, folder, numbers, threads, rounds):
 
 
 def section(threads, engine, times):
-    """The table of one number of threads."""
+    """Returns the table for one number of threads."""
     names = [
         "kernel alone, numbers in memory",
         "kernel with reading the bytes",
@@ -107,7 +107,7 @@ def section(threads, engine, times):
 
 
 def goals(times):
-    """What was to be shown, on two threads."""
+    """Returns the goals, on two threads."""
     prototype = [ROWS / row[2] / PROTOTYPE for row in times]
     kernel = [row[2] / row[0] for row in times]
     met = ["yes" if statistics.median(prototype) >= GOAL_PROTOTYPE else "no"]

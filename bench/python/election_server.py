@@ -1,12 +1,12 @@
-"""The election's server under load, clients and server on this machine; writes
-bench/results/election-server.md.
+"""Measures the election's server under load; writes bench/results/election-server.md.
 
-Ballots of ten candidates under a key of 2048 bits, every proof verified, each acknowledged when it
-is on disk: alone, with readers who ask without pause, and over PostgreSQL where its programs are
-found. Afterwards the board has as many ballots as were acknowledged.
+Clients and server run on this machine. Ballots of ten candidates under a key of 2048 bits have
+every proof verified, and each is acknowledged when it is on disk. The server is measured alone,
+with readers that read continuously, and over PostgreSQL if its programs are found. Afterwards the
+board must contain as many ballots as were acknowledged.
 
 Needs the release-built example `election_load` of hearith-election-server
-(scripts/bench_election_server.sh builds it). Leave the machine alone meanwhile.
+(scripts/bench_election_server.sh builds it). Leave the machine idle otherwise.
 """
 
 import argparse
@@ -26,14 +26,14 @@ import machine
 
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/election_load"
-#: Ballots that are cast at a time while readers read.
+#: Ballots per call while readers read.
 PART = 1000
-#: Goals: ballots a second alone, and while the board is read.
+#: Goals: ballots per second alone, and while the board is read.
 ALONE, BESIDE_READERS = 500, 50
 
 
 def load(*arguments):
-    """Runs the example, and gives what it prints as numbers by name."""
+    """Runs the example and returns the numbers that it prints, by name."""
     run = subprocess.run([LOAD, *map(str, arguments)], check=True, capture_output=True, text=True)
     return {name: float(value) for name, value in (line.split() for line in run.stdout.splitlines())}
 
@@ -42,34 +42,34 @@ class Server:
     """A server of an election, over a store."""
 
     def __init__(self, folder, store):
-        """Starts it and begins the election."""
+        """Starts the server and begins the election."""
         command = [LOAD, "serve", folder, store]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().split()[1]
         load("begin", folder, self.url)
 
     def voted(self):
-        """How many ballots count."""
+        """Returns the number of counted ballots."""
         with urllib.request.urlopen(f"{self.url}/api/election") as answer:
             return json.load(answer)["voted"]
 
     def processor(self):
-        """Seconds of processor time so far."""
+        """Returns the processor time so far in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self):
-        """Ends it in good order; MiB that it had in memory at most."""
+        """Stops the server cleanly; returns its peak memory in MiB."""
         out, _ = self.process.communicate()
         assert "stopped true" in out, out
         return int(out.split("VmHWM:")[1].split()[0]) / 1024
 
 
 class Postgres:
-    """A database of its own, for as long as it is measured."""
+    """A temporary database for the measurement."""
 
     def __init__(self, folder):
-        """Makes and starts it; as root under the account that Debian's package has."""
+        """Creates and starts it; as root, under the account of Debian's package."""
         found = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.environ["PATH"].split(":"))]
         self.programs = next((one for one in found if (one / "initdb").exists()), None)
         if self.programs is None:
@@ -88,7 +88,7 @@ class Postgres:
         self.url = f"postgres://hearith@127.0.0.1:{self.port}/postgres"
 
     def run(self, program, *arguments):
-        """Runs one of its programs."""
+        """Runs one of PostgreSQL's programs."""
         command = [*self.account, self.programs / program, "-D", self.data, *arguments]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/")
 
@@ -98,14 +98,14 @@ class Postgres:
 
 
 def cast(server, folder, asked, first, count):
-    """Casts ballots; what the clients saw, and the server's processor time."""
+    """Casts ballots; returns the clients' results and the server's processor time."""
     spent = server.processor()
     seen = load("cast", folder, server.url, asked.clients, first, count)
     return seen | {"processor": server.processor() - spent}
 
 
 def joined(parts):
-    """What several castings one after another come to."""
+    """Combines the results of consecutive calls of `cast`."""
     count, seconds = (sum(part[name] for part in parts) for name in ("acknowledged", "seconds"))
     longest = {name: max(part[name] for part in parts) for name in ("p99", "longest")}
     middle = statistics.median(part["p50"] for part in parts)
@@ -114,11 +114,11 @@ def joined(parts):
 
 
 def measure(folder, store, asked, readers=0):
-    """Casts ballots, alone or for as long as so many readers read; what the clients and the readers
-    saw.
+    """Casts ballots, alone or while `readers` readers read; returns the clients' and readers'
+    results.
     """
     server = Server(folder, store)
-    # The server's first work is not what is measured.
+    # Excludes the server's first work from the measurement.
     before = done = int(cast(server, folder, asked, 0, asked.before)["acknowledged"])
     if readers:
         command = [LOAD, "read", server.url, str(readers), str(asked.seconds)]
@@ -128,7 +128,7 @@ def measure(folder, store, asked, readers=0):
                 parts.append(cast(server, folder, asked, done, PART))
                 done += PART
             if reading.poll() is not None:
-                # The last ones were cast when the readers had gone.
+                # The last ballots were cast after the readers had finished.
                 parts.pop()
             assert parts, "the readers were gone before anything was measured: have them read for longer"
             read = {name: float(value) for name, value in (line.split() for line in reading.stdout)}
@@ -143,7 +143,7 @@ def measure(folder, store, asked, readers=0):
 
 
 def table(rows):
-    """The table's lines."""
+    """Returns the table's lines."""
     yield "| what | ballots | a second | p50 | p99 | longest | processor time a ballot | memory |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name, seen in rows:

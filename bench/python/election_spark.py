@@ -1,12 +1,13 @@
-"""Times `hearith.spark.verify` in Spark's local mode on two records of different length; writes
-bench/results/election-spark.md.
+"""Times `hearith.spark.verify` in Spark's local mode on two records of different length.
+
+Writes bench/results/election-spark.md.
 
     python bench/python/election_spark.py SHORTER LONGER [--rounds 3]
 
-The records are folders such as bench/python/election_verify.py makes. From the difference of the
-two follows what a ballot takes, and from that what a cluster would: what workers do is divided
-among its nodes, what the driver does is not. Needs pyspark, Java and the Python package built for
-release.
+The records are folders such as bench/python/election_verify.py makes. The difference of the two
+times gives the cost per ballot, from which the time on a cluster is computed: the workers' part is
+divided among its nodes, the driver's part is not. Needs pyspark, Java and the Python package built
+for release.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ import hearith.spark
 from hearith import _native
 
 RESULT = Path(__file__).parents[1] / "results" / "election-spark.md"
-#: The election and the cluster that the time is computed for: nodes like this machine.
+#: The election and the cluster of the computed time, with nodes like this machine.
 BALLOTS, NODES = 10**8, 100
 
 
 class Watched:
-    """The driver's part of a verification, with a clock."""
+    """The driver's part of a verification, with a timer."""
 
     seconds = 0.0
     real = _native.ElectionCoordinator
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """As the real one."""
+        """Wraps the real driver part."""
         self.coordinator = self.real(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
-        """The real one's method, whose time is added up."""
+        """Returns the real method, with its time accumulated."""
         method = getattr(self.coordinator, name)
 
         def timed(*arguments: Any) -> Any:
@@ -59,7 +60,7 @@ class Watched:
 
 
 def session(cores: int) -> SparkSession:
-    """Spark on this machine alone."""
+    """Starts Spark on this machine only."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.host": "127.0.0.1",
@@ -76,8 +77,8 @@ def session(cores: int) -> SparkSession:
 
 
 def measured(spark: SparkSession, record: Path) -> tuple[float, float, int]:
-    """Seconds of a verification, those of them that the driver's part took, and how many ballots
-    there were.
+    """Returns the seconds of a verification, the driver's part of them, and the number of
+    ballots.
     """
     Watched.seconds, began = 0.0, time.monotonic()
     report = hearith.spark.verify(spark, str(record))
@@ -95,7 +96,7 @@ def main() -> None:
     _native.ElectionCoordinator = Watched
     cores = os.cpu_count() or 1
     spark = session(cores)
-    # Spark's first job, and each worker's first election, are not what is measured.
+    # Excludes Spark's first job, and each worker's first election.
     measured(spark, asked.records[0])
     found = [[measured(spark, record) for _ in range(asked.rounds)] for record in asked.records]
     spark.stop()

@@ -1,16 +1,17 @@
-"""Times `hearith election verify` on a record of many ballots, and its memory; writes
-bench/results/election.md.
+"""Times `hearith election verify` on a record of many ballots, and measures its memory.
+
+Writes bench/results/election.md.
 
     python bench/python/election_verify.py [--ballots 100000] [--rounds 3] [--command
     target/release/hearith] [--records FOLDER FOLDER ...]
 
-The election has one contest of ten candidates of whom exactly one is chosen: ten proofs of 0 or 1
-and one of the sum a ballot, under a key of 2048 bits shared 3 of 5. Three records are made, of a
-tenth and a third of the ballots and of all, so that what a ballot takes can be told from what every
-record takes. `--records` takes some that were made before, at least two, the shortest first, each
-beside its office's keys and in a folder with its voters' credentials, as `record` makes them. In a
-copy of the longest one proof is made wrong, which must be found. Then come a thousand ballots each
-that put all of 3, 5 and 10 candidates in order (`--ranked 0` leaves them out).
+The election has one contest of ten candidates, of whom a voter chooses exactly one. Each ballot has
+ten proofs of 0 or 1 and one of the sum, under a key of 2048 bits shared 3 of 5. The script makes
+three records, of a tenth, a third and all of the ballots, to separate the cost per ballot from that
+per record. `--records` uses at least two existing records instead, the shortest first, each next to
+its office's keys and in a folder with its voters' credentials, as `record` makes them. In a copy of
+the longest record one proof is corrupted, and verification must detect it. The last elections have
+a thousand ballots each that rank all of 3, 5 and 10 candidates (`--ranked 0` leaves them out).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ CANDIDATES = [f"Candidate {number}" for number in range(1, 11)]
 
 
 def run(command: str, *words: object) -> float:
-    """Seconds that a command of `hearith election` takes."""
+    """Returns the seconds that a command of `hearith election` takes."""
     began = time.monotonic()
     subprocess.run(
         [command, "election", *map(str, words)], check=True, stdout=subprocess.DEVNULL
@@ -45,13 +46,13 @@ def run(command: str, *words: object) -> float:
 
 
 def trustee_key(command: str, path: Path) -> str:
-    """The line with the public half of a key that a trustee makes to sign with."""
+    """Returns the line with the public half of a trustee's new signing key."""
     words = [command, "election", "trustee-key", "--out", str(path)]
     return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def peak(command: str, record: Path) -> int:
-    """MiB that a verification takes at most, as the system counts it."""
+    """Returns the peak memory of a verification in MiB, as reported by the system."""
     process = subprocess.Popen(
         [command, "election", "verify", "--quiet", str(record)],
         stdout=subprocess.DEVNULL,
@@ -62,7 +63,7 @@ def peak(command: str, record: Path) -> int:
 
 
 def rows(path: Path, header: list[str], body: list[list[str]]) -> None:
-    """A table as CSV."""
+    """Writes a table as CSV."""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *body])
 
@@ -70,8 +71,8 @@ def rows(path: Path, header: list[str], body: list[list[str]]) -> None:
 def record(
     command: str, folder: Path, ballots: int, ranks: int = 0
 ) -> tuple[Path, float]:
-    """Holds an election of so many voters, who choose one of ten or put so many in order; its
-    record, and the seconds that casting took.
+    """Holds an election of `ballots` voters, who choose one of ten candidates or rank `ranks`;
+    returns its record, and the seconds of casting.
     """
     folder.mkdir()
     contests, office = folder / "contests.json", folder / "office"
@@ -148,7 +149,7 @@ def record(
 
 
 def cast(found: Path) -> int:
-    """How many ballots a record has."""
+    """Counts the ballots of a record."""
     return sum(
         '"kind":"ballot"' in line
         for file in found.glob("board/*")
@@ -157,14 +158,14 @@ def cast(found: Path) -> int:
 
 
 def size(folder: Path) -> float:
-    """MB of a folder's files."""
+    """Returns the size of a folder's files in MB."""
     return (
         sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
     )
 
 
 def with_a_wrong_proof(command: str, found: Path, holder: Path) -> str:
-    """Verifies the record with one wrong proof in it; what came of it."""
+    """Verifies the record with one wrong proof in it and returns the outcome."""
     office = found.parent
     copy, entry = spoilt(
         holder / "spoilt",
@@ -187,8 +188,10 @@ def with_a_wrong_proof(command: str, found: Path, holder: Path) -> str:
 
 
 def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
-    """What a ballot takes, and 100 000: measured, where a record has as many, or else what the line
-    through two records says and how far the rounds let it be off.
+    """Reports the time per ballot and for 100 000 ballots, compared with the goal.
+
+    The latter is measured if a record has as many ballots. Otherwise it is extrapolated from the
+    line through two records, with the error bound that the rounds imply.
     """
     few, many = min(seconds), max(seconds)
     each = (seconds[many] - seconds[few]) / (many - few)
@@ -214,7 +217,7 @@ it would take {total:.0f} s, {margin:.1f} s {"below" if total <= 60 else "above"
 
 
 def in_order(command: str, holder: Path, ballots: int, rounds: int) -> str:
-    """What ballots take that put all candidates in order."""
+    """Measures ballots that rank all candidates."""
     lines = []
     for ranks in (3, 5, 10):
         found, casting = record(command, holder / f"ranks {ranks}", ballots, ranks)

@@ -1,17 +1,17 @@
-"""What everyday lines give in Hearith and its peers: right, an error, or a wrong result.
+"""Runs everyday lines in Hearith and its peers and records the outcome: right, an error, or wrong.
 
     python bench/python/everyday.py --library hearith --out hearith.json    # in an environment that has the library
     python bench/python/everyday.py --table hearith.json phe.json ...       # writes bench/results/everyday.md
 
 The lines follow examples in the documentation of NumPy, pandas and python-paillier, and none is
-left out because it fails. Each is run as it stands on `c`, the encrypted vector [3, -1, 2], `d`,
-that of [1, 1, 1], `m`, the encrypted matrix [[1, 2], [3, 4]], and `e`, the encrypted vector [0.5,
-1.25, -2], as a user of that library makes them: an array where it has arrays, else a NumPy array of
-its numbers. Where a library spells an operation in its own way the line is given in that spelling;
-"-" says that it has no such operation at all, or no decimal numbers for `e`. A result is right if
-it decrypts to what the same line gives on the plain numbers, to ten digits where it is no whole
-number. An error is right where no answer is (`RAISES`); a product of two encrypted numbers may be
-one, since BFV has it (`EITHER`).
+left out because it fails. They use `c`, the encrypted vector [3, -1, 2], `d`, that of [1, 1, 1],
+`m`, the encrypted matrix [[1, 2], [3, 4]], and `e`, the encrypted vector [0.5, 1.25, -2]. These are
+made as a user of the library would make them: arrays if it has them, else NumPy arrays of its
+numbers. A line is spelled in the library's own way where that differs; "-" means that the library
+lacks the operation, or decimal numbers for `e`. A result is right if it decrypts to the result of
+the same line on plaintexts, to ten digits if it is not an integer. An error is right if the line
+has no answer (`RAISES`). A product of two encrypted numbers may be an error, although BFV supports
+it (`EITHER`).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ RESULTS = Path(__file__).parents[1] / "results" / "everyday.md"
 VECTOR, OTHER, MATRIX, DECIMALS = [3, -1, 2], [1, 1, 1], [[1, 2], [3, 4]], [0.5, 1.25, -2]
 WRONG = "wrong"
 
-#: What is right: what the line gives on plain numbers, an error, or either, where schemes differ.
+#: The right outcome: the line's result on plaintexts, an error, or either, if schemes differ.
 PLAIN, RAISES, EITHER = "plain", "raises", "either"
-#: What a user wants, the line, and what is right.
+#: The user's goal, the line, and the right outcome.
 LINES: list[tuple[str, str, str]] = [
     ("add two vectors", "c + c", PLAIN),
     ("subtract", "c - d", PLAIN),
@@ -171,7 +171,7 @@ LINES: list[tuple[str, str, str]] = [
     ("pandas: the largest", "pd.Series(c).max()", RAISES),
 ]
 
-#: Spellings of a library's own, by what a user wants.
+#: A library's own spellings, by the user's goal.
 OWN = {
     "heu": {
         "add two vectors": "ev.add(c, c)",
@@ -233,7 +233,7 @@ OWN = {
 
 
 class Library:
-    """A library as its users meet it: what lines may name, and how results are decrypted."""
+    """A library as its users see it: the names that lines may use, and how to decrypt results."""
 
     def __init__(self, version_of: str, names: dict[str, Any], decrypt: Callable[[Any], Any]) -> None:
         self.version, self.decrypt = f"{version_of} {version_or_source(version_of)}", decrypt
@@ -241,7 +241,7 @@ class Library:
 
 
 def version_or_source(name: str) -> str:
-    """The version of an installed package, or that of this tree."""
+    """Returns the version of an installed package, or that of this tree."""
     if name == "hearith":
         import hearith
 
@@ -250,18 +250,18 @@ def version_or_source(name: str) -> str:
 
 
 def repeatedly(function: Callable[[Any], Any], value: Any, times: int) -> Any:
-    """A function of a function's result, several times."""
+    """Applies a function repeatedly."""
     for _ in range(times):
         value = function(value)
     return value
 
 
 def names_of(encrypt: Callable[[Any], Any]) -> dict[str, Any]:
-    """The encrypted numbers that lines name."""
+    """Returns the encrypted numbers that lines name."""
     return {"c": encrypt(VECTOR), "d": encrypt(OTHER), "m": encrypt(MATRIX)}
 
 
-#: What the lines give on plain numbers.
+#: Names for evaluating the lines on plaintexts.
 NUMBERS = {"np": np, "pd": pd, **names_of(np.array), "e": np.array(DECIMALS)}
 
 
@@ -313,14 +313,14 @@ LIBRARIES = {"hearith": hearith, "phe": phe, "heu": heu, "tenseal": tenseal}
 
 
 def verdicts(name: str) -> dict[str, Any]:
-    """What a library makes of every line."""
+    """Returns a library's outcomes for every line."""
     library = LIBRARIES[name]()
     found = {what: verdict(library, OWN.get(name, {}).get(what, line), line, right) for what, line, right in LINES}
     return {"library": name, "version": library.version, "verdicts": found}
 
 
 def verdict(library: Library, spelling: str | None, line: str, right: str) -> str:
-    """`right`, `wrong` with what came out, the name of an error, or "-"."""
+    """Returns `right`, `wrong` with the result, the name of an error, or "-"."""
     if spelling is None or (re.search(r"\be\b", spelling) and "e" not in library.names):
         return "-"
     try:
@@ -341,21 +341,21 @@ def verdict(library: Library, spelling: str | None, line: str, right: str) -> st
 
 
 def decrypted(library: Library, result: Any) -> Any:
-    """What a line's result holds: of lists of arrays, each by itself."""
+    """Decrypts a line's result; lists of arrays are decrypted one by one."""
     if isinstance(result, list | tuple):
         return [decrypted(library, one) for one in result]
     return library.decrypt(result)
 
 
 def flat(numbers: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers of an array, or of lists of arrays, row by row."""
+    """Flattens an array, or lists of arrays, row by row."""
     if isinstance(numbers, list | tuple):
         return np.concatenate([np.empty(0), *map(flat, numbers)])
     return np.ravel(np.asarray(numbers, dtype=object)).astype(float)
 
 
 def table(files: list[str]) -> str:
-    """The page."""
+    """Returns the page."""
     found = [json.loads(Path(file).read_text()) for file in files]
     heads = ["a user wants", "line", *(one["library"] for one in found)]
     rows = [[what, f"`{line}`", *(one["verdicts"][what] for one in found)] for what, line, _ in LINES]

@@ -1,4 +1,4 @@
-"""The arithmetic kernel under sums of ciphertexts, in a process of its own."""
+"""The arithmetic kernel under sums of ciphertexts, in a separate process."""
 
 import os
 import subprocess
@@ -8,10 +8,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Kernel:
-    """The kernel in its own process, which sums once for every line that it is sent."""
+    """The kernel in its own process, which computes the sums once per input line."""
 
     def __init__(self, key, file, groups, threads):
-        """Starts it on so many threads with a key's file and one of ciphertexts."""
+        """Starts it on `threads` threads with a key file and a ciphertext file."""
         binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/kernel"
         environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
@@ -19,7 +19,7 @@ class Kernel:
         self.engine = self.process.stdout.readline().split()[0]
 
     def round(self):
-        """Seconds for the sums alone, and with reading the ciphertexts' bytes."""
+        """Returns the seconds for only the sums, and including reading the ciphertexts' bytes."""
         self.process.stdin.write("\n")
         return [float(field) for field in self.process.stdout.readline().split()]
 

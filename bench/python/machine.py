@@ -1,4 +1,4 @@
-"""What the pages say of the machine that they were measured on."""
+"""Describes the machine for the pages of measurements."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pathlib import Path
 
 
 def fields() -> dict[str, str]:
-    """What the system says of its first processor, by name."""
+    """Returns the system's description of its first processor, by field name."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     first = text.partition("\n\n")[0]
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
 
 
 def processor() -> str:
-    """The processor's name."""
+    """Returns the processor's name."""
     return fields().get("model name") or platform.processor() or platform.machine()
 
 
 def model() -> str:
-    """The processor's name with its family and model, where it has them."""
+    """Returns the processor's name with its family and model, if known."""
     found = fields()
     if not {"cpu family", "model"} <= found.keys():
         return processor()
@@ -30,14 +30,14 @@ def model() -> str:
 
 
 def vectors() -> str:
-    """The vector instructions that the processor has of those that Hearith uses."""
+    """Returns the processor's vector instructions that Hearith uses."""
     flags = fields().get("flags", "").split()
     found = [name for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma")) if flag in flags]
     return ", ".join(found) or "no vector engine"
 
 
 def listed(program: Path) -> list[str]:
-    """Lines of a Markdown list: the machine, the version of a program, and today's date."""
+    """Returns lines of a Markdown list: the machine, the version of a program, and today's date."""
     version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     system = f"{platform.system()} {platform.machine()}"
     return [

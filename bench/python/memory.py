@@ -1,13 +1,12 @@
-"""Memory that arrays of a million encrypted rows take, operation by operation.
+"""Measures the memory of operations on arrays of a million encrypted rows.
 
     .venv/bin/python bench/python/memory.py [--rows 1000000] [--bits 2048]
 
-Each operation runs in a process of its own that has an array of so many rows, made of a hundred
-ciphertexts over and over, and nothing else of size. What is measured is the greatest resident
-memory from the operation's beginning to its end, above what was resident before (Linux's VmHWM,
-reset in between), beside what a result needs: 512 bytes a row at 2048 bits. Whoever works with
-other lengths multiplies. Fails if an operation takes more than it is allowed. Writes
-bench/results/memory.md.
+Each operation runs in its own process, whose only large object is an array of `--rows` rows,
+repeated from a hundred ciphertexts. The result is the peak resident memory during the operation
+above what was resident before (Linux's VmHWM, reset in between), compared with the size of the
+result: 512 bytes per row at 2048 bits. Scale it for other lengths. Fails if an operation exceeds
+its limit. Writes bench/results/memory.md.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from hearith._native import PROFILE
 
 RESULTS = Path(__file__).parents[1] / "results" / "memory.md"
 
-#: An operation on `c`, the results that it gives in units of an array, and what it may take above
-#: them.
+#: An operation on `c`, the size of its results and its memory limit above them, both in units of an
+#: array.
 OPERATIONS = {
     "c + c": (1, 0.4),
     "c + 5": (1, 0.5),
@@ -61,7 +60,7 @@ print(json.dumps([before, status("VmHWM") - before]))
 
 
 def main() -> None:
-    """Measures, writes the table, and fails if something takes too much."""
+    """Measures, writes the table, and fails if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--bits", type=int, default=2048)
@@ -94,7 +93,7 @@ What is computed row by row is computed in pieces, each of which goes to its pla
 
 
 def measured(operation: str, arguments: argparse.Namespace) -> tuple[int, int]:
-    """Bytes that are resident before an operation, and how many more at its height."""
+    """Returns the resident bytes before an operation, and the additional bytes at its peak."""
     program = PROGRAM.format(operation=operation, rows=arguments.rows, bits=arguments.bits)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -104,7 +103,7 @@ def measured(operation: str, arguments: argparse.Namespace) -> tuple[int, int]:
 
 
 def mebibytes(count: float) -> str:
-    """A number of bytes in MiB."""
+    """Formats bytes as MiB."""
     return f"{count / 2**20:,.0f}"
 
 

@@ -1,16 +1,15 @@
-"""`hearith.phe` beside python-paillier: one operation after another on single numbers, and phe's
-own example programs.
+"""Compares `hearith.phe` with python-paillier: single-value operations and phe's example programs.
 
-The same lines run with both, each in a process of its own, with one thread. Numbers are computed
-one by one, as a program written for `phe` does. In the column *many* all results of a loop are
-taken (`ciphertext(be_secure=False)`) after it; in the column *alone* each is taken before the next
-operation begins, so that nothing can be put off.
+The same lines run with both, each in its own process with one thread. Numbers are computed one by
+one, as in a program written for `phe`. In the column *many*, all results of a loop are read
+(`ciphertext(be_secure=False)`) after it. In the column *alone*, each is read before the next
+operation begins, so that nothing can be deferred.
 
-The example programs are those of python-paillier's source (its releases have none):
-`--examples FOLDER` names where they lie. They run whole, from the first import to the last line.
-What they need and cannot have here is replaced for both alike: the mails of the logistic
-regression, which are downloaded from a place that is no more, by made-up ones with as many words,
-and the benchmark keeps its keys up to 2048 bits and a tenth of its operations.
+The example programs come from python-paillier's source, because its releases have none:
+`--examples FOLDER` names their folder. They run whole, from the first import to the last line.
+Unavailable or slow parts are replaced for both: the logistic regression downloads its mails from a
+site that no longer exists, so synthetic mails of the same number of words are used, and the
+benchmark runs keys of up to 2048 bits and a tenth of its operations.
 
     .venv/bin/python bench/python/phe_numbers.py --examples FOLDER
 
@@ -39,7 +38,7 @@ from hearith._native import PROFILE
 ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "bench/results/phe.md"
 
-#: How a library gets under the name `phe`.
+#: How to import each library under the name `phe`.
 NAMED = {
     "phe": "import phe, sys",
     "hearith.phe": (
@@ -51,7 +50,7 @@ NAMED = {
     ),
 }
 
-#: Operations on `a`, `b` (encrypted) and `x` (a float) and what they are called.
+#: Operations on `a`, `b` (encrypted) and `x` (a float), with their labels.
 OPERATIONS = {
     "add": "a + b",
     "add plain": "a + x",
@@ -118,19 +117,19 @@ def main() -> None:
 
 
 def ordered(libraries: dict[str, str], number: int) -> list[str]:
-    """The libraries, every other round the other way round."""
+    """Returns the libraries, in reverse order every other round."""
     return list(libraries)[:: -1 if number % 2 else 1]
 
 
 def rates(library: str, arguments: argparse.Namespace) -> dict[str, float]:
-    """Operations a second of one library."""
+    """Returns one library's operations per second."""
     sizes = {"bits": arguments.bits, "count": arguments.count, "few": arguments.few}
     program = MEASURE.format(named=NAMED[library], operations=OPERATIONS, **sizes)
     return json.loads(run(program).splitlines()[-1])
 
 
 def run(program: str, **options: object) -> str:
-    """What a program prints, in a process of its own with one thread."""
+    """Runs a program in its own process with one thread and returns its output."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False, **options
@@ -140,7 +139,7 @@ def run(program: str, **options: object) -> str:
     return done.stdout
 
 
-#: The programs, and what is replaced in them for both libraries.
+#: The programs, and the replacements in them for both libraries.
 EXAMPLES = {
     "alternative_base.py": {},
     "benchmarks.py": {
@@ -153,10 +152,10 @@ EXAMPLES = {
     },
 }
 
-#: Runs of a program whose time is mostly that of finding primes, which chance decides.
+#: Runs of a program that spends most of its time finding primes, whose duration is random.
 MANY_KEYS = {"alternative_base.py": 41}
 
-#: As many words a mail as the example's data have in the mean, and as uneven.
+#: Mails with the average word count of the example's data, and as uneven.
 MAILS = """
 def mails(words=3000, train=500, test=300):
     import numpy as np
@@ -172,7 +171,7 @@ def mails(words=3000, train=500, test=300):
 
 
 def run_examples(folder: Path, rounds: int) -> list[tuple[str, dict[str, list[float]]]]:
-    """Seconds that each program takes with each library, round by round."""
+    """Returns the seconds of each program with each library, round by round."""
     found = []
     for name, replaced in EXAMPLES.items():
         source = (folder / name).read_text()
@@ -191,7 +190,7 @@ def run_examples(folder: Path, rounds: int) -> list[tuple[str, dict[str, list[fl
 
 
 def ratio(ours: list[float], theirs: list[float]) -> str:
-    """The median of ratios, with the least and the greatest."""
+    """Returns the median of ratios, with the minimum and maximum."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     return f"{statistics.median(ratios):.3g} ({min(ratios):.3g}..{max(ratios):.3g})"
 
@@ -201,7 +200,7 @@ def page(
     rounds: list[dict[str, dict[str, float]]],
     examples: list[tuple[str, dict[str, list[float]]]],
 ) -> str:
-    """The page."""
+    """Returns the page."""
     lines = [
         "# Single numbers beside python-paillier",
         "",

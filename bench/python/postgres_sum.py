@@ -1,12 +1,12 @@
-"""Sums by groups in PostgreSQL beside the kernel alone; writes bench/results/postgres.md.
+"""Compares sums by groups in PostgreSQL with the kernel alone; writes bench/results/postgres.md.
 
 A million ciphertexts of 512 bytes (a key of 2048 bits) in 100 groups:
-`SELECT g, sum(c) ... GROUP BY g`, in one process and in two. Beside it, in the same rounds: the
-kernel on the same ciphertexts in memory on as many threads, an aggregate that multiplies once a row
-by GMP (bench/postgres/gmp_sum.c), and PostgreSQL's sum of `numeric`. The sums of some groups are
-held against GMP's products first. Then window frames of 5 and of 1 000 rows.
+`SELECT g, sum(c) ... GROUP BY g`, in one process and in two. The same rounds measure the kernel on
+the same ciphertexts in memory on as many threads, an aggregate with one GMP multiplication per row
+(bench/postgres/gmp_sum.c), and PostgreSQL's sum of `numeric`. The sums of some groups are first
+checked against GMP's products. Then window frames of 5 and of 1 000 rows follow.
 
-Run by scripts/bench_postgres.sh, which builds what it needs. Leave the machine alone meanwhile.
+Run by scripts/bench_postgres.sh, which builds its dependencies. Leave the machine idle otherwise.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from servers import INSTALLATIONS, Server, place
 RESULT = ROOT / "bench/results/postgres.md"
 BITS, GROUPS, SCALE = 2048, 100, 2
 WIDTH = BITS // 4
-#: The share of the kernel's rate that is the goal.
+#: The goal, as a share of the kernel's rate.
 GOAL = 0.5
 FRAMES = (5, 1000)
 QUERIES = {
@@ -45,8 +45,8 @@ QUERIES = {
 
 
 def ciphertexts(rows):
-    """Numbers in [1, n^2) of full width but for the first byte: to a product they are as good as
-    any encryption. The same ones each time.
+    """Returns numbers in [1, n^2) of full width except for the first byte: for a product they are
+    equivalent to encryptions. Every call returns the same numbers.
     """
     for row in range(rows):
         number = hashlib.shake_128(row.to_bytes(8, "big")).digest(WIDTH)
@@ -59,7 +59,7 @@ def load(connection, key, rows, file):
         "CREATE TABLE numbers (i int, g int, c ciphertext); CREATE TABLE plain (g int, n numeric(20, 2))"
     )
     connection.execute("ALTER TABLE numbers SET (parallel_workers = 1); ALTER TABLE plain SET (parallel_workers = 1)")
-    # The description, as the extension itself writes it.
+    # The column's description, written by the extension itself.
     sample = key.value(0, SCALE, limit=10**9, headroom=2**32)
     head = connection.execute("SELECT %s::ciphertext::bytea", [sample]).fetchone()[0][:-WIDTH]
     with open(file, "wb") as out, connection.cursor() as cursor:
@@ -88,8 +88,8 @@ def check(key, rows, found):
 
 
 def measure(connection, key, folder, rows, processes, rounds):
-    """The kernel's engine, and each round's times: the kernel alone, and each query."""
-    # A gathering process computes too.
+    """Returns the kernel's engine, and each round's times: the kernel alone, and each query."""
+    # The leader process computes, too.
     connection.execute(f"SET max_parallel_workers_per_gather = {processes - 1}")
     connection.execute("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0")
     square = "\\x" + int(key.square).to_bytes(WIDTH, "big").hex()
@@ -112,7 +112,7 @@ def measure(connection, key, folder, rows, processes, rounds):
 
 
 def windows(connection, rows, rounds):
-    """Seconds a row of window frames: of sums of ciphertexts, and of plain numbers."""
+    """Returns the seconds per row of window frames, for ciphertexts and for plaintexts."""
     connection.execute("SET max_parallel_workers_per_gather = 0")
     found = {}
     for frame in FRAMES:
@@ -128,7 +128,7 @@ def windows(connection, rows, rounds):
 
 
 def section(rows, processes, engine, times):
-    """The table of one number of processes."""
+    """Returns the table for one number of processes."""
     names = ["kernel alone, numbers in memory", *QUERIES]
     title = "1 process" if processes == 1 else f"{processes} processes, the gathering one included"
     lines = [
@@ -145,7 +145,7 @@ def section(rows, processes, engine, times):
 
 
 def page(options, version, measured, frames):
-    """The page's lines."""
+    """Returns the page's lines."""
     reason = "" if options.rows == 10**6 else f"; fewer than a million: {options.reason}"
     lines = [
         "# Sums in PostgreSQL beside the kernel alone",
@@ -200,12 +200,12 @@ def main():
     try:
         installation = Installation(*INSTALLATIONS[0], root)
         shutil.copy(options.library, root)
-        # Twice what the table takes, so that no page is read again.
+        # Twice the table's size, so that no page is read twice.
         buffers = f"{max(128, options.rows * 1300 // 2**20)}MB"
         server = Server(installation, shared_buffers=buffers, max_wal_size="4GB", jit="off", autovacuum="off").start()
         try:
             with server.connect() as connection, tempfile.TemporaryDirectory() as name:
-                # A statement that was prepared keeps its plan, whatever is set afterwards.
+                # A prepared statement would keep its plan when settings change.
                 connection.prepare_threshold = None
                 folder, key = Path(name), Key(BITS)
                 connection.execute("CREATE EXTENSION hearith")

@@ -1,15 +1,20 @@
-"""The service under load, client and server on this machine; writes bench/results/service.md.
+"""Measures the service under load; writes bench/results/service.md.
 
-A batch of 100 000 encryptions through the service beside the command line alone, in the same
-rounds; single requests of 64 clients at once, each in a call of its own and one after another on a
-stream that stays open, under a key whose encryptions are cheap (DJN) and under one whose
-encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load.
-What the table holds that came through the service is held against plain sums first. With `--memory`
-only the last is done, and takes the place of the page's last section: `--memory --seconds 3600` is
-an hour, on a machine that may do other things beside.
+Client and server run on this machine. The script measures:
+
+- a batch of 100 000 encryptions through the service and by the command line alone, in the same
+  rounds;
+- single requests of 64 concurrent clients, each in a separate call or one after another on an open
+  stream, under a key with cheap encryptions (DJN) and one with expensive encryptions (r^n);
+- 1 000 concurrent connections;
+- the server's memory over `--seconds` of load.
+
+Results from the service are first compared with expected sums. `--memory` measures only the memory
+and replaces the page's last section: `--memory --seconds 3600` takes an hour, on a machine that may
+do other work.
 
 Needs the release-built command line and the example `service_load` (scripts/bench_service.sh builds
-them). Leave the machine alone meanwhile.
+them). Otherwise leave the machine idle.
 """
 
 import argparse
@@ -31,14 +36,15 @@ from figures import spread, thousands
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 BITS, CLIENTS, CONNECTIONS = 2048, 64, 1000
-#: The variants of keys, with what encrypts under them and how many times fewer rows take as long.
+#: The variants of keys, with the encryption's name and the factor by which the rows are reduced to
+#: take as long.
 VARIANTS = {"djn": ("DJN", 1), "standard": ("r^n", 10)}
-#: How single requests are sent, as the example `service_load` has it and as the page says it.
+#: How single requests are sent: the name in the example `service_load`, and the page's text.
 WAYS = {"calls": "a call of its own", "stream": "on an open stream"}
-#: Goals: the batch's time beside that of the command line, the rate of single requests beside that
-#: of the batch.
+#: Goals: the batch's time relative to the command line, and the rate of single requests relative to
+#: the batch.
 MOST_TIME, LEAST_RATE = 1.05, 0.8
-#: Part of a load after which memory has what it needs.
+#: Fraction of a load after which memory has settled.
 WARM = 0.2
 
 
@@ -64,13 +70,13 @@ class Server:
         threading.Thread(target=lambda: list(self.process.stderr), daemon=True).start()
 
     def memory(self, field="VmRSS"):
-        """MiB that it has in memory."""
+        """Returns its memory in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         line = next(line for line in status if line.startswith(f"{field}:"))
         return int(line.split()[1]) / 1024
 
     def load(self, key, *arguments):
-        """What the example `service_load` finds, by name."""
+        """Returns the results of the example `service_load`, by name."""
         command = [BUILT / "examples/service_load", self.url, key, *map(str, arguments)]
         lines = subprocess.run(
             command, check=True, capture_output=True, text=True
@@ -78,7 +84,7 @@ class Server:
         return {name: float(value) for name, value in (line.split() for line in lines)}
 
     def busy(self):
-        """Seconds of processor time that it has taken."""
+        """Returns its processor time so far in seconds."""
         user, system = (
             Path(f"/proc/{self.process.pid}/stat")
             .read_text()
@@ -88,8 +94,8 @@ class Server:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def singles(self, key, how, seconds):
-        """The same for single requests, with the microseconds of processor time a request of both
-        sides.
+        """Loads the server with single requests; adds both sides' processor time per request in
+        microseconds.
         """
         before, clients = self.busy(), clients_busy()
         found = self.load(key, how, CLIENTS, seconds)
@@ -98,26 +104,26 @@ class Server:
         return found
 
     def end(self):
-        """Stops it; it must end in good order."""
+        """Stops it; it must exit cleanly."""
         self.process.terminate()
         assert self.process.wait(60) == 0, "it did not end in good order"
 
 
 def clients_busy():
-    """Seconds of processor time that programs which have ended took."""
+    """Returns the processor time of ended child processes in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def timed(*arguments):
-    """Seconds that a command takes."""
+    """Returns the seconds that a command takes."""
     start = time.perf_counter()
     hearith(*arguments)
     return time.perf_counter() - start
 
 
 def alone(folder, rows):
-    """The command that encrypts a column of numbers without the service."""
+    """Returns the command that encrypts a column of numbers without the service."""
     (folder / "numbers.csv").write_text(
         "x\n" + "".join(f"{row - 999}\n" for row in range(rows))
     )
@@ -134,12 +140,12 @@ def alone(folder, rows):
 
 
 def batches(server, folder, rows, rounds):
-    """Seconds of every round for the command line alone and with the service."""
+    """Returns each round's seconds for the command line alone and with the service."""
     encrypt = alone(folder, rows)
     asking = [*encrypt[:-1], folder / "remote.parquet", "--remote", server.url]
     timed(*asking)
     check(folder, rows)
-    # Whoever comes second may find a warmer machine: they take turns.
+    # Alternates the order, because the second run may find a warmer machine.
     found = []
     for number in range(rounds):
         if number % 2 == 0:
@@ -152,8 +158,8 @@ def batches(server, folder, rows, rounds):
 
 
 def single(server, folder, rows, way, seconds):
-    """What single requests come to, and their share of the rate of a batch that is timed before and
-    after them.
+    """Returns the results of single requests, and their share of the rate of a batch timed before
+    and after them.
     """
     encrypt, busy = alone(folder, rows), clients_busy()
     before, busy = timed(*encrypt), clients_busy() - busy
@@ -161,14 +167,14 @@ def single(server, folder, rows, way, seconds):
     batch = 2 * rows / (before + timed(*encrypt))
     cores, found["row"] = os.cpu_count() * 1e6, busy / rows * 1e6
     found["share"] = found["rate"] / batch
-    # Two bounds: a server that does nothing but encrypt, and clients that are on another machine.
+    # Two bounds: a server that only encrypts, and clients on another machine.
     found["bound"] = cores / (found["row"] + found["client"]) / batch
     found["apart"] = found["share"] * cores / (cores - found["rate"] * found["client"])
     return found
 
 
 def check(folder, rows):
-    """Holds what came through the service against the plain sum."""
+    """Compares results from the service with the expected sum."""
     hearith(
         "sum",
         "--key",
@@ -185,7 +191,9 @@ def check(folder, rows):
 
 
 def memory(server, key, seconds):
-    """What loads of both kinds find, and MiB of the server every half second under them."""
+    """Returns the results of loads of both kinds, and the server's memory in MiB every half
+    second.
+    """
     samples = []
     with concurrent.futures.ThreadPoolExecutor() as pool:
         loads = [
@@ -199,7 +207,7 @@ def memory(server, key, seconds):
 
 
 def report(server, rows, rounds, found, singles, connections):
-    """The page without its last section."""
+    """Returns the page without its last section."""
     ratios = [asking / alone for alone, asking in found]
     goals = [
         (
@@ -304,7 +312,7 @@ def report(server, rows, rounds, found, singles, connections):
     return "\n".join(lines)
 
 
-#: How the page's last section begins.
+#: The start of the page's last section.
 MEMORY = "## Memory\n"
 OTHERS = """\
 One client encrypts single rows under a 2048-bit key, 5 ms between an answer and the next request, while
@@ -314,7 +322,7 @@ work. `cargo run --release --package hearith-service --example service_fairness`
 
 
 def memory_section(what, seconds, samples):
-    """The page's last section: what the server had in memory over a load."""
+    """Returns the page's last section: the server's memory over a load."""
     late = samples[int(len(samples) * WARM) :]
     half = len(late) // 2
     growth = statistics.median(late[half:]) - statistics.median(late[:half])
@@ -325,8 +333,8 @@ def memory_section(what, seconds, samples):
 
 
 def last_section(server, key, seconds, page):
-    """The page's last section after everything else; the one that stands there if no time is
-    given.
+    """Measures the page's last section after everything else; returns the existing one if no time
+    is given.
     """
     if seconds == 0:
         text = page.read_text()
@@ -337,7 +345,7 @@ def last_section(server, key, seconds, page):
 
 
 def memory_alone(seconds, page):
-    """The page with its last section anew, from a server that serves nothing else."""
+    """Returns the page with a new last section, from a server without other load."""
     with tempfile.TemporaryDirectory() as name:
         hearith("keygen", "--bits", str(BITS), "--variant", "djn", "--out", name)
         server = Server()
@@ -357,7 +365,9 @@ def memory_alone(seconds, page):
 
 
 def others():
-    """The section about what one client notices of others, by the example `service_fairness`."""
+    """Returns the section about the influence of clients on each other, by the example
+    `service_fairness`.
+    """
     run = subprocess.run([BUILT / "examples/service_fairness"], stdout=subprocess.PIPE, text=True, check=True)
     return f"## Beside others\n\n{OTHERS}\n{run.stdout}"
 

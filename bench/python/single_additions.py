@@ -1,11 +1,12 @@
-"""Additions of single encrypted numbers here and in python-paillier, in turns within one run;
-writes bench/results/single-additions.md.
+"""Compares additions of single encrypted numbers with python-paillier's, alternating in one run.
+
+Writes bench/results/single-additions.md.
 
     PYTHONPATH=crates/python/python .venv/bin/python bench/python/single_additions.py [--rounds 15]
 
-Each engine of the processor has a process of its own. A sum of many numbers is asked for in the
-end, a pair each time: sums are put off until then. The module has to be built in the profile
-`release` (scripts/extension.sh release).
+Each engine of the processor runs in its own process. Sums are deferred: the total of many numbers
+is read at the end, the sum of a pair immediately. The module must be built in the profile `release`
+(scripts/extension.sh release).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ENGINES = ("ifma", "avx2", "serial")
 
 
 def total(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
-    """One sum of all numbers."""
+    """Computes one sum of all numbers."""
     found = numbers[0]
     for one in numbers[1:]:
         found = found + one
@@ -46,20 +47,22 @@ def total(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
 
 
 def pairs(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
-    """The sum of every two neighbours."""
+    """Computes the sum of every two neighbours."""
     for one, other in pairwise(numbers):
         bytes_of(one + other)
 
 
 def seconds(work: Callable[[], None]) -> float:
-    """How long a call takes."""
+    """Returns the seconds that a call takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def measured(rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Microseconds an addition of each round, here and in phe, with the engine of this process."""
+    """Returns the microseconds per addition of each round, for Hearith and phe, with this process's
+    engine.
+    """
     public, _ = he.generate_keypair(BITS)
     other = phe.PaillierPublicKey(public.n)
     ours = list(public.encrypt(range(NUMBERS)))
@@ -74,7 +77,7 @@ def measured(rounds: int) -> dict[str, list[tuple[float, float]]]:
 
 
 def rows(engine: str, rounds: int) -> list[str]:
-    """The page's rows of one engine, or none where the processor lacks it."""
+    """Returns the page's rows of one engine, or none if the processor lacks it."""
     command = [sys.executable, __file__, "--one", "--rounds", str(rounds)]
     done = subprocess.run(command, env=os.environ | {"HEARITH_ENGINE": engine}, capture_output=True, text=True)
     if done.returncode:

@@ -1,10 +1,11 @@
-"""What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md,
-which docs/how-to/scaling.md explains.
+"""Measures one Spark node and estimates a cluster; writes bench/results/scaling.md.
 
-Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns`
-from Parquet files, on all cores of this machine in Spark's local mode, with two numbers of rows:
-the difference of their times gives the rows a second, the rest is what a job takes however small it
-is. Spark's own metrics give the bytes that are shuffled. The rest is computed (see `estimate`).
+docs/how-to/scaling.md explains the page.
+
+Sums ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns` from
+Parquet files, on all cores of this machine in Spark's local mode, for two numbers of rows. The
+difference of their times gives the rows per second; the rest is the fixed cost of a job. Spark's
+own metrics give the bytes shuffled. The rest is computed (see `estimate`).
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ import hearith.spark
 RESULT = Path(__file__).parents[1] / "results" / "scaling.md"
 BITS, GROUPS, FILES = 2048, 100, 8
 WIDTH = BITS // 4
-#: The cluster that the estimate is for: nodes like this machine, each with a network of so many
-#: bytes a second.
+#: The estimated cluster: nodes like this machine, and each node's network bandwidth in bytes per
+#: second.
 NODES, CLUSTER_ROWS, NETWORK = 100, 10**9, 125e6
-#: Partitions of the cluster's job: some for every core, so that cores end together.
+#: Partitions of the cluster's job per core: several, so that cores finish together.
 PARTITIONS_A_CORE = 4
 
 
 def write(folder: Path, public: he.PublicKey, rows: int) -> Any:
-    """Files of ciphertexts that describe themselves, and the ciphertexts: numbers below n^2, as
-    good to a sum as any encryption.
+    """Writes files of self-describing ciphertexts and returns the ciphertexts: numbers below n^2,
+    which for a sum are equivalent to encryptions.
     """
     numbers = np.random.default_rng(rows).integers(0, 256, (rows, WIDTH), dtype=np.uint8)
     numbers[:, 0] = 0
@@ -81,7 +82,7 @@ def check(public: he.PublicKey, numbers: Any, rows: list[Any]) -> None:
 
 
 def shuffled(spark: SparkSession) -> float:
-    """Bytes that a row of totals took in the shuffle, on average over all jobs so far."""
+    """Returns the bytes per row of totals in the shuffle, averaged over all jobs so far."""
     context = spark.sparkContext
     address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
     with urllib.request.urlopen(address) as answer:
@@ -90,18 +91,18 @@ def shuffled(spark: SparkSession) -> float:
 
 
 def seconds(spark: SparkSession, public: he.PublicKey, folder: Path) -> tuple[float, list[Any]]:
-    """The time of a job and its rows."""
+    """Returns the time of a job and its rows."""
     start = time.perf_counter()
     rows = hearith.spark.sum_columns(hearith.spark.read_parquet(spark, str(folder), public), "c", by=["g"]).collect()
     return time.perf_counter() - start, rows
 
 
 def estimate(rate: float, overhead: float, pair: float, cores: int) -> dict[str, float]:
-    """The seconds of each part of the cluster's job.
+    """Returns the seconds of each part of the cluster's job.
 
-    Every node adds up its share of the rows at `rate` a second. From each partition goes one row of
-    `pair` bytes a group. The nodes fetch these side by side and add them up once more, at the same
-    rate but by no more tasks than there are groups.
+    Every node sums its share of the rows at `rate` per second. Each partition produces one row of
+    `pair` bytes per group. The nodes fetch these in parallel and sum them at the same rate, but
+    with at most as many tasks as there are groups.
     """
     partitions = NODES * cores * PARTITIONS_A_CORE
     totals = GROUPS * partitions
@@ -115,14 +116,14 @@ def estimate(rate: float, overhead: float, pair: float, cores: int) -> dict[str,
 
 
 def session(cores: int) -> SparkSession:
-    """Spark on this machine alone."""
+    """Starts Spark on this machine only."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(cores),
-        # One file a partition.
+        # One file per partition.
         "spark.sql.files.openCostInBytes": str(2**40),
     }
     builder = SparkSession.builder.master(f"local[{cores}]").appName("scaling")
@@ -134,7 +135,7 @@ def session(cores: int) -> SparkSession:
 
 
 def report(rows: int, times: list[float], small: int, small_times: list[float], pair: float, cores: int) -> str:
-    """The page."""
+    """Returns the page."""
     long, short = statistics.median(times), statistics.median(small_times)
     rate = (rows - small) / (long - short)
     overhead = max(0.0, short - small / rate)

@@ -1,5 +1,5 @@
-"""A record with one wrong proof in it, as a dishonest voter and a board that goes along would make
-it: signed, chained and headed anew.
+"""Makes a record with one wrong proof, as a dishonest voter and a colluding board could: re-signed,
+re-chained, with a new head.
 """
 
 from __future__ import annotations
@@ -47,14 +47,16 @@ def sign(secret: bytes, tag: str, text: str) -> str:
 
 
 def lines_of(record: Path) -> Iterator[str]:
-    """All lines of the board, without their newlines."""
+    """Yields all lines of the board, without their newlines."""
     for file in sorted((record / "board").iterdir()):
         with file.open() as lines:
             yield from (line.rstrip("\n") for line in lines)
 
 
 def spoil_ballot(line: str, credentials: Path) -> str:
-    """The entry with a bit of its first proof's first answer turned, and its voter's signature."""
+    """Returns the entry with one bit flipped in its first proof's first answer, re-signed by its
+    voter.
+    """
     entry = json.loads(line)
     mark = entry["body"]["contests"][0]["marks"][0]
     proof = bytearray(decode(mark["proof"]))
@@ -68,8 +70,8 @@ def spoil_ballot(line: str, credentials: Path) -> str:
 
 
 def spoilt(folder: Path, record: Path, credentials: Path, board_key: Path) -> tuple[Path, int]:
-    """A copy of a record in a folder, in which a ballot in the middle has a wrong proof, and that
-    ballot's entry.
+    """Copies a record into a folder with a wrong proof in a ballot in the middle; returns the copy
+    and that ballot's entry.
     """
     lines = sum(1 for _ in lines_of(record))
     middle = lines // 2
@@ -77,7 +79,7 @@ def spoilt(folder: Path, record: Path, credentials: Path, board_key: Path) -> tu
     previous, tree, out = "", verifier.Tree(), None
     for index, line in enumerate(lines_of(record)):
         if index > middle:
-            # Of a line nothing changes but the hash of the one before, which comes after the body.
+            # Only the hash of the previous line changes; it follows the body.
             before, _, after = line.rpartition(',"previous":"')
             line = f'{before},"previous":"{previous}{after[64:]}'
         elif index == middle:

@@ -1,8 +1,9 @@
-"""Proofs that a ciphertext holds 0 or 1 beside those of zk-paillier, on one thread each; writes
-bench/results/zk-paillier.md.
+"""Compares proofs that a ciphertext holds 0 or 1 with zk-paillier's, on one thread each.
+
+Writes bench/results/zk-paillier.md.
 
 Needs the release-built programs `proofs` of hearith-bench and `zk-paillier-peer` of
-bench/zk-paillier (scripts/bench_zk_paillier.sh builds them). Leave the machine alone meanwhile.
+bench/zk-paillier (scripts/bench_zk_paillier.sh builds them). Leave the machine idle otherwise.
 """
 
 import argparse
@@ -22,18 +23,20 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 RESULT = ROOT / "bench" / "results" / "zk-paillier.md"
 BITS = 2048
-#: Lines of ours in `proofs --quick`, with what zk-paillier does one by one in their place.
+#: Our lines in `proofs --quick`, and zk-paillier's equivalent, which handles proofs one by one.
 LINES = {"verify, one": "verify", "verify, a batch of 64": "verify", "prove, a batch of 64": "prove"}
 
 
 def theirs(program: Path, rows: int) -> dict[str, float]:
-    """Microseconds a proof, of zk-paillier."""
+    """Returns zk-paillier's microseconds per proof."""
     found = subprocess.run([program, str(BITS), str(rows)], check=True, capture_output=True, text=True)
     return {name: 1e6 * seconds for name, seconds in json.loads(found.stdout)["member"].items()}
 
 
 def ours(program: Path) -> dict[str, float]:
-    """Microseconds a proof, by openings: the first table of what the program writes."""
+    """Returns our microseconds per proof, by openings, from the first table that the program
+    writes.
+    """
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, "--quick", "--bits", str(BITS), "--out", folder], check=True, capture_output=True)
         page = (Path(folder) / "proofs.md").read_text()
@@ -42,7 +45,7 @@ def ours(program: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measures by turns, and writes the page."""
+    """Measures alternately, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=20, help="proofs of zk-paillier's in a round")

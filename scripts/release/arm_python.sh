@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Makes a Python for aarch64 with NumPy, which qemu-user runs, and prints its path. Usage: arm_python.sh FOLDER
-# On Debian alone: the interpreter comes out of its package, since only one can be installed; the libraries it stands on are installed for
-# arm64 (scripts/setup.sh release). NumPy is the release that tests use, FOLDER/packages its place.
+# Makes a Python for aarch64 with NumPy, which qemu-user runs, and prints its path.
+# Usage: arm_python.sh FOLDER
+# Only on Debian: the interpreter is extracted from its package, because only one can be installed;
+# the libraries that it needs are installed for arm64 (scripts/setup.sh release). NumPy is the
+# release that tests use, in FOLDER/packages.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mkdir -p "$1"
@@ -15,7 +17,7 @@ if ! [ -x "$python" ]; then
     dpkg-deb --extract "$folder"/python"$version"-minimal_*_arm64.deb "$folder/root"
 fi
 if ! [ -d "$folder/packages/numpy" ]; then
-    # The lines of NumPy in the locked requirements, its hashes included.
+    # The lines of NumPy in the locked requirements, including its hashes.
     sed -n '/^numpy==/,/[^\\]$/p' "$root/crates/python/requirements.txt" >"$folder/requirements.txt"
     "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --target "$folder/packages" --no-deps --require-hashes \
         --only-binary=:all: --python-version "$version" --platform manylinux_2_27_aarch64 --platform manylinux_2_28_aarch64 \

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Sums the sizes of a program's symbols by crate: what a release's program consists of.
+"""Sums the sizes of a program's symbols by crate.
 
 Usage: by_crate.py FILE [--top 25]. FILE has symbols: the program before it is stripped, or its
-debug information. A function of the standard library counts for the first other crate that its name
-mentions, whose types it was compiled for; most names of generic functions mention none, and count
+debug information. A function of the standard library counts for the first other crate in its name,
+for whose types it was compiled. Most names of generic functions mention no other crate, and count
 for `std`. C code has no crates: its symbols are `C and assembly`.
 """
 
@@ -14,15 +14,15 @@ from collections import Counter
 from pathlib import Path
 
 STANDARD = {"core", "alloc", "std", "hashbrown", "compiler_builtins", "__rustc"}
-#: The root of a path in Rust's mangling (v0): a crate, its disambiguator, its name. A name that
-#: begins with a digit or `_` has a `_` before it.
+#: The root of a path in Rust's mangling (v0): a crate, its disambiguator, its name. A `_` precedes
+#: a name that begins with a digit or `_`.
 CRATE = re.compile(r"C(?:s[0-9A-Za-z]*_)?(\d+)_?")
-#: The root of a path as it is written.
+#: The root of a path in source form.
 ROOT = re.compile(r"(?<![:\w])([a-z_]\w*)::")
 
 
 def crates(symbol):
-    """The crates that a mangled name mentions, in their order; none for a symbol of C."""
+    """Returns the crates that a mangled name mentions, in order; none for a symbol of C."""
     if symbol.startswith("_ZN"):
         return ROOT.findall(legacy(symbol))
     found = []
@@ -34,8 +34,8 @@ def crates(symbol):
 
 
 def legacy(symbol):
-    """The path in a name of the mangling before v0: lengths and parts, in which `$LT$` and the like
-    are punctuation.
+    """Decodes the path in a name of the mangling before v0: lengths and parts, in which `$LT$` and
+    the like are punctuation.
     """
     parts, rest = [], symbol[3:]
     while match := re.match(r"\d+", rest):
@@ -46,7 +46,7 @@ def legacy(symbol):
 
 
 def owner(symbol):
-    """The crate that a symbol counts for."""
+    """Returns the crate that a symbol counts for."""
     named = crates(symbol)
     if not named:
         return "C and assembly"
@@ -54,12 +54,12 @@ def owner(symbol):
 
 
 def sizes(path):
-    """Bytes of code and constants by crate."""
+    """Returns the bytes of code and constants by crate."""
     output = subprocess.run(["nm", "--print-size", str(path)], check=True, capture_output=True, text=True).stdout
     seen, total = set(), Counter()
     for line in output.splitlines():
         fields = line.split(maxsplit=3)
-        # Equal functions share an address and count once; zeroed memory (b) takes no room in the
+        # Equal functions share an address and count once; zeroed memory (b) uses no space in the
         # file.
         if len(fields) == 4 and fields[2].lower() in "twrdv" and fields[0] not in seen:
             seen.add(fields[0])

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that a Linux program or library needs nothing but its C library, of a release that is old
-enough.
+"""Checks that a Linux program or library needs only its C library, of an old enough release.
 
 Usage: check_elf.py --glibc 2.28 FILE...
        check_elf.py --musl [--exports LIBC] FILE...
 
-With --glibc, every dynamic symbol that is not defined in FILE must be one of glibc's, of that
-release or an earlier one, or unversioned and weak, and only glibc's own libraries may be named in
-it. With --musl, only musl's library may be, and with --exports (a copy of the library) every symbol
-must be in it. --python accepts the functions of Python's stable ABI too, which the process that
-loads an extension module has. Needs binutils (readelf), which reads every processor's files. One
-line for each file, and for each fault; status 1 if there is a fault.
+With --glibc, every undefined dynamic symbol of FILE must be glibc's, of that release or an earlier
+one, or unversioned and weak, and FILE may name only glibc's own libraries. With --musl, FILE may
+name only musl's library, and with --exports (a copy of the library) that library must contain every
+symbol. --python also accepts the functions of Python's stable ABI, which the process that loads an
+extension module provides. Needs binutils (readelf), which reads files for every processor. Prints
+one line for each file and each fault; exits with status 1 if there is a fault.
 """
 
 import argparse
@@ -20,15 +19,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: The libraries of glibc; their loader is named by processor.
+#: The libraries of glibc; the name of the loader contains the processor.
 GLIBC = re.compile(
     r"(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|libutil\.so\.1|ld-linux-\S+\.so\.\d)$"
 )
-#: Musl's one library, by the names that linkers write for it.
+#: Musl's only library, by the names that linkers write for it.
 MUSL = re.compile(r"(libc\.so|libc\.musl-\w+\.so\.1|ld-musl-\w+\.so\.1)$")
-#: What Python's C API begins with.
+#: Prefixes of Python's C API.
 PYTHON = re.compile(r"_?Py[A-Z_]")
-#: Weak symbols without a version, which nothing has to define: start-up hooks of compilers.
+#: Unversioned weak symbols that may stay undefined: start-up hooks of compilers.
 HOOKS = {
     "_ITM_deregisterTMCloneTable",
     "_ITM_registerTMCloneTable",
@@ -40,7 +39,7 @@ HOOKS = {
 
 
 def readelf(*arguments):
-    """What readelf prints."""
+    """Returns the output of readelf."""
     command = ["readelf", "--wide", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"})
     if result.returncode or "Error:" in result.stderr:
@@ -49,13 +48,13 @@ def readelf(*arguments):
 
 
 def needed(path):
-    """The libraries that a file names."""
+    """Returns the libraries that a file names."""
     return re.findall(r"\(NEEDED\)\s+Shared library: \[(.*?)\]", readelf("--dynamic", str(path)))
 
 
 def symbols(path):
-    """Every dynamic symbol: its name, version (or None), whether it is weak, and whether it is
-    defined here.
+    """Yields every dynamic symbol: its name, version (or None), whether it is weak, and whether
+    FILE defines it.
     """
     for line in readelf("--dyn-syms", str(path)).splitlines():
         fields = line.split()
@@ -65,20 +64,20 @@ def symbols(path):
 
 
 def versions(path):
-    """The versions that a file asks of other libraries, those that no symbol has
-    (GLIBC_ABI_DT_RELR) included.
+    """Returns the versions that a file requires of other libraries, including those without symbols
+    (GLIBC_ABI_DT_RELR).
     """
     needs = readelf("--version-info", str(path)).partition("Version needs section")[2]
     return re.findall(r"Name: (\S+)\s+Flags:", needs)
 
 
 def numbers(version):
-    """A release as numbers, which can be compared."""
+    """Converts a release to numbers, which can be compared."""
     return tuple(int(part) for part in version.split("."))
 
 
 def glibc_faults(path, newest, python):
-    """What in a file needs more than this release of glibc."""
+    """Yields what a file needs beyond this release of glibc."""
     for library in needed(path):
         if not GLIBC.match(library):
             yield f"needs {library}, which is not a part of glibc"
@@ -95,13 +94,13 @@ def glibc_faults(path, newest, python):
 
 
 def too_new(version, newest):
-    """Whether a version is none of glibc's public ones up to a release."""
+    """Whether a version is not a public glibc version up to a release."""
     release = re.fullmatch(r"GLIBC_(\d+(?:\.\d+)+)", version)
     return release is None or numbers(release[1]) > numbers(newest)
 
 
 def musl_faults(path, exports, python):
-    """What in a file needs more than musl."""
+    """Yields what a file needs beyond musl."""
     for library in needed(path):
         if not MUSL.match(library):
             yield f"needs {library}, which is not musl's"
@@ -115,7 +114,7 @@ def musl_faults(path, exports, python):
 
 
 def check(path, arguments, exports):
-    """Faults of one file."""
+    """Returns the faults of one file."""
     if arguments.glibc:
         return list(glibc_faults(path, arguments.glibc, arguments.python))
     return list(musl_faults(path, exports, arguments.python))

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Checks a list of dependencies against the program itself: every crate whose code is in the
-program must be in the list.
+"""Checks that a list of dependencies contains every crate whose code is in the program.
 
 Usage: check_sbom.py --target TRIPLE LIST FILE. LIST is the program's *.cdx.json, FILE its debug
 information, which names its functions. Crates come from the functions' names, not from cargo, which
-wrote the list. One line for each fault; status 1 if there is one.
+produced the list. One line for each fault; status 1 if there is one.
 """
 
 import argparse
@@ -17,7 +16,7 @@ import by_crate
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import sbom
 
-#: The crates of the standard library and its own dependencies, which the compiler brings, and C.
+#: C, and the crates of the standard library and its dependencies, which come with the compiler.
 COMPILER = by_crate.STANDARD | {
     "C and assembly",
     "addr2line",
@@ -33,8 +32,8 @@ COMPILER = by_crate.STANDARD | {
 
 
 def libraries(document, packages):
-    """Names in code of the crates in a list: a package's library may have another name than the
-    package.
+    """Returns the names in code of the crates in a list: a package's library may have another name
+    than the package.
     """
     listed = {
         (entry["name"], entry["version"]) for entry in [document["metadata"]["component"], *document["components"]]

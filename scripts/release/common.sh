@@ -1,23 +1,24 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # scripts/release.sh uses what is set here
-# What every part of a release shares: the version, one time for every file, compilers and their flags. `scripts/release.sh` sources it.
+# Shared by all parts of a release: the version, one timestamp for every file, compilers and their
+# flags. Sourced by `scripts/release.sh`.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
-# Where intermediate results go, one folder per target triple, and where the release goes.
+# The folder of intermediate results, with one folder per target triple, and the release's folder.
 WORK=${CARGO_TARGET_DIR:-$ROOT/target}/release-work
 OUT=${HEARITH_RELEASE_OUT:-$ROOT/dist/release}
-# The oldest glibc that the Linux programs and wheels need.
+# The oldest glibc that the Linux programs and wheels support.
 GLIBC=2.28
 MUSLLINUX=1_2
 VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' "$ROOT/Cargo.toml")
 RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$ROOT/Cargo.toml")
-# Debian's compiler, of which the backported versions are new enough.
+# Debian's compiler, whose backported versions are new enough.
 DEBIAN_RUSTC=${HEARITH_DEBIAN_RUSTC:-/usr/bin/rustc}
 DEBIAN_CARGO=${HEARITH_DEBIAN_CARGO:-/usr/bin/cargo}
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$ROOT" log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
-# Owners and modes of files do not depend on who builds.
+# Owners and modes of files must not depend on the builder.
 umask 022
 
 say() {
@@ -29,12 +30,13 @@ fail() {
     exit 1
 }
 
-# source_commit: the commit that is built, with a remark where the sources differ from it.
+# source_commit: prints the commit that is built, with a remark if the sources differ from it.
 source_commit() {
     python3 "$ROOT/scripts/release/provenance.py" --commit
 }
 
-# libdir RUSTC TRIPLE: where this compiler's standard library for a target is, or would be.
+# libdir RUSTC TRIPLE: prints the actual or expected folder of this compiler's standard library for
+# a target.
 libdir() {
     "$1" --print target-libdir --target "$2" 2>/dev/null
 }
@@ -52,16 +54,16 @@ new_enough() {
     [ -n "$release" ] && [ "$(printf '%s\n' "$RUST_VERSION" "${release%%-*}" | sort -V | head -n 1)" = "$RUST_VERSION" ]
 }
 
-# std_source RUSTC: the sources of this compiler's standard library, where they are installed.
+# std_source RUSTC: prints the folder of this compiler's standard-library sources, if installed.
 std_source() {
     local source
     source=$("$1" --print sysroot)/lib/rustlib/src/rust/library
     [ -e "$source/std/Cargo.toml" ] && (cd "$source" && pwd -P)
 }
 
-# toolchain TRIPLE: prints how a target's standard library is found, one word: `path` (the compiler on the PATH has it), `debian`
-# (Debian's compiler has it) or `source` (compiled from Debian's sources). Status 1 where no way is left.
-# HEARITH_RELEASE_TOOLCHAIN forces one.
+# toolchain TRIPLE: prints the source of a target's standard library in one word: `path` (the
+# compiler on the PATH has it), `debian` (Debian's compiler has it) or `source` (compiled from
+# Debian's sources). Status 1 if there is none. HEARITH_RELEASE_TOOLCHAIN forces one.
 toolchain() {
     local triple=$1
     if [ -n "${HEARITH_RELEASE_TOOLCHAIN:-}" ]; then
@@ -79,7 +81,8 @@ toolchain() {
     fi
 }
 
-# configure TRIPLE: exports what cargo needs for a target. Paths of this machine are replaced in debug information and panic messages.
+# configure TRIPLE: exports what cargo needs for a target, and replaces this machine's paths in
+# debug information and panic messages.
 configure() {
     local triple=$1 kind source registry flags=("-Clink-arg=-Wl,--build-id=sha1") c_flags=()
     kind=$(toolchain "$triple") || fail "$triple: no standard library: rustup cannot add the target, and Debian's packages rustc-web, libstd-rust-web-dev and rust-web-src are not installed"
@@ -88,12 +91,12 @@ configure() {
         export RUSTC=$DEBIAN_RUSTC CARGO=$DEBIAN_CARGO
     fi
     if [ "$kind" = source ]; then
-        # build-std has no stable form yet.
+        # build-std is unstable.
         export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind
     fi
     export CARGO_TARGET_DIR=$WORK/$triple
     mkdir -p "$CARGO_TARGET_DIR"
-    # Of two that match, the last counts.
+    # If several prefixes match, the last one wins.
     flags+=("--remap-path-prefix=$ROOT=/hearith" "--remap-path-prefix=$CARGO_TARGET_DIR=/target")
     c_flags+=("-ffile-prefix-map=$ROOT=/hearith" "-ffile-prefix-map=$CARGO_TARGET_DIR=/target")
     for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
@@ -105,7 +108,8 @@ configure() {
     fi
     case $triple in
     *-musl)
-        # Libraries that Python loads share its libc. zig has musl's start files, a Debian compiler has none.
+        # Libraries that Python loads share its libc. zig supplies musl's start files, which a
+        # Debian compiler lacks.
         flags+=(-Ctarget-feature=-crt-static -Clink-self-contained=no)
         ;;
     *-linux-gnu) ;;
@@ -117,7 +121,7 @@ configure() {
     printf '%s\t%s\t%s\n' "$triple" "$kind" "$("${RUSTC:-rustc}" --version)" >"$WORK/$triple.toolchain"
 }
 
-# zig_target TRIPLE: the target as cargo-zigbuild takes it.
+# zig_target TRIPLE: prints the target for cargo-zigbuild.
 zig_target() {
     case $1 in
     *-linux-gnu) echo "$1.$GLIBC" ;;
@@ -132,7 +136,7 @@ compile() {
     (cd "$ROOT" && cargo-zigbuild build --locked --profile dist --target "$(zig_target "$triple")" --package "$package" "$@")
 }
 
-# objcopy TRIPLE ARGUMENT...: binutils' for that target.
+# objcopy TRIPLE ARGUMENT...: runs binutils' objcopy for that target.
 objcopy() {
     local triple=$1 program=objcopy
     shift
@@ -144,18 +148,19 @@ objcopy() {
     command "$program" "$@"
 }
 
-# split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED and its debug information to STRIPPED.debug; the one names the other.
+# split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED, which links to its debug
+# information in STRIPPED.debug.
 split() {
     local triple=$1 file=$2 stripped=$3
     objcopy "$triple" --only-keep-debug --compress-debug-sections=zlib "$file" "$stripped.debug"
     objcopy "$triple" --strip-all "$file" "$stripped"
-    # The link holds the debug file's checksum, and its name without a folder.
+    # The link contains the debug file's checksum, and its name without a folder.
     (cd "$(dirname "$stripped")" && objcopy "$triple" --add-gnu-debuglink="$(basename "$stripped").debug" "$stripped")
     chmod 755 "$stripped"
     chmod 644 "$stripped.debug"
 }
 
-# pack ARCHIVE FOLDER NAME...: a .tar.gz whose bytes depend on names, contents and modes alone.
+# pack ARCHIVE FOLDER NAME...: makes a .tar.gz whose bytes depend only on names, contents and modes.
 pack() {
     local archive=$1 folder=$2
     shift 2
@@ -163,7 +168,7 @@ pack() {
         gzip --no-name --best >"$archive"
 }
 
-# triple_of CPU-SYSTEM: the target triple of a part's suffix.
+# triple_of CPU-SYSTEM: prints the target triple of a part's suffix.
 triple_of() {
     case $1 in
     linux-x86_64 | amd64) echo x86_64-unknown-linux-gnu ;;
@@ -177,7 +182,8 @@ triple_of() {
     esac
 }
 
-# runner TRIPLE: words before a program of that target so that it runs here (none for this machine's own). Status 1: nothing can.
+# runner TRIPLE: prints the prefix that runs a program of that target here (empty for this machine's
+# own). Status 1: nothing can.
 runner() {
     case $1 in
     "$(uname -m)"-*-linux-gnu) ;;

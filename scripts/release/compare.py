@@ -2,8 +2,8 @@
 """Compares two builds of a release, file by file. Usage: compare.py FOLDER OTHER [--only NAME]...
 
 Prints each file's SHA-256 and whether both builds have it. Status 1 if a file differs or only one
-of them has it. Signatures, and what lists or names all files, are left out: they differ where keys
-or other files do.
+build has it. Signatures and files that list all files are left out, because they differ with the
+keys or the set of files.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from provenance import NOT_SUBJECTS, sha256
 
 
 def digests(folder, patterns):
-    """Digests of a folder's files, by name."""
+    """Returns the digests of a folder's files, by name."""
     names = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name not in NOT_SUBJECTS]
     return {
         path.name: sha256(path)
@@ -25,7 +25,7 @@ def digests(folder, patterns):
 
 
 def compare(first, second):
-    """One line a file, and how many differ."""
+    """Returns one line per file, and the number of files that differ."""
     lines, different = [], 0
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:

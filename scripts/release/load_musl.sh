@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Loads the libraries of an unpacked musl wheel with musl's own loader, every symbol resolved at once; stand-ins take the place of Python's
-# functions, none of which is called. Usage: load_musl.sh TRIPLE FOLDER
+# Loads the libraries of an unpacked musl wheel with musl's own loader, with every symbol resolved
+# at once. Stand-ins replace Python's functions, none of which is called.
+# Usage: load_musl.sh TRIPLE FOLDER
 set -euo pipefail
 triple=$1 unpacked=$2
 cpu=${triple%%-*}
@@ -11,7 +12,7 @@ mapfile -t libraries < <(find "$unpacked" -name '*.so' -o -name '*.duckdb_extens
 {
     echo '#include <dlfcn.h>'
     echo '#include <stdio.h>'
-    # Python's functions and objects: addresses are all that loading needs.
+    # Python's functions and objects: loading needs only addresses.
     readelf --wide --dyn-syms "${libraries[@]}" | awk '$7 == "UND" && $8 ~ /^_?Py[A-Z_]/ { print $8 }' | sort -u |
         sed 's/.*/void *& __attribute__((visibility("default")));/'
     cat <<'PROGRAM'

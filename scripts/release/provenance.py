@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance
-predicate.
+"""Writes the provenance of a release's files: an in-toto statement with a SLSA v1 predicate.
 
 Usage: provenance.py FOLDER [--check] [--notes FILE [--again PART...]] [--toolchains FILE...]
        provenance.py --commit
 
-With --notes, what release.sh noted of the parts in FOLDER, a part that was built from another
-commit is a fault, unless it is built --again. --check only looks for faults; --commit prints the
-commit, with a remark where the sources differ from it.
+--notes names release.sh's notes on the parts in FOLDER: a part that was built from another commit
+is a fault, unless it is built --again. --check only looks for faults; --commit prints the commit,
+with a remark if the sources differ from it.
 
 The subjects are the files in FOLDER with their SHA-256, except checksums, signatures and the
-statement itself. The same sources, tools and files give the same bytes: there is no time in it.
-HEARITH_BUILDER names who built (a URI); by default it is this repository's script, on a machine
-that nobody vouches for.
+statement itself. The statement contains no time, so the same sources, tools and files give the same
+bytes. HEARITH_BUILDER names the builder (a URI); by default it is this repository's script, on a
+machine that nobody vouches for.
 """
 
 import argparse
@@ -28,9 +27,9 @@ ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/hearith/hearith"
 BUILD_TYPE = f"{REPOSITORY}/blob/main/docs/how-to/releases.md#provenance"
 BUILDER = f"{REPOSITORY}/blob/main/scripts/release.sh"
-#: What is made after the statement, or is it.
+#: The statement itself, and files made after it.
 NOT_SUBJECTS = ("SHA256SUMS", "SHA256SUMS.minisig", "provenance.intoto.json")
-#: What fixes every dependency: crates, Python's build tools, packages of the pages.
+#: Files that pin every dependency: crates, Python's build tools, packages of the pages.
 LOCKS = (
     "Cargo.lock",
     "crates/python/requirements-wheel.txt",
@@ -39,7 +38,7 @@ LOCKS = (
 )
 
 
-#: The targets of parts, as `triple_of` of common.sh has them, without the kind of part before them.
+#: The targets of parts, as in `triple_of` of common.sh, without the part's kind in front.
 TRIPLES = {
     "linux-x86_64": "x86_64-unknown-linux-gnu",
     "amd64": "x86_64-unknown-linux-gnu",
@@ -54,33 +53,33 @@ TRIPLES = {
 
 
 def sha256(path):
-    """A file's digest."""
+    """Returns a file's digest."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def subjects(folder):
-    """The files of a release, each with its digest."""
+    """Returns the files of a release, each with its digest."""
     paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in NOT_SUBJECTS)
     return [{"name": path.name, "digest": {"sha256": sha256(path)}} for path in paths]
 
 
 def git(*arguments):
-    """What git says of the sources."""
+    """Returns git's output about the sources."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], check=True, capture_output=True, text=True
     ).stdout.strip()
 
 
 def compiled(built):
-    """The targets that parts were compiled for."""
+    """Returns the targets that parts were compiled for."""
     names = {part.removeprefix("wheel-").removeprefix("deb-") for part in built}
     return {TRIPLES[name] for name in names if name in TRIPLES}
 
 
 def compilers(toolchains, built):
-    """Target, origin of the standard library and compiler, as noted by a build, for the targets of
-    the parts that were built.
+    """Returns target, origin of the standard library and compiler, as noted by a build, for the
+    targets of the parts that were built.
     """
     for path in sorted(toolchains):
         for line in path.read_text().splitlines():
@@ -90,8 +89,8 @@ def compilers(toolchains, built):
 
 
 def tools(toolchains, built):
-    """The compilers and packagers: of each target what the build noted, and the Python packages
-    that link and pack.
+    """Returns the compilers and packagers: each target's notes from the build, and the Python
+    packages that link and pack.
     """
     for triple, kind, compiler in compilers(toolchains, built):
         yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
@@ -103,7 +102,7 @@ def tools(toolchains, built):
 
 
 def statement(folder, toolchains=(), built=()):
-    """The statement about a release with these parts."""
+    """Returns the statement about a release with these parts."""
     source = {"uri": f"git+{REPOSITORY}", "digest": {"gitCommit": git("rev-parse", "HEAD")}}
     locks = [{"name": name, "digest": {"sha256": sha256(ROOT / name)}} for name in LOCKS]
     return {
@@ -123,23 +122,23 @@ def statement(folder, toolchains=(), built=()):
 
 
 def source_commit():
-    """The commit, with a remark where the sources are not its own.
+    """Returns the commit, with a remark if the sources differ from it.
 
-    Results of measurements are no sources.
+    Results of measurements do not count as sources.
     """
     changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
     return git("rev-parse", "HEAD") + (" with changes" if changes else "")
 
 
 def parts(notes):
-    """What release.sh noted: part, commit and test, in the order in which they were built."""
+    """Returns the notes of release.sh: part, commit and test, in build order."""
     lines = notes.read_text(encoding="utf-8").splitlines() if notes and notes.is_file() else []
     return [tuple(line.split("\t")) for line in lines]
 
 
 def check_sources(built):
-    """Fails where the sources, or those that a part was built from, are not those of the commit
-    that the statement would name.
+    """Fails if the sources, or those that a part was built from, differ from the commit that the
+    statement would name.
     """
     commit = git("rev-parse", "HEAD")
     faults = [f"{part} was built from {other}; build it again" for part, other, _ in built if other != commit]

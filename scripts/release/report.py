@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes bench/results/release.md: the files of dist/release with sizes and hashes, how each part
-was tested, and what was left out.
+"""Writes bench/results/release.md: the files of dist/release, their tests, and what was left out.
 
-Usage: report.py [FILE]. Reads what scripts/release.sh and scripts/release/twice.sh have noted of
-their last run.
+The page lists sizes and hashes of the files, how each part was tested, and the parts that were left
+out.
+
+Usage: report.py [FILE]. Reads the notes of the last runs of scripts/release.sh and
+scripts/release/twice.sh.
 """
 
 import os
@@ -20,12 +22,12 @@ WORK = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release-work
 
 
 def megabytes(path):
-    """A size in millions of bytes."""
+    """Returns a size in millions of bytes."""
     return f"{path.stat().st_size / 1e6:.2f}"
 
 
 def table(head, lines):
-    """A table in Markdown, numbers to the right."""
+    """Returns a table in Markdown with right-aligned numbers."""
     if not lines:
         return "None in this release."
     rule = ["---:" if title in ("MB", "stripped, MB", "debug, MB") else "---" for title in head]
@@ -33,20 +35,20 @@ def table(head, lines):
 
 
 def file_row(path, twice):
-    """A file's line: its name, size, digest, and what a second build gave."""
+    """Returns a file's row: its name, size, digest, and the result of a second build."""
     digest = sha256(path)
     return [path.name, megabytes(path), digest, second(path.name, digest, twice)]
 
 
 def programs(triples):
-    """The programs' sizes, stripped and with their debug information apart."""
+    """Returns the programs' sizes, stripped and with their debug information apart."""
     for path in (WORK / triple / "program/hearith" for triple in sorted(triples)):
         debug = path.with_name("hearith.debug")
         yield [path.parts[-3], megabytes(path), megabytes(debug) if debug.is_file() else "in it"]
 
 
 def second(name, digest, twice):
-    """What the second build gave of a file with this digest.
+    """Returns the result of the second build for a file with this digest.
 
     Notes about an earlier build of it do not count.
     """
@@ -60,8 +62,8 @@ def second(name, digest, twice):
 
 
 def contents(triples, count=25):
-    """What the program for this machine consists of: its largest crates, and the rest of the
-    file.
+    """Returns the composition of the program for this machine: its largest crates, and the rest of
+    the file.
     """
     triple = f"{os.uname().machine}-unknown-linux-gnu"
     program = WORK / triple / "program/hearith"
@@ -79,7 +81,7 @@ def contents(triples, count=25):
 
 
 def absent(tested):
-    """The parts that were not built, each with the reason."""
+    """Returns the parts that were not built, each with the reason."""
     release = [ROOT / "scripts/release.sh"]
     parts = subprocess.run([*release, "--list"], check=True, capture_output=True, text=True).stdout.split()
     missing = subprocess.run([*release, "--missing"], check=True, capture_output=True, text=True).stdout
@@ -90,7 +92,7 @@ def absent(tested):
 def main():
     """Writes the page.
 
-    A release is of one commit, which need not be the one that is checked out now.
+    It uses the commit of the release, which may differ from the one checked out now.
     """
     note = WORK / "twice.txt"
     twice = note.read_text(encoding="utf-8").splitlines() if note.is_file() else []

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs a built program: encrypts two columns of data/flights.csv under a small new key, sums them by carrier with the public key, decrypts
-# the totals and compares them with sums of the plain table; then decrypts a table that an earlier program wrote and compares it with known
+# Tests a built program. It encrypts two columns of data/flights.csv under a small new key, sums
+# them by carrier with the public key, decrypts the totals and compares them with sums of the
+# plaintext table. It then decrypts a table that an earlier program wrote and compares it with known
 # numbers. Usage: try_program.sh [RUNNER] PROGRAM, where RUNNER is an emulator such as qemu-aarch64.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# hearith ARGUMENT...: its warnings, that keys are small, are shown where it fails.
+# hearith ARGUMENT...: runs the program; shows its warnings about small keys only if it fails.
 hearith() {
     "${program[@]}" "$@" >/dev/null 2>"$folder/messages" || {
         cat "$folder/messages" >&2
@@ -20,7 +21,7 @@ program=("$@")
 [ $# -gt 0 ] || { echo "try_program: name a program" >&2 && exit 2; }
 table=$root/data/flights.csv
 
-# A small key, since what is tried is the program, not the strength.
+# A small key, because this tests the program, not its security.
 hearith keygen --bits 512 --insecure-key --variant djn --out "$folder"
 hearith encrypt --insecure-key --key "$folder/public.json" --column dep_delay,distance --pack "$table" --out "$folder/rows.parquet"
 hearith sum --insecure-key --key "$folder/public.json" --by carrier "$folder/rows.parquet" --out "$folder/totals.parquet"
@@ -46,7 +47,7 @@ for row in decrypted:
 print(f"{len(decrypted) * len(columns)} totals equal the sums of the plain table")
 PROGRAM
 
-# Written by the first version that had this format, under the key that fuzzing uses.
+# Written by the first version with this format, under the key that fuzzing uses.
 hearith decrypt --insecure-key --key "$root/fuzz/key/private.json" "$root/fuzz/seeds/parquet_table/totals" --out "$folder/known.csv"
 diff "$root/scripts/release/known_totals.csv" "$folder/known.csv" >&2 || {
     echo "try_program: a stored table was not decrypted to the known numbers" >&2

@@ -9,13 +9,13 @@ trap 'rm -rf "$folder"' EXIT
 
 minisign -G -W -f -p "$folder/key.pub" -s "$folder/key" >/dev/null
 mkdir "$folder/release"
-# The files themselves by links, what is changed by copies.
+# Unchanged files as links, changed ones as copies.
 find "$release" -maxdepth 1 -type f ! -name 'SHA256SUMS*' -exec ln -s -t "$folder/release" {} +
 cp "$release/SHA256SUMS" "$folder/release"
 minisign -S -s "$folder/key" -m "$folder/release/SHA256SUMS" -t "a trial" >/dev/null
 "$here/verify.py" "$folder/release" --key "$folder/key.pub"
 
-# A comment that is signed is not to be changed either.
+# Changing a signed comment must fail, too.
 cp "$folder/release/SHA256SUMS.minisig" "$folder/good.minisig"
 sed 's/^trusted comment: .*/trusted comment: another/' "$folder/good.minisig" >"$folder/release/SHA256SUMS.minisig"
 if "$here/verify.py" "$folder/release" --key "$folder/key.pub" >/dev/null 2>&1; then
@@ -28,7 +28,7 @@ if "$here/verify.py" "$folder/release" --key "$folder/stranger.pub" >/dev/null 2
     echo "try_signature: a stranger's key was accepted" >&2
     exit 1
 fi
-# One digit of one digest, so that the list itself is what is wrong.
+# One digit of one digest, so that the list itself is wrong.
 sed '1s/^\(.\{7\}\)[0-8]/\19/; t; 1s/^\(.\{7\}\)./\10/' "$folder/release/SHA256SUMS" >"$folder/sums"
 cmp -s "$folder/sums" "$folder/release/SHA256SUMS" && echo "try_signature: nothing was changed" >&2 && exit 1
 mv "$folder/sums" "$folder/release/SHA256SUMS"

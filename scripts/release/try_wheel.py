@@ -1,5 +1,6 @@
-"""What an installed package must do, for a Python that runs under an emulator: import, keys,
-encrypt, sum and decrypt, known answers.
+"""Tests an installed package, for a Python that runs under an emulator.
+
+It imports the package, makes keys, encrypts, sums and decrypts, and checks known answers.
 
 Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT, where FOLDER holds the unpacked wheel and NumPy,
 and ROOT is the repository.
@@ -17,7 +18,7 @@ from hearith import _native
 
 
 def as_bytes(number):
-    """A number's bytes, the highest first."""
+    """Returns a number's bytes, the highest first."""
     return number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
@@ -29,7 +30,7 @@ assert private.decrypt(encrypted).tolist() == numbers.tolist()
 prices = public.encrypt([19.99, 5.25], scale=2)
 assert str(private.decrypt(prices @ np.array([2, 10]))) == "92.48"
 
-# Known answers that plain Python computed (crates/paillier/tests/vectors/generate.py).
+# Known answers, computed by plain Python (crates/paillier/tests/vectors/generate.py).
 vectors = json.loads((Path(sys.argv[1]) / "crates/paillier/tests/vectors/vectors.json").read_text())
 count = 0
 for key in vectors["keys"]:

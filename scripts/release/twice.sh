@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds parts of a release a second time, from a clone in another folder into other folders, and compares each file with the one in
-# dist/release. Usage: twice.sh [PART...] (by default all that this machine can build). HEARITH_RELEASE_TWICE names the folder; by default
-# it is a new one, which is removed.
+# Builds parts of a release a second time, from a clone in another folder into other folders, and
+# compares each file with the one in dist/release. Usage: twice.sh [PART...] (by default all that
+# this machine can build). HEARITH_RELEASE_TWICE names the folder; by default it is a new one, which
+# is removed.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 first=${HEARITH_RELEASE_OUT:-$root/dist/release}
@@ -20,6 +21,6 @@ options=() names=()
 [ $# -eq 0 ] || options=(--only "$@")
 mkdir -p "$folder/second"
 CARGO_TARGET_DIR=$folder/objects HEARITH_RELEASE_OUT=$folder/second "$folder/another-clone/scripts/release.sh" "${options[@]}"
-# With chosen parts, other files of the first build have no fellow.
+# With chosen parts, other files of the first build have no counterpart.
 [ $# -eq 0 ] || mapfile -t names < <(cd "$folder/second" && find . -maxdepth 1 -type f -printf '%f\n' | sort)
 "$root/scripts/release/compare.py" "$first" "$folder/second" "${names[@]/#/--only=}" | tee "${CARGO_TARGET_DIR:-$root/target}/release-work/twice.txt"

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Verifies a release: every file is in SHA256SUMS with its digest, the provenance statement names
-the same, and the signature holds.
+"""Verifies a release: checksums, provenance statement and signature.
+
+Every file must be in SHA256SUMS with its digest, the provenance statement must name the same files,
+and the signature must hold.
 
 Usage: verify.py FOLDER [--key KEY]. KEY is minisign's public key, a file or the line of text in it.
 Without it no signature is verified, and the output says so. One line for each fault; status 1 if
@@ -20,7 +22,7 @@ SUMS, SIGNATURE, STATEMENT = NOT_SUBJECTS
 
 
 def listed(folder):
-    """The digests in the list of checksums, by name."""
+    """Returns the digests in the list of checksums, by name."""
     digests = {}
     for line in (folder / SUMS).read_text(encoding="utf-8").splitlines():
         match = re.fullmatch(r"([0-9a-f]{64})  ([^/\s]+)", line)
@@ -31,7 +33,7 @@ def listed(folder):
 
 
 def checksum_faults(folder, digests):
-    """Files whose digest differs, that are missing, or that nothing vouches for."""
+    """Yields files whose digest differs, that are missing, or that are not in the list."""
     for name, digest in digests.items():
         if not (folder / name).is_file():
             yield f"{name}: is listed in {SUMS} but missing"
@@ -43,7 +45,7 @@ def checksum_faults(folder, digests):
 
 
 def statement_faults(folder, digests):
-    """Subjects of the provenance statement that are not the files in the list."""
+    """Yields subjects of the provenance statement that differ from the files in the list."""
     statement = json.loads((folder / STATEMENT).read_text(encoding="utf-8"))
     named = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
     for name, digest in named.items():
@@ -54,7 +56,7 @@ def statement_faults(folder, digests):
 
 
 def signature_faults(folder, key):
-    """What minisign finds wrong."""
+    """Yields the faults that minisign finds."""
     option = ["-p", key] if Path(key).is_file() else ["-P", key]
     command = ["minisign", "-V", "-q", *option, "-m", str(folder / SUMS), "-x", str(folder / SIGNATURE)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

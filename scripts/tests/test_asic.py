@@ -1,4 +1,4 @@
-"""What synth/asic.py makes of the tools' output."""
+"""synth/asic.py reads the tools' output correctly."""
 
 import sys
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_library_is_the_one_that_the_page_is_made_with(tmp_path, monkeypatch):
     (tmp_path / "deeper" / "nangate45_typ.lib").write_text("another library\n")
     with pytest.raises(tools.Failed, match="another version"):
         asic.liberty("Nangate45")
-    # It is looked for anew.
+    # The wrong version is not kept, so the next call searches again.
     assert not (tmp_path / "work" / "nangate45_typ.lib").exists()
 
 

@@ -1,4 +1,4 @@
-"""`make check` finds what changed, and who depends on it."""
+"""`make check` finds what changed, and its dependents."""
 
 import os
 import re
@@ -33,8 +33,8 @@ def outside_of_hooks(monkeypatch):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository with a workspace: `c` depends on `b`, `b` and the hardware on `a`, and `d` on
-    nothing; `peer` is no member.
+    """Makes a repository with a workspace: `c` depends on `b`, `b` and the hardware on `a`, and `d`
+    on nothing; `peer` is not a member.
     """
 
     def write(name, text):
@@ -196,7 +196,7 @@ def test_tests_of_changed_scripts_are_found(tree, path, tests):
 
 
 def recorded(monkeypatch, root, wanted=None, fails=()):
-    """The steps of a check whose commands are not run: their names, commands and further
+    """Returns the steps of a check without running their commands: names, commands and additional
     variables.
     """
     steps = []
@@ -275,9 +275,7 @@ def test_variables_of_a_hook_do_not_reach_the_commands(tree, monkeypatch):
 
 
 def test_a_mistake_in_a_crate_fails_and_its_repair_passes(tree, monkeypatch, capfd):
-    """The whole of it, with cargo, on a crate that depends on nothing and that nothing depends
-    on.
-    """
+    """Runs everything, with cargo, on a crate without dependencies and dependents."""
     root, write = tree
     for script in ("scripts/check_text.py", "scripts/hardware_files.sh"):
         write(script, "#!/bin/sh\n")
@@ -291,5 +289,5 @@ def test_a_mistake_in_a_crate_fails_and_its_repair_passes(tree, monkeypatch, cap
     assert re.search(r"check: failed after [0-9.]+ s: unit tests of d\n", capfd.readouterr().err)
     write("d/src/main.rs", good)
     assert check.check(root, None) == 0
-    # The lock that cargo made is the other.
+    # The second file is the lock that cargo made.
     assert re.search(r"check: passed in [0-9.]+ s, 2 changed files", capfd.readouterr().out)

@@ -1,4 +1,4 @@
-"""The checks of `make lint` find what they are for."""
+"""The checks of `make lint` find their faults."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ BIBLIOGRAPHY = "# Bibliography\n\n**[Orup95]** H. Orup.\n\n**[MESA24]** Somebody
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository in which all is well, and a function that writes into it."""
+    """Returns a faultless repository, and a function that writes into it."""
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
 
     def write(name, text):
@@ -65,7 +65,7 @@ def test_faults_in_text_are_found(tree, name, text, fault):
 
 
 def package(folder, name, *dependencies):
-    """What cargo's metadata says of a package in a folder."""
+    """Returns cargo's metadata of a package in a folder."""
     declared = [{"name": other, "rename": None, "kind": kind, "features": []} for other, kind in dependencies]
     return {"id": name, "name": name, "manifest_path": str(folder / "Cargo.toml"), "dependencies": declared}
 

@@ -1,6 +1,4 @@
-"""The oracles of the tops' bench in Python are right themselves, and it is not left out
-silently.
-"""
+"""The Python oracles of the tops' bench are correct, and the bench is not skipped silently."""
 
 import random
 import subprocess
@@ -57,14 +55,15 @@ def test_primes_are_prime():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_constants_give_back_the_plaintext(seed):
-    """The formula of the device, on the constants that it gets: m = L_p(c^a) t_p + L_q(c^b) t_q
-    modulo n, with the key's exponents a and b.
+    """Checks the device's formula with its constants.
+
+    The formula is m = L_p(c^a) t_p + L_q(c^b) t_q modulo n, with the key's exponents a and b.
     """
     mesa = systems.Mesa((64, 1, 0x010210, 32, 128, 130, 0, 0), seed)
     constants = {number: value for number, value, _ in mesa.constants()}
     n, scale = constants[7], pow(2, -130, constants[7])
     items = [mesa.item() for _ in range(6)]
-    # The fourth has another randomiser, which short exponents leave in its powers.
+    # The fourth item has another randomiser, which short exponents leave in its powers.
     assert [plaintext for _, plaintext in items].count(2**64 - 1) == mesa.is_short
     for ciphertext, plaintext in items:
         if plaintext == 2**64 - 1:
@@ -73,7 +72,7 @@ def test_constants_give_back_the_plaintext(seed):
         for first, exponent in zip((0, 8), mesa.exponents, strict=True):
             prime, square = constants[first + 5], constants[first + 1]
             assert square == prime**2
-            # Whole multiples of the prime do no harm.
+            # Whole multiples of the prime change nothing.
             total += ((pow(ciphertext, exponent, square) - 1) // prime + 5 * prime) * constants[first + 6] * scale
             # M' is -1 in its low digits.
             assert (constants[first] * 2**48 - 1) % square == 0

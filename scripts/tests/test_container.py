@@ -1,4 +1,4 @@
-"""Containerfile's steps are read and performed as an engine does."""
+"""Containerfile's steps are read and performed like by a container engine."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The coverage page counts what was reached, and of how much, and misses nothing."""
+"""The coverage page counts what was reached, out of how much, and misses nothing."""
 
 import sys
 from pathlib import Path
@@ -10,14 +10,14 @@ import coverage
 
 
 def point(page, source, line, comment, count):
-    """A line of Verilator's file."""
+    """Returns a line of Verilator's file."""
     fields = {"f": source, "l": str(line), "n": "5", "page": page, "o": comment, "h": "TOP"}
     return "C '" + "".join(f"\x01{key}\x02{value}" for key, value in fields.items()) + f"' {count}\n"
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run over two small modules, one of them with a state machine, and a design of the tests."""
+    """Makes a run over two small modules, one of them with a state machine, and a test design."""
     monkeypatch.setattr(coverage, "ROOT", tmp_path)
     coverage.module_file.cache_clear()
     coverage.constant_lines.cache_clear()
@@ -38,7 +38,7 @@ def run(tmp_path, monkeypatch):
         point("v_line/copy", "tests/designs/copy.sv", 3, "block", 0),
     ]
     (directory / "a-1-0.dat").write_text("# SystemC::Coverage-3\n" + "".join(first))
-    # Another model reaches what the first did not.
+    # Another model reaches points that the first did not.
     (directory / "b-1-1.dat").write_text(point("v_user/div_cover", "tests/cover/div_cover.sv", 8, "Done", 5))
     (directory / "a-1-2.streams").write_text("div in_valid_i 10 3 0 4\nfork out_valid_o 0 0 0 0\ncopy start 1 0 0 0\n")
     (directory / "b-1-3.streams").write_text("div in_valid_i 10 0 2 0\n")

@@ -1,4 +1,4 @@
-"""Editors are told the same thing everywhere, and the container and the hook call what is there."""
+"""All editors have the same settings, and the commands of container and hook exist."""
 
 import json
 import re
@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def flat(table, prefix=""):
-    """The settings of nested tables, by their names with dots; variables of the environment are one
-    setting.
+    """Flattens the settings of nested tables to dotted names; all variables of the environment are
+    one setting.
     """
     found = {}
     for name, value in table.items():
@@ -49,14 +49,14 @@ def copied():
 
 
 def test_the_container_has_all_that_set_up_reads(copied):
-    """The folders and files that setup.sh and the script that it calls name, and that there are."""
+    """Checks the existing files and folders that setup.sh and the script that it calls name."""
     named = {"scripts/setup.sh", "Cargo.toml", "web/package.json", "web/package-lock.json"}
     for script in ("scripts/setup.sh", "scripts/web.sh"):
         text = re.sub(r"^\s*#.*", "", (ROOT / script).read_text(), flags=re.MULTILINE)
         named |= {word for word in re.findall(r"[\w./-]+/[\w.-]+", text) if (ROOT / word).is_file()}
     assert {"scripts/web.sh", "bench/requirements.txt"} <= named
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-    # The container is for development: what `setup.sh release` alone reads stays outside.
+    # The container is for development, so it excludes what only `setup.sh release` reads.
     named = (named & set(tracked.splitlines())) - {"scripts/release/common.sh", "crates/python/requirements-wheel.txt"}
     assert named == copied
 

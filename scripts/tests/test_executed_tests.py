@@ -1,5 +1,5 @@
-"""Executed tests are listed under one name each, whatever runner printed it, and none can vanish
-unseen.
+"""Each executed test is listed under one name, whichever runner printed it, and none can vanish
+unnoticed.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import executed_tests
 from executed_tests import executed
 
-# Cut from logs of the runners themselves.
+# Excerpts of the runners' logs.
 BEFORE = """\
    Compiling hearith-paillier v0.1.0 (/src/crates/paillier)
     Finished `test` profile [optimized + debuginfo] target(s) in 1m 02s
@@ -135,7 +135,7 @@ PAILLIER_AFTER = {
 
 @pytest.fixture
 def root(tmp_path):
-    """A small workspace, as it was when every file of tests was a program."""
+    """Makes a small workspace in which every test file is a program."""
     files = {
         "Cargo.toml": '[workspace]\nmembers = ["crates/*", "fuzz"]',
         "crates/dghv/Cargo.toml": '[package]\nname = "hearith-dghv"',
@@ -159,7 +159,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def merged(root):
-    """The same with the tests of one crate merged."""
+    """Returns the same workspace with the tests of one crate merged."""
     (root / "crates/paillier/tests/slots.rs").unlink()
     write(root / "crates/paillier/tests/all/main.rs", "mod slots;")
     sections = '[[test]]\nname = "paillier"\npath = "tests/all/main.rs"\n[[test]]\nname = "heap_scan"'
@@ -171,14 +171,14 @@ def merged(root):
 
 
 def write(path, text):
-    """Writes a file and the folders above it."""
+    """Writes a file and creates its parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
 
 
 def read(root, text, *names):
-    """The tests that a log names."""
+    """Returns the tests that a log names."""
     return executed([write(root / "log", text)], root, names)[0]
 
 
@@ -284,7 +284,7 @@ def test_what_was_executed_once_is_executed(root):
 
 
 def compared(root, before, after):
-    """What the program says of two lists."""
+    """Returns the program's output for two lists."""
     result = command("compare", write(root / "before", before), write(root / "after", after))
     return result.returncode, result.stdout
 
@@ -299,7 +299,7 @@ def test_a_test_that_vanished_fails_the_comparison(root):
     status, said = compared(root, before, "rust a\nrust b\tignored\n")
     assert status == 1
     assert said.splitlines()[0] == "became ignored: rust b"
-    # What was ignored may go.
+    # Ignored tests may vanish.
     assert compared(root, before, "rust a\nrust b\n")[0] == 0
     assert compared(root, "", "rust a\n")[0] == 1
 

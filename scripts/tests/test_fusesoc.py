@@ -1,9 +1,7 @@
-"""FuseSoC takes every core from the files that git knows alone; Verilator has no warning about any,
-and their benches pass.
+"""FuseSoC builds every core from tracked files, without Verilator warnings, and the benches pass.
 
-A simulation takes seconds to compile, a synthesis up to minutes: those of one core run always, the
-others with HEARITH_ALL_TARGETS set, as `make test-full` does. What the others would run is set up
-always.
+Compiling a simulation takes seconds, a synthesis up to minutes. Only those of one core always run;
+the others run with HEARITH_ALL_TARGETS set, as in `make test-full`. All of them are always set up.
 """
 
 import os
@@ -17,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CORES = sorted(path.stem.removeprefix("hearith_") for path in (ROOT / "rtl").glob("hearith_*.core"))
-#: Small forms, which are quick to elaborate.
+#: Small configurations, which elaborate quickly.
 SMALL = {
     "mesa": ["--N", "64", "--Stages", "1", "--StreamBits", "32"],
     "mesa_dual": ["--N", "64", "--Lanes", "1", "--StreamBits", "32"],
@@ -25,9 +23,9 @@ SMALL = {
     "dghv": ["--Rounds", "1", "--StreamBits", "32"],
 }
 ALL = bool(os.environ.get("HEARITH_ALL_TARGETS"))
-#: What runs always.
+#: Cores that always run.
 QUICK = ["lib"]
-#: A mistake in a core's sources that its bench must find: the file, what is replaced, and by what.
+#: A mistake in a core's sources that its bench must find: the file, the text, and its replacement.
 MISTAKES = {
     "arith": ("arith/mod_add.sv", "r_o = borrow_q", "r_o = !borrow_q"),
     "blocks": ("blocks/block_add.sv", "+ (Bits + 1)'(carry);", "- (Bits + 1)'(carry);"),
@@ -45,14 +43,14 @@ fusesoc = shutil.which("fusesoc", path=Path(sys.executable).parent) or shutil.wh
 
 
 def targets(core):
-    """The targets that need nothing but Verilator."""
+    """Returns the targets that need only Verilator."""
     text = (ROOT / "rtl" / f"hearith_{core}.core").read_text()
     return [target for target in ("lint", "wrapper") if re.search(rf"^  {target}:", text, re.MULTILINE)]
 
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
-    """What a plain archive of this tree has of rtl."""
+    """Returns the folder rtl of a plain archive of this tree."""
     folder = tmp_path_factory.mktemp("archive")
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "rtl"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
@@ -64,7 +62,7 @@ def archive(tmp_path_factory):
 
 def run(archive, core, target, *options):
     command = [fusesoc, "--cores-root", "rtl", "run", "--target", target, "--build-root", f"build/{core}", *options]
-    # A bench has its sizes itself.
+    # A bench sets its own sizes.
     command += [f"hearith:accelerator:{core}", *(SMALL.get(core, []) if target != "sim" else [])]
     environment = os.environ | {"PYTHONPATH": str(archive / "rtl" / "fusesoc"), "YOWASP_MOUNT": f"{archive}={archive}"}
     return subprocess.run(command, cwd=archive, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What compiles and measures the kernels of graphics cards, without a compiler and a card."""
+"""The scripts that compile and measure the GPU kernels work, without a compiler and a card."""
 
 import subprocess
 from pathlib import Path
@@ -35,7 +35,7 @@ def bench(*arguments: str) -> str:
 
 
 def test_figures_are_those_of_the_programs(tmp_path):
-    # Of 1000 rows, in seconds of kernels and in all. Narrow kernels take twice as long.
+    # 1000 rows: seconds of kernels, and of everything. Narrow kernels take twice as long.
     rates = program(
         tmp_path / "rates",
         "[ $HEARITH_CUDA_KERNEL = wide ] && by=1 || by=2\n"

@@ -1,4 +1,4 @@
-"""The inner loop is timed with an edit that is taken back, and its page says who meets the goal."""
+"""The inner loop is timed with an edit that is undone, and its page says who meets the goal."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ import inner_loop
 
 
 def package(root, *targets):
-    """A package as cargo's metadata has it: kinds and files of its targets."""
+    """Returns a package as in cargo's metadata: kinds and files of its targets."""
     return {"name": "x", "targets": [{"kind": [kind], "src_path": str(root / file)} for kind, file in targets]}
 
 

@@ -1,4 +1,4 @@
-"""Wrappers, IP-XACT, FuseSoC cores and constraints say the same as the hardware's own sources."""
+"""Wrappers, IP-XACT, FuseSoC cores and constraints agree with the hardware's own sources."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ import registers
 
 SOURCE_DIRS = ip.source_dirs()
 SPIRIT = {"s": ip.NAMESPACES["xmlns:spirit"]}
-#: Small forms, which are quick to elaborate.
+#: Small configurations, which elaborate quickly.
 SMALL = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32},
@@ -51,7 +51,7 @@ def texts(element, path):
 
 
 def module_ports(text):
-    """The ports of a module's head: way and width (as it is written) by name."""
+    """Returns the ports of a module's header: direction and width (in source form) by name."""
     text = re.sub(r"\(\*.*?\*\)|//.*|/\*.*?\*/", "", text)
     found = re.findall(r"^\s*(input|output)\s+(?:wire|logic)\s*(?:\[(.*?):0\])?\s*(\w+)", text, re.MULTILINE)
     return {name: (way, width.replace(" ", "") or "0") for way, width, name in found}
@@ -84,7 +84,7 @@ def test_the_component_has_the_wrappers_ports(name):
         if width.isdigit():
             assert (left.text if left is not None else "0") == width
         else:
-            # Of 64 bits a beat, and of 32 an address of a word.
+            # For 64 bits per beat and 32 bits per word address.
             assert int(left.text) == {"StreamBits-1": 63, "StreamBits/8-1": 7, "AddrWidth+3-1": 34}[width]
             setting = re.match(r"\w+", width)[0]
             assert f"MODELPARAM_VALUE.{setting}" in left.attrib[f"{{{SPIRIT['s']}}}dependency"]
@@ -197,7 +197,7 @@ def test_cores_have_every_source_once():
         line.strip(" -")
         for core in sorted((ROOT / "rtl").glob("*.core"))
         for line in core.read_text().splitlines()
-        # Benches share what plays a host.
+        # Benches share the host models.
         if re.fullmatch(r"\s+- (?!sim/)[\w/]+\.(sv|v)", line)
     ]
     sources = [
@@ -207,9 +207,9 @@ def test_cores_have_every_source_once():
     ]
     assert len(named) == len(set(named))
     assert set(named) <= set(sources)
-    # Monitors are for simulations; those of one top are found there by their name.
+    # Monitors are only for simulations; those of one top are found there by their name.
     assert {source for source in sources if "_monitor" not in source} <= set(named)
-    # A package comes before what uses it.
+    # A package precedes its users.
     for core in (ROOT / "rtl").glob("*.core"):
         lines = re.findall(r"- ([\w/]+)\.sv", core.read_text())
         packages = [index for index, name in enumerate(lines) if name.endswith("_pkg")]

@@ -1,6 +1,4 @@
-"""Registers that are packed into multipliers: the netlist does in every cycle what it did
-before.
-"""
+"""After registers are packed into multipliers, the netlist behaves the same in every cycle."""
 
 import copy
 import random
@@ -13,13 +11,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
 import packing
 
 BITS = 3
-# Bits of the netlist: its clock, reset and enable; then what comes from outside.
+# Bits of the netlist: its clock, reset and enable, then the inputs.
 CLOCK, RESET, ENABLE = 2, 3, 4
 A, B = range(10, 10 + BITS), range(20, 20 + BITS)
 
 
 def flip_flop(d, q, enable=None, reset=RESET, **parameters):
-    """A TRELLIS_FF as Yosys writes it."""
+    """Returns a TRELLIS_FF as Yosys writes it."""
     connections = {
         "CLK": [CLOCK],
         "DI": [d],
@@ -50,8 +48,8 @@ def multiplier(a, b, p):
 
 
 def registered(a_enable=None, b_reset=RESET):
-    """A multiplier with a register at each operand and one behind the product: a module, and the
-    bits of its result.
+    """Returns a multiplier with a register at each operand and one at the product, and the bits of
+    its result.
     """
     a_q, b_q, p, p_q = range(30, 30 + BITS), range(40, 40 + BITS), range(50, 50 + 2 * BITS), range(60, 60 + 2 * BITS)
     cells = {f"a{k}": flip_flop(A[k], a_q[k], enable=a_enable) for k in range(BITS)}
@@ -67,8 +65,10 @@ def registered(a_enable=None, b_reset=RESET):
 
 
 def shared(square=False):
-    """Two multipliers whose operands A are one register, whose highest bit they have twice, as the
-    sign of a number is extended; the other one may be its square.
+    """Returns two multipliers whose operands A share one register.
+
+    The operands repeat its highest bit, as in a sign extension. The second multiplier may compute
+    its square.
     """
     module, p_q = registered()
     cells = module["cells"]
@@ -85,8 +85,8 @@ def shared(square=False):
 
 
 def chained(order):
-    """A multiplier whose product's register is the operand's of another one: it can go into one of
-    the two alone.
+    """Returns a multiplier whose product register is another one's operand register and can move
+    into only one of them.
     """
     module, _ = registered()
     cells = module["cells"]
@@ -108,8 +108,8 @@ def number(bits, values):
 
 
 class Simulation:
-    """A module, cycle by cycle: flip-flops and multipliers, with or without registers of their
-    own.
+    """Simulates a module cycle by cycle: flip-flops and multipliers, with or without internal
+    registers.
     """
 
     def __init__(self, module):
@@ -121,8 +121,8 @@ class Simulation:
         return number(bits, values)
 
     def registers(self):
-        """Every register: where it is, what controls it, and what it takes, as a function of the
-        bits' values.
+        """Yields every register: its place, its controls, and its input, as a function of the bits'
+        values.
         """
         for name, cell in self.cells.items():
             ports, parameters = cell["connections"], cell["parameters"]
@@ -150,7 +150,7 @@ class Simulation:
         return factors[0] * factors[1]
 
     def step(self, inputs, out):
-        """The result in this cycle; then the edge."""
+        """Returns the result in this cycle, then applies the clock edge."""
         values = {"0": 0, "1": 1, **inputs}
         for name, cell in self.cells.items():
             if cell["type"] == "TRELLIS_FF":
@@ -171,7 +171,7 @@ class Simulation:
 
 
 def same(before, after, out):
-    """Whether two modules give the same, whatever comes."""
+    """Whether two modules give the same outputs for all inputs."""
     draw = random.Random(1)
     simulations = [Simulation(before), Simulation(after)]
     results = set()
@@ -184,7 +184,7 @@ def same(before, after, out):
         if one != other:
             return False
         results.add(one)
-    # Not because nothing ever happens.
+    # Guards against outputs that never change.
     return len(results) > 10
 
 
@@ -243,7 +243,7 @@ def test_a_register_between_two_blocks_goes_into_one(order):
 
 
 def lookers_on(cells):
-    """Somebody else takes a bit of an operand, so that its register cannot go inside."""
+    """Another cell reads a bit of an operand, so its register cannot move inside."""
     cells["other"] = flip_flop(30, 90)
 
 

@@ -1,4 +1,4 @@
-"""Designs in plain Verilog, and the simulations that look for what is unknown."""
+"""Designs in plain Verilog, and the simulations that detect unknown values."""
 
 import shutil
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
 import plain
 import tools
 
-#: A register between ports. RESET is what a reset does.
+#: A register between ports. RESET is replaced by the reset's action.
 TEXT = """module part(clk_i, rst_ni, in_data_i, out_valid_o, out_data_o);
   input clk_i;
   wire clk_i;
@@ -30,7 +30,7 @@ ICARUS = pytest.mark.skipif(not shutil.which("iverilog"), reason="Icarus Verilog
 
 
 def run(text, tmp_path):
-    """What the reset of a design shows."""
+    """Returns the output of a design's reset run."""
     (tmp_path / "part.v").write_text(plain.guarded(text, "part"))
     (tmp_path / "idle.v").write_text(plain.idle(text, "part"))
     (tmp_path / "clock.v").write_text(plain.CLOCK)
@@ -39,7 +39,7 @@ def run(text, tmp_path):
 
 @ICARUS
 def test_what_a_reset_settles_is_known(tmp_path):
-    # Data are unknown, and nobody says that there are any.
+    # Data are unknown, but valid is low.
     assert run(TEXT.replace("RESET", "if (!rst_ni) out_valid_o <= 0;"), tmp_path) == "bench: nothing unknown"
 
 

@@ -1,6 +1,4 @@
-"""The translation of kernels to Coq, and the names that theorems and functions have for each
-other.
-"""
+"""The translation of kernels to Coq works, and theorems and functions name each other."""
 
 import importlib.util
 import shutil
@@ -13,11 +11,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def load(path):
-    """A script as a module."""
+    """Loads a script as a module."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    # For the modules beside it.
+    # For the modules next to it.
     sys.path.insert(0, str((ROOT / path).parent))
     spec.loader.exec_module(module)
     return module

@@ -1,6 +1,4 @@
-"""What knows of the registers is made from one description, and `make lint` notices where it is
-not.
-"""
+"""All register files are generated from one description, and `make lint` detects differences."""
 
 import shutil
 import subprocess
@@ -16,7 +14,7 @@ import registers
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of the description and of what is made from it."""
+    """Copies the description and the files generated from it."""
     for name in [registers.SOURCES, *registers.OUTPUTS]:
         source, copy = ROOT / name, tmp_path / name
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What guards a release: its checks reject what they are for, and the same files are packed to the
+"""The checks of a release reject what they should, and packing the same files gives the
 same bytes.
 """
 
@@ -25,20 +25,20 @@ def run(*command, **options):
 
 
 def shell(script, **environment):
-    """Runs lines of a shell that has read the release's common functions."""
+    """Runs shell lines after the release's common functions."""
     return run("bash", "-c", f"set -euo pipefail; . {RELEASE}/common.sh; {script}", env=os.environ | environment)
 
 
 def library(path, source, *options):
-    """A shared library without start files, so that what it needs is what the test asks for."""
+    """Makes a shared library without start files, which needs only what the test asks for."""
     command = ["cc", "-shared", "-fPIC", "-nostdlib", "-x", "c", "-", "-x", "none", "-o", str(path), *map(str, options)]
     subprocess.run(command, input=source, text=True, check=True)
     return path
 
 
 def glibc(folder, version):
-    """A library that calls `newest` of a stand-in for glibc, in which that function has this
-    version.
+    """Makes a library that calls `newest` of a stand-in for glibc, with this version of the
+    function.
     """
     (folder / "map").write_text(f"{version} {{ global: newest; }};")
     (folder / "stand-in").mkdir()
@@ -140,7 +140,7 @@ def test_equal_functions_count_once(tmp_path):
 
 @pytest.fixture
 def release(tmp_path):
-    """A folder as a release leaves it, unsigned."""
+    """Makes a folder as a release leaves it, unsigned."""
     folder = tmp_path / "release"
     folder.mkdir()
     for name in ("hearith-1.tar.gz", "hearith.deb"):
@@ -220,7 +220,7 @@ def test_two_builds_are_compared(tmp_path):
     for folder in (first, second):
         folder.mkdir()
         (folder / "a.deb").write_text("same")
-        # Both differ wherever another key or machine is used.
+        # Both files differ with the key or machine.
         (folder / "SHA256SUMS.minisig").write_text(folder.name)
     result = run(RELEASE / "compare.py", first, second)
     assert result.returncode == 0
@@ -272,7 +272,7 @@ def test_debug_information_is_split_off(tmp_path):
 
 
 def rustc(path, release, triples=()):
-    """A stand-in for a compiler of a release that has a standard library for some targets."""
+    """Makes a stand-in for a compiler of a release that has a standard library for some targets."""
     for triple in triples:
         (path.parent / triple).mkdir(parents=True, exist_ok=True)
         (path.parent / triple / "libstd-0.rlib").touch()
@@ -314,8 +314,8 @@ def test_a_standard_library_is_found_or_missed(release, triples, sources, expect
 
 
 def functions(script, folder, **environment):
-    """Runs lines of a shell that has the functions of release.sh; what they build and note goes to
-    a folder.
+    """Runs shell lines after the functions of release.sh, whose results and notes go to a
+    folder.
     """
     text = (ROOT / "scripts/release.sh").read_text()
     (folder / "functions.sh").write_text(text[: text.rindex("\n{\n")].replace('cd "$(', f'cd "{ROOT}" # "$('))
@@ -333,7 +333,7 @@ def program(path, text):
 @pytest.mark.parametrize(
     "script",
     [
-        # Each way to try a part, with something that fails.
+        # Each way to test a part, with something that fails.
         "try_program $(uname -m)-unknown-linux-gnu {failing} linux-x86_64",
         "cd {folder}; python3() {{ false; }}; try_wheel aarch64-unknown-linux-gnu w u wheel-linux-aarch64",
         "cd {folder}; has_musl() {{ :; }}; try_wheel x86_64-unknown-linux-musl w u wheel-musl-x86_64",
@@ -343,7 +343,7 @@ def program(path, text):
 )
 def test_a_test_that_fails_is_not_noted(script, tmp_path):
     failing = program(tmp_path / "failing", 'case "$1" in --version) echo hearith 1 ;; *) exit 1 ;; esac')
-    # The scripts that try wheels and signatures, as if each had failed.
+    # Stand-ins for the scripts that test wheels and signatures; each of them fails.
     (tmp_path / "scripts/release").mkdir(parents=True)
     for name in ("arm_python.sh", "load_musl.sh"):
         program(tmp_path / "scripts/release" / name, "exit 1")
@@ -431,19 +431,19 @@ def test_a_crate_that_no_list_names_is_found(tmp_path):
     (tmp_path / "list.json").write_text(listed(crates[:1]))
     result = run(*command)
     assert result.returncode == 1
-    # Before it, cargo may say that it waits for another.
+    # Before this line, cargo may say that it waits for another.
     assert result.stderr.endswith("check_sbom: list.json: md5 is in the program but not in the list\n")
     assert "hearith_cli" not in result.stderr
 
 
 def locked(name):
-    """The versions of a crate in Cargo.lock."""
+    """Returns the versions of a crate in Cargo.lock."""
     packages = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     return {package["version"] for package in packages if package["name"] == name}
 
 
 def listed(crates):
-    """A list of dependencies with these crates, the first of which is the program."""
+    """Returns a list of dependencies with these crates, the first of which is the program."""
     program, *others = ({"name": name, "version": version} for name, version in crates)
     return json.dumps({"metadata": {"component": program}, "components": others})
 
@@ -457,7 +457,7 @@ def test_parts_are_listed_and_unknown_ones_rejected():
 
 
 def test_what_cannot_be_built_is_named(tmp_path):
-    # Nothing is to be installed or downloaded here.
+    # Prevents installations and downloads.
     (tmp_path / "rustup").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "rustup").chmod(0o755)
     options = os.environ | {
@@ -488,7 +488,7 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     (work / "twice.txt").write_text(
         f"equal  {digests['hearith.deb']}  hearith.deb\n"
         f"DIFFERENT  hearith-1.tar.gz: {digests['hearith-1.tar.gz']} and 2\n"
-        # Of an earlier build.
+        # From an earlier build.
         "equal  0  other.whl\n"
     )
     options = os.environ | {"CARGO_TARGET_DIR": str(tmp_path), "HEARITH_RELEASE_OUT": str(release)}
@@ -503,14 +503,14 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
         assert f"| {name} | 0.00 | {digest} | {state} |" in page
     assert "| deb-amd64 | it ran |" in page
     assert "| windows-x86_64 | the crates use Unix interfaces" in page
-    # Whatever the reason is, a part without a test is not passed over.
+    # Whatever the reason, the page reports a part without a test.
     assert "| linux-aarch64 | " in page
     assert page.count("| deb-amd64 |") == 1
     compilers = page.partition("## Compilers")[2].partition("## Tests")[0]
     assert "| x86_64-unknown-linux-gnu | path | rustc 1 |" in compilers
     assert "aarch64" not in compilers
     assert "commit cafe." in page
-    # Only one of the two programs is in this release.
+    # This release contains only one of the two programs.
     sizes = page.partition("## Programs")[2].partition("## What")[0]
     assert "| x86_64-unknown-linux-gnu | 0.0" in sizes
     assert "aarch64" not in sizes
@@ -523,7 +523,7 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
 
 def test_a_script_that_is_edited_while_it_runs_ends_as_it_began(tmp_path):
     text = (ROOT / "scripts/release.sh").read_text()
-    # What follows the end of the functions, with a step in their place during which the file grows.
+    # The text after the functions, which are replaced by a step during which the file grows.
     tail = text[text.rindex("\n}\n", 0, text.rindex("main")) + 3 :]
     script = tmp_path / "script.sh"
     script.write_text(f"main() {{ sleep 1; }}\n{tail}")

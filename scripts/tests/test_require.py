@@ -1,5 +1,5 @@
-"""The list of what a machine must have holds known names, and rights of processes where they are
-there.
+"""The list of a machine's requirements contains known names, and the rights of processes that it
+has.
 """
 
 import re

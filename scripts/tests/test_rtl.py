@@ -1,6 +1,4 @@
-"""The linter and the formatter of the hardware find what they are for, and say so when they are
-missing.
-"""
+"""The hardware's linter and formatter find their faults, and report when they are missing."""
 
 import os
 import shutil
@@ -32,8 +30,8 @@ endmodule
 
 
 def run(script, *files, path=None):
-    """Runs a script with the tools beside this Python, or with nothing but the base system on the
-    PATH.
+    """Runs a script with the tools of this Python's environment, or with only the base system on
+    the PATH.
     """
     search = path or f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [str(ROOT / "scripts" / script), *map(str, files)]
@@ -42,7 +40,7 @@ def run(script, *files, path=None):
 
 @pytest.fixture
 def module(tmp_path):
-    """A function that writes a module."""
+    """Returns a function that writes a module."""
 
     def write(text, name="one.sv"):
         path = tmp_path / name
@@ -94,8 +92,8 @@ def test_formatting_is_checked_and_mended(module):
 
 @pytest.mark.parametrize("script", ["lint_rtl.sh", "format_rtl.sh"])
 def test_a_missing_tool_fails(script, tmp_path):
-    # A copy of the script, away from the repository's .venv, and a PATH with nothing but what it
-    # needs itself.
+    # A copy of the script outside the repository's .venv, and a PATH with only its own
+    # requirements.
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("bash", "env", "dirname", "git"):

@@ -1,6 +1,4 @@
-"""What sbom.py writes: every crate that is linked in, no folder of this machine, the same bytes
-each time.
-"""
+"""sbom.py writes every linked crate, no folder of this machine, and the same bytes each time."""
 
 import csv
 import io
@@ -22,8 +20,11 @@ def target():
 
 
 def reachable(program, metadata, optional=True):
-    """Crates to which normal dependencies lead, as cargo resolves the whole workspace, or those
-    that nothing leaves out; macros run in the compiler and are not linked in."""
+    """Returns crates that normal dependencies lead to, as cargo resolves the whole workspace.
+
+    With `optional` false, it follows only dependencies that cannot be left out. Macros run in the
+    compiler and are not linked in.
+    """
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     waiting = [identity for identity, package in packages.items() if package["name"] == program]
@@ -55,9 +56,9 @@ def test_every_crate_is_named(program, target):
     everything = reachable(program, metadata)
     assert named <= everything
     members = {(package["name"], package["version"]) for package in metadata["packages"] if package["source"] is None}
-    # What another program of the workspace asks of a crate, this one may be built without.
+    # Features that only another program of the workspace enables may be missing here.
     assert reachable(program, metadata, optional=False) & members <= named
-    # Whatever a crate cannot do without on any platform is there too.
+    # Dependencies that a crate needs on every platform are included, too.
     macros = {
         package["name"]
         for package in metadata["packages"]
@@ -72,7 +73,7 @@ def test_every_crate_is_named(program, target):
             }
             assert needed - macros <= {name for name, _ in named}, package["name"]
     assert {reference["ref"] for reference in document["dependencies"]} == {crate["bom-ref"] for crate in crates}
-    # What comes from elsewhere is told by its hash.
+    # Crates from elsewhere have a hash.
     assert all("hashes" in crate or (crate["name"], crate["version"]) in members for crate in crates)
     assert not named & {("rug", version) for _, version in named}
 
@@ -93,7 +94,7 @@ def test_wheels_carry_them(tmp_path, target):
         archive.writestr("hearith/__init__.py", "x = 1\n")
         archive.writestr("hearith-0.1.0.dist-info/METADATA", "Name: hearith\n")
         archive.writestr("hearith-0.1.0.dist-info/RECORD", "hearith/__init__.py,,\nhearith-0.1.0.dist-info/RECORD,,\n")
-    # Twice: what was there is replaced.
+    # Twice: existing documents are replaced.
     for _ in range(2):
         subprocess.run([sys.executable, sbom.__file__, "--wheel", str(wheel)], check=True)
     with zipfile.ZipFile(wheel) as archive:

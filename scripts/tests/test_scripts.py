@@ -1,5 +1,5 @@
-"""The scripts behind `make`: what is missing fails, and the list of what must be there is the same
-everywhere.
+"""The scripts behind `make` fail if something is missing, and all copies of the
+requirements agree.
 """
 
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*command, path=None):
-    """Runs a script of this repository, with a folder before all others on the PATH."""
+    """Runs a script of this repository, with a folder first on the PATH."""
     environment = os.environ | ({"PATH": f"{path}:{os.environ['PATH']}"} if path else {})
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 

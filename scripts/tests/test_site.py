@@ -1,6 +1,4 @@
-"""The documentation site has every page, and its charts show the figures of the tables as they
-are.
-"""
+"""The documentation site has every page, and its charts show the tables' current figures."""
 
 import hashlib
 import re
@@ -20,7 +18,7 @@ def pages():
 
 
 def configuration():
-    """The site's settings before its navigation, and the navigation."""
+    """Returns the site's settings before its navigation, and the navigation."""
     return (ROOT / "docs" / "site" / "mkdocs.yml").read_text().split("\nnav:\n")
 
 

@@ -1,4 +1,4 @@
-"""What the synthesis scripts make of the tools' output."""
+"""The synthesis scripts read the tools' output correctly."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ def test_missing_designs_are_differences():
 
 
 def rows(chosen):
-    """A table of some designs, made of what there is."""
+    """Returns a table of some designs, computed from the current sources."""
     return {check.label(top, chosen[top]): {"LUT": 1, "state": check.state(top, chosen[top])} for top in chosen}
 
 
@@ -96,7 +96,7 @@ def test_every_module_is_in_a_design():
 
 
 def cell(kind, directions, connections, **parameters):
-    """A cell as Yosys writes it: bits are numbers, constants are strings."""
+    """Returns a cell as Yosys writes it: bits are numbers, constants are strings."""
     return {"type": kind, "port_directions": directions, "connections": connections, "parameters": parameters}
 
 
@@ -158,7 +158,7 @@ def test_cells_and_registers_are_counted():
         flip_flop(1, 2),
     ]
     assert tools.count(cells) == {"DSP48E1": 2, "FDRE": 1, "AREG": 1, "BREG": 1, "MREG": 1, "PREG": 2}
-    # Inside an instance of another module, twice.
+    # Inside two instances of another module.
     area = tools.Area({"top": {"inner": 2, "LUT6": 1}, "inner": tools.count(cells)}, "top")
     assert tools.resources(area.cells()) == {
         "LUT": 1,
@@ -198,7 +198,7 @@ def test_least_and_median():
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """A cache of each test's own."""
+    """Gives each test its own cache."""
     monkeypatch.setattr(tools, "CACHE", tmp_path / "cache")
 
 
@@ -213,7 +213,7 @@ def test_results_of_another_checkout_are_taken(tmp_path, monkeypatch, capsys):
         return tools.kept("kind", "one", {"N": 1}, lambda name: runs.append(name) or len(runs), **more)
 
     assert [kept("first"), kept("second")] == [1, 1]
-    # What stands for a file is made where the file is to be.
+    # A result that represents a file is computed where the file must be.
     (tmp_path / "third").mkdir()
     (tmp_path / "third/kind-one-N1.json").touch()
     assert kept("third", suffix=".json") == 2
@@ -223,7 +223,7 @@ def test_results_of_another_checkout_are_taken(tmp_path, monkeypatch, capsys):
     assert kept("fifth") == 4
     monkeypatch.setattr(tools, "CACHE", "none")
     assert kept("sixth") == 5
-    # A folder that cannot be written is no failure.
+    # An unwritable folder is not an error.
     monkeypatch.setattr(tools, "CACHE", source / "below a file")
     assert kept("seventh") == 6
     assert "in this checkout alone" in capsys.readouterr().err
@@ -242,7 +242,7 @@ def test_results_are_kept_until_something_changes(tmp_path, monkeypatch):
     assert [tools.kept("kind", "one", {"N": 1}, work) for _ in range(2)] == [1, 1]
     assert tools.kept("kind", "one", {"N": 2}, work) == 2
     assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
-    # What tools do not see changes nothing.
+    # Changes that tools do not see have no effect.
     (tmp_path / "one.sv").write_text("// One.\nmodule one;\n\nendmodule\n")
     assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
     (tmp_path / "one.sv").write_text("module one;\nlogic a;\nendmodule\n")
@@ -286,13 +286,13 @@ def test_results_in_the_repository_count_until_something_changes(tmp_path, monke
     assert tools.kept("kind", "one", {"N": 1}, None) == {"LUT": 7}
     tools.publish("page", "text\n")
     assert (tmp_path / "page.md").read_text() == "text\n"
-    # Another checkout has what the page was made of, and nothing else.
+    # Another checkout has only the results that the page was made of.
     monkeypatch.setattr(tools, "WORK", tmp_path / "second")
     assert tools.kept("kind", "one", {"N": 1}, None) is None
     tools.take_up("page")
     assert tools.kept("kind", "one", {"N": 1}, None) == {"LUT": 7}
     assert tools.kept("kind", "one", {"N": 2}, None) is None
-    # A result that stands for a file does not count without it.
+    # A result that represents a file does not count without the file.
     assert tools.kept("kind", "one", {"N": 1}, None, suffix=".json") is None
     source.write_text("module one;\nlogic a;\nendmodule\n")
     assert tools.kept("kind", "one", {"N": 1}, None) is None
@@ -319,7 +319,7 @@ def test_a_roof_is_the_lower_one():
     assert "cells" in fits
     assert large == "| too large | 1000 | 0 | LUT | - | - | - | - | - |"
     assert missing == "| missing | 1000 |" + " not run |" * 7
-    # Half the bytes for the same product, where one factor is made from its seed.
+    # Half the bytes for the same product, if one factor is generated from its seed.
     assert roofline.roofs(1000, 100, 100, 100, 1)[2] == pytest.approx(taken / 2)
 
 
@@ -333,7 +333,8 @@ def test_parts_are_counted_wherever_they_are():
         "crc32": {"LUT1": 1},
     }
     found = tools.parts(tools.Area(modules, "top"), ["link", "crc32", "top"], tools.resources)
-    # Two forms of a link, the larger told; not what is only named like one.
+    # Two forms of a link, of which the larger is reported; a module with only a similar name is
+    # not.
     assert {name: (times, cells["LUT"]) for name, (times, cells) in found.items()} == {
         "link": (3, 8),
         "crc32": (3, 1),

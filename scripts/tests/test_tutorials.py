@@ -112,7 +112,7 @@ def test_a_page_begins_where_another_ended(tmp_path):
 
 def test_a_server_runs_until_the_page_ends_at_a_free_port():
     ask = f"{sys.executable} -c \"import urllib.request as u; u.urlopen('http://127.0.0.1:8080/')\""
-    # The port is an argument of its own here; what listens is found by the address.
+    # The port is a separate argument here; the script finds the server by its address.
     page = f"""```sh
 {sys.executable} -m http.server --bind 127.0.0.1 $(echo 127.0.0.1:8080 | cut -d: -f2) &
 ```
@@ -162,7 +162,7 @@ def test_slow_blocks_run_when_they_are_asked_for():
 def test_nine_of_ten_blocks_of_tutorials_and_guides_are_run():
     pages = {path: path.read_text() for path in run_tutorials.PAGES}
     blocks = [block for page in pages.values() for block in run_tutorials.blocks(page)]
-    # SQL is a part of the survey's own: below.
+    # SQL blocks are checked below, as parts of the survey.
     data = {"csv", "ini", "json", "sql", "text", "toml"}
     assert {block.kind() for block in blocks} <= {*run_tutorials.COMMANDS, *run_tutorials.PROGRAMS, *data}
     runs, left_out = run_tutorials.counted(list(pages.values()))
