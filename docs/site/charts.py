@@ -2,8 +2,8 @@
 
     python docs/site/charts.py
 
-Each chart says in its first lines which page it is of and that page's SHA-256, so that a check can
-tell whether it is of today's figures (scripts/tests/test_site.py).
+The first lines of each chart name its source page and that page's SHA-256, so that a check can
+detect outdated charts (scripts/tests/test_site.py).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tables import number, table
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, CHARTS = ROOT / "bench" / "results", ROOT / "docs" / "charts"
-#: Colours that people who confuse red and green tell apart.
+#: Colours that readers with red-green colour blindness can distinguish.
 OURS, OTHERS, WARNING, NONE = "#0b5394", "#6aa9e0", "#d9822b", "#c4c9d0"
 
 mpl.rcParams.update({"svg.hashsalt": "hearith", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9})
 
 
 def operations(axes: Axes, page: Path) -> None:
-    """How many times as many operations a second as python-paillier's, at 2048 bits on one
+    """Draws the speed-up over python-paillier in operations per second, at 2048 bits on one
     thread.
     """
     found = table(page, "2048 bits", "library")
@@ -38,8 +38,8 @@ def operations(axes: Axes, page: Path) -> None:
         )
         if library == "hearith (ifma)" and number(ratio) is not None
     }
-    # Of decryption the way that everybody gets; without the part of encryption that is left when
-    # randomisers are there already.
+    # Keeps only the default decryption, and leaves out the part of encryption that remains when
+    # randomisers are precomputed.
     leave = [name for name in ratios if name.startswith("decrypt,") and "default" not in name] + [
         "encrypt, online part"
     ]
@@ -50,7 +50,7 @@ def operations(axes: Axes, page: Path) -> None:
 
 
 def products(axes: Axes, page: Path) -> None:
-    """How many times as fast as FLINT and GMP very long products are, by their length."""
+    """Draws the speed-up over FLINT and GMP for very long products, by length."""
     found = table(page, "Products", "x FLINT")
     units = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
     bits = [(number(cell) or 0) * units.get(cell.split()[-1], 1) for cell in found.column("bits")]
@@ -66,7 +66,7 @@ def products(axes: Axes, page: Path) -> None:
 
 
 def everyday(axes: Axes, page: Path) -> None:
-    """What everyday lines of Python give in four libraries."""
+    """Draws the outcomes of everyday lines of Python in four libraries."""
     found = table(page, "Everyday lines", "a user wants")
     libraries = found.columns[2:]
     kinds = {"right": OURS, "error": OTHERS, "wrong": WARNING, "-": NONE}
@@ -84,7 +84,7 @@ def everyday(axes: Axes, page: Path) -> None:
     axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 
-#: Of each chart: the page that its figures are in, and what draws it.
+#: For each chart: the page with its figures, and the function that draws it.
 ALL: dict[str, tuple[str, Callable[[Axes, Path], None]]] = {
     "operations": ("paillier.md", operations),
     "products": ("ntt.md", products),
@@ -93,7 +93,7 @@ ALL: dict[str, tuple[str, Callable[[Axes, Path], None]]] = {
 
 
 def drawn(page: Path, draw: Callable[[Axes, Path], None]) -> str:
-    """A chart as SVG."""
+    """Returns a chart as SVG."""
     figure = Figure(figsize=(7, 3), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)

@@ -2,8 +2,8 @@
 
     python docs/site/comparisons.py [--check]
 
-The table lies between two comments in README.md. `--check` fails if it differs from the results,
-and writes nothing.
+The table is between two comments in README.md. `--check` fails if it differs from the results, and
+writes nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ BEGIN, END = "<!-- comparisons: docs/site/comparisons.py -->\n", "<!-- end of co
 
 
 def cell(page: str, heading: str, column: str, **where: str) -> float:
-    """The number in a column of the only row that has these cells; `_` stands for a space in the
-    names of columns.
+    """Returns the number in a column of the only row with these cells; `_` represents a space in
+    column names.
 
     Raises:
         KeyError: there is no such table, or not exactly one such row.
@@ -40,19 +40,19 @@ def cell(page: str, heading: str, column: str, **where: str) -> float:
 
 
 def seconds(which: str, column: str) -> float:
-    """Of bench/results/columns.md: the seconds of a scheme."""
+    """Returns the seconds of a scheme from bench/results/columns.md."""
     found = table(RESULTS / "columns.md", "One column, every scheme", column)
     names = [row[0] for row in found.rows]
     return number(found.column(column)[[name.startswith(which) for name in names].index(True)]) or 0
 
 
 def shown(page: str, **where: str) -> float:
-    """Of a page's table "What was to be shown": a ratio."""
+    """Returns a ratio from a page's table "What was to be shown"."""
     return cell(page, "What was to be shown", "measured", **where)
 
 
 def rows() -> list[tuple[str, str, float, str]]:
-    """What is compared, with what, the ratio, and the page it is from."""
+    """Returns the operation, the peer, the ratio, and the source page of each comparison."""
     add, encrypt = "add up, s", "encrypt, s"
     decrypt, djn = "decrypt, dual (default)", "encrypt, DJN"
     ours, theirs = "Hearith, `bfv`, public", "TenSEAL"
@@ -116,7 +116,7 @@ def rows() -> list[tuple[str, str, float, str]]:
 
 
 def written() -> str:
-    """The table in Markdown."""
+    """Returns the table in Markdown."""
     lines = ["| operation | compared with | times as fast |\n", "| --- | --- | ---: |\n"]
     lines += [
         f"| {what} | {beside} | [{ratio:.1f}](bench/results/{page}) |\n"
@@ -128,7 +128,7 @@ def written() -> str:
 
 
 def main() -> None:
-    """Writes the table, or compares it."""
+    """Writes or checks the table."""
     text = README.read_text()
     between = re.compile(re.escape(BEGIN) + r".*?" + re.escape(END), re.DOTALL)
     if not between.search(text):

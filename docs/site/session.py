@@ -2,9 +2,8 @@
 
     python docs/site/session.py HEARITH
 
-Runs the commands of README's quickstart with the program HEARITH on the table that is shown there,
-in a scratch folder, and draws what a terminal shows. Times differ from run to run; everything else
-must not.
+Runs the commands of README's quickstart with the program HEARITH on the table shown there, in a
+scratch folder, and draws the terminal's output. Only times may differ from run to run.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "session.svg"
-#: Of the terminal, in pixels: a line's height, a character's width, the margin; and its columns.
+#: Line height, character width and margin of the terminal in pixels, and its columns.
 HEIGHT, WIDTH, MARGIN, COLUMNS = 20, 8.4, 16, 112
 BACKGROUND, TEXT, PROMPT, REPORT = "#1b1f27", "#e6e6e6", "#7fd1b9", "#9aa4b2"
 
 
 def blocks(language: str) -> list[str]:
-    """README's code blocks of a language."""
+    """Returns README's code blocks of a language."""
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
 def recorded(program: str) -> list[tuple[str, str]]:
-    """What a terminal shows: lines and their colours."""
+    """Returns the terminal's lines with their colours."""
     lines: list[tuple[str, str]] = []
     commands = next(block for block in blocks("sh") if "hearith keygen" in block).splitlines()
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +45,7 @@ def recorded(program: str) -> list[tuple[str, str]]:
 
 
 def drawn(lines: list[tuple[str, str]]) -> str:
-    """The lines as a picture."""
+    """Draws the lines as a picture."""
     wrapped = [(text[at : at + COLUMNS], colour) for text, colour in lines for at in range(0, len(text), COLUMNS)]
     wide, high = round(COLUMNS * WIDTH) + 2 * MARGIN, len(wrapped) * HEIGHT + 2 * MARGIN
     texts = [

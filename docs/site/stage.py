@@ -1,10 +1,10 @@
-"""Puts the project's pages in order for MkDocs.
+"""Stages the project's pages for MkDocs.
 
     python docs/site/stage.py TARGET
 
-Every page in Markdown that git knows lies in TARGET under its own path, README.md at the top as
-index.md, with the pictures that pages show. A link to another file or folder of the tree leads to
-the repository, a link to nothing is an error.
+Copies every Markdown page that git tracks to TARGET under its own path, README.md at the top as
+index.md, with the pictures that pages show. A link to another file or folder of the tree is
+redirected to the repository; a broken link is an error.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A link or picture of Markdown: what comes before its target, the target, the rest.
+#: A Markdown link or picture: the text before its target, the target, the rest.
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 PICTURES = {".svg", ".png"}
-#: What is built beside the pages.
+#: References that are built next to the pages.
 REFERENCES = ("python/index.html", "rust/index.html")
 
 
 def known_files() -> set[Path]:
-    """The files that git knows."""
+    """Returns the files that git knows."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
     return {Path(name) for name in listed.split("\0") if name}
 
 
 def repository() -> str:
-    """Where the project's files can be looked at."""
+    """Returns the URL of the project's files."""
     package = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
     return str(package["repository"])
 
 
 class Stage:
-    """The pages, their links, and what is wrong with these."""
+    """The staged pages, their links, and the faults in these."""
 
     def __init__(self, target: Path) -> None:
-        """Starts with nothing staged."""
+        """Starts without pages."""
         self.target, self.files, self.wrong = target, known_files(), list[str]()
         self.folders = {folder for file in self.files for folder in file.parents}
         self.repository = repository()
@@ -53,7 +53,7 @@ class Stage:
         out.write_text(_LINK.sub(lambda match: match[1] + self.link(page, match[2]) + match[3], text))
 
     def link(self, page: Path, link: str) -> str:
-        """Where a page's link leads on the site."""
+        """Returns the target of a page's link on the site."""
         if re.match(r"[a-z]+:|#", link):
             return link
         name, _, anchor = link.partition("#")
@@ -72,7 +72,7 @@ class Stage:
 
     @staticmethod
     def within(folder: Path, name: str) -> list[str]:
-        """The parts of a path from the top of the tree."""
+        """Returns the parts of a path from the root of the tree."""
         parts = list(folder.parts)
         for part in Path(name).parts:
             if part == "..":
@@ -92,11 +92,11 @@ def main() -> None:
     target = Path(sys.argv[1])
     shutil.rmtree(target, ignore_errors=True)
     stage = Stage(target)
-    # The references are made by other tools, in the end; the navigation leads to them.
+    # Placeholders: other tools make the references at the end, and the navigation links to them.
     for reference in REFERENCES:
         (target / reference).parent.mkdir(parents=True)
         (target / reference).touch()
-    # Forms of the repository's own site are no pages.
+    # The repository site's own forms are not pages.
     for page in sorted(file for file in stage.files if file.suffix == ".md" and file.parts[0] != ".github"):
         stage.page(page)
     if stage.wrong:

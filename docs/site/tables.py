@@ -1,4 +1,4 @@
-"""The tables of a page in Markdown."""
+"""Reads the Markdown tables of a page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Table:
     """A table under a heading: names of columns and rows of cells."""
 
     def __init__(self, heading: str, columns: list[str], rows: list[list[str]]) -> None:
-        """Cells are text, without the space around them."""
+        """Cells are text without surrounding space."""
         self.heading, self.columns, self.rows = heading, columns, rows
 
     def column(self, name: str) -> list[str]:
-        """The cells of a column.
+        """Returns the cells of a column.
 
         Raises:
-            KeyError: the table has none of that name.
+            KeyError: the table has no such column.
         """
         if name not in self.columns:
             raise KeyError(f"no column {name} under {self.heading}")
@@ -29,7 +29,7 @@ class Table:
 
 
 def tables(page: Path) -> list[Table]:
-    """All tables of a page, in order."""
+    """Returns all tables of a page, in order."""
     found: list[Table] = []
     heading, lines = "", [*page.read_text().splitlines(), ""]
     block: list[list[str]] = []
@@ -45,7 +45,7 @@ def tables(page: Path) -> list[Table]:
 
 
 def table(page: Path, heading: str, column: str) -> Table:
-    """The first table under a heading that has a column.
+    """Returns the first table under a heading that has a column.
 
     Raises:
         KeyError: there is none.
@@ -57,6 +57,6 @@ def table(page: Path, heading: str, column: str) -> Table:
 
 
 def number(cell: str) -> float | None:
-    """The number that a cell begins with; None if there is none."""
+    """Returns the number at the start of a cell, or None if there is none."""
     match = _NUMBER.match(cell)
     return None if match is None else float(re.sub(r"[ ,]", "", match.group()))
