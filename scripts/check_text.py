@@ -44,6 +44,8 @@ HOSTS = [
 REGISTRY = re.compile("|".join(re.escape(first + second) for first, second in HOSTS))
 #: A page of the documentation, by its path from the repository root.
 PAGE = re.compile(r"\bdocs/(?:[\w-]+/)*[\w-]+\.md\b")
+#: Comments that Verilator or a synthesiser takes for a directive, which it may not know.
+DIRECTIVE = re.compile(r"//[ \t]*([Vv]erilator|[Ss]ynopsys|[Ss]ynthesis)\b(?! lint_o| translate_o)")
 #: Files that may name missing pages: redirects of former addresses, and fixtures of tests.
 ELSEWHERE = ("docs/site/mkdocs.yml", "scripts/tests/")
 #: Cargo itself writes the registry's address into this file.
@@ -102,6 +104,13 @@ def long_lines(name, text):
             yield f"{name}:{line}: a comment is longer than {wrap_comments.WIDTH} characters: run scripts/wrap_comments.py {name}"
 
 
+def mistaken_directives(name, text):
+    """Yields one line for each comment of SystemVerilog that a tool takes for a directive."""
+    if name.endswith((".sv", ".svh")):
+        for line, match in lines(text, DIRECTIVE):
+            yield f"{name}:{line}: a comment that begins with {match[1]} is a directive: put another word first"
+
+
 def violations(root):
     """Yields one line for each fault."""
     texts = dict(tracked(root))
@@ -112,6 +121,7 @@ def violations(root):
     for name, text in texts.items():
         yield from missing_pages(root, name, text)
         yield from long_lines(name, text)
+        yield from mistaken_directives(name, text)
         if Path(name).suffix not in SOURCES:
             continue
         for line, match in lines(text, REGISTRY):

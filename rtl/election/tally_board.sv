@@ -95,7 +95,7 @@ module tally_board #(
     if (N < 64 || N % 64 != 0) $error("tally_board: N must be a multiple of 64");
     if (Contests < 1 || Contests > 10) $error("tally_board: Contests must be from 1 to 10");
     if (Candidates < 2 || Candidates > 9) $error("tally_board: Candidates must be from 2 to 9");
-    // Verilator does not reset longer arrays in models.
+    // In models, Verilator does not reset longer arrays.
     if (Totals > 64) $error("tally_board: Contests times Candidates must be at most 64");
     if (Slots < 2) $error("tally_board: Slots must be at least 2");
     if (EBits < 1) $error("tally_board: EBits must be at least 1");

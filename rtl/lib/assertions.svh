@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Assertions checked at every clock edge, in simulations and proofs; synthesis ignores them.
 //
-// Verilator and Yosys support little of SystemVerilog's assertion language, so these are immediate
-// assertions in clocked blocks. In a simulation (Verilator with --assert) a failing assertion stops
-// the run with a message that has its name and place. With FORMAL defined (Yosys's read_verilog
-// -formal) it is a proof obligation. Every macro declares a block called Name, so use it as a
-// module item. Clock defaults to clk_i and Reset to !rst_ni.
+// They are immediate assertions in clocked blocks, because Verilator and Yosys support little of
+// SystemVerilog's assertion language. In a simulation (Verilator with --assert) a failing assertion
+// stops the run with a message that has its name and place. With FORMAL defined (Yosys's
+// read_verilog -formal) it is a proof obligation. Every macro declares a block called Name, so use
+// it as a module item. Clock defaults to clk_i and Reset to !rst_ni.
 //
 //   `ASSERT(Name, Holds)              Holds is true at every edge out of reset.
 //   `ASSERT_NEXT(Name, When, Holds)   after an edge with When, Holds is true at the next one.

@@ -7,9 +7,10 @@
 //   r   = R1 mod q                                                           fold_barrett
 //
 // q = 2^V - beta, L the bits of beta. Any 2^(V-1) < q < 2^V is allowed; a beta of few signed powers
-// of two keeps the unit small. Compact = 0: everything as in the paper, with products left to
-// synthesis. Compact = 1: our variant for fewer DSP blocks. It uses the truncated Barrett reduction
-// of flexible_barrett, whose multiplier is shorter, and cuts all products as constant_product does.
+// of two keeps the unit small. Compact = 0: everything as in the paper, and synthesis chooses how
+// to multiply. Compact = 1: our variant for fewer DSP blocks. It uses the truncated Barrett
+// reduction of flexible_barrett, whose multiplier is shorter, and cuts all products as
+// constant_product does.
 //
 // Latency: Stages cycles. Rate: an item every cycle. Source: [CP24], algorithm 1.
 module residue_unit #(

@@ -55,6 +55,7 @@ def tree(tmp_path):
             '{"about":\n"see docs/reference/none.md"}',
             "src/a.json:2: names docs/reference/none.md, which is not",
         ),
+        ("rtl/a.sv", "// a\n// Verilator and others [MESA24]\n", "rtl/a.sv:2: a comment that begins with Verilator"),
         ("docs/x.md", "a\n\n" + "word " * 30 + "\n", "docs/x.md:3: longer than 100 characters"),
     ],
 )
