@@ -7,7 +7,7 @@ use std::fmt;
 /// ```
 /// use hearith_dghv::circuit::Circuit;
 /// let error = Circuit::parse("1 2\n1 1\n1 1\n\n1 1 1 1 INV\n").unwrap_err();
-/// assert_eq!((error.line(), error.to_string().as_str()), (5, "line 5: wire 1 is driven by a gate that needs it: a loop"));
+/// assert_eq!((error.line(), error.to_string().as_str()), (5, "line 5: wire 1 is part of a loop: the gate that drives it depends on it"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitError {
