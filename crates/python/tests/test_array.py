@@ -396,7 +396,7 @@ class TestRefusals:
     def test_a_number_beyond_its_bound_is_not_believed(self, keys):
         public, private = keys
         forged = he.EncryptedArray.from_bytes(public, public.encrypt([1, 1000]).to_bytes(), range=999)
-        with pytest.raises(RangeError, match="row 1: holds more"):
+        with pytest.raises(RangeError, match="row 1: exceeds"):
             private.decrypt(forged)
 
     def test_damaged_ciphertexts(self, keys):

@@ -308,7 +308,7 @@ def test_layers_come_back_where_they_stood(keys):
     assert same_tree(aggregator.mean(private, total), NESTED)
     assert same_tree(aggregator.quantised(NESTED), NESTED)
     assert not same_tree(aggregator.total(private, total), NESTED)
-    with pytest.raises(ValueError, match=r"layers \['a'\], not \['b'\]"):
+    with pytest.raises(ValueError, match=r"layers are \['a'\], not \['b'\]"):
         he.Aggregator(public, {"b": np.zeros(2)}, range=8, step=1, clients=2).encrypt({"a": np.zeros(2)})
     with pytest.raises(ScaleError, match="other shapes"):
         he.Aggregator(public, {"b": np.zeros(2)}, range=8, step=1, clients=2).sum(

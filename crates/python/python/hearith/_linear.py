@@ -1,6 +1,4 @@
-"""Linear NumPy functions on encrypted arrays: sums, products with plaintext arrays, differences,
-and functions built on them.
-"""
+"""Linear NumPy functions on encrypted arrays: sums, differences and plaintext products."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def exact(values: Any) -> npt.NDArray[Any]:
 
 
 def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
-    """Returns the products of an encrypted and a plaintext array, summed over the labels that are
-    not in `out`.
-    """
+    """Returns products of an encrypted and a plaintext array, summed over labels not in `out`."""
     if isinstance(a, Rows) and isinstance(b, Rows):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
     if isinstance(b, Rows):
@@ -49,9 +45,7 @@ def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
 
 
 def along(array: Any, axis: int, weights: npt.NDArray[Any]) -> Any:
-    """Returns sums of products along an axis: with a vector, which removes the axis, or with the
-    rows of a matrix.
-    """
+    """Returns sums of products along an axis, with a vector (removes it) or a matrix's rows."""
     ours = list(range(array.ndim))
     if weights.ndim == 1:
         return product(array, ours, weights, [axis], _shapes.without(tuple(ours), axis))
@@ -84,9 +78,7 @@ def mean(a: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """`np.average`: the mean, or the sum of products over the sum of plaintext weights, which have
-    the array's shape or that of one axis.
-    """
+    """`np.average`: plaintext weights have the array's shape or that of one axis."""
     if weights is None:
         found = mean(a, axis, keepdims=keepdims)
         return (found, np.full(found.shape, a.size / max(1, found.size))) if returned else found

@@ -231,7 +231,7 @@ class EncryptedBits:
     native: rust.DghvCiphertexts
 
     def __init__(self, key: PublicKey, native: rust.DghvCiphertexts) -> None:
-        """Wraps native ciphertexts. Use `PublicKey.encrypt` or `PublicKey.load_bits` instead."""
+        """Wraps native ciphertexts. Use `encrypt` or `load_bits` of a key instead."""
         if not isinstance(native, rust.DghvCiphertexts):
             raise TypeError("EncryptedBits comes from encrypt or load_bits of a PublicKey")
         self.key, self.native = key, native
