@@ -34,7 +34,7 @@ LATTICE = CRATES / "bfv/src/kernel/steps.txt"
 TRANSFORMS = CRATES / "ntt/src/engine/steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
-# Time limit of the whole build in seconds. It takes five minutes on an idle machine, but may share
+# Time limit of the whole build in seconds. It takes two minutes on an idle machine, but may share
 # the machine, and a broken proof may search for ever.
 MOST_SECONDS = 1800
 
