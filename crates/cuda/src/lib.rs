@@ -8,9 +8,9 @@ mod engine;
 mod fault;
 mod images;
 mod job;
-mod kind;
 mod limbs;
 mod loaded;
+mod provider;
 mod shape;
 mod shared;
 
@@ -18,8 +18,8 @@ pub use card::KERNEL_VARIABLE;
 pub use choice::{ALLOW_VARIABLE, AUTO_ROWS, Choice, engine, is_allowed};
 pub use driver::{Driver, LIBRARY_VARIABLE, Properties};
 pub use fault::Fault;
-pub use kind::{CARDS, CUDA, Cards, describe};
 pub use loaded::{LoadedCard, MAX_KEY_BITS};
+pub use provider::{CARDS, CUDA, Cards, describe};
 pub use shape::Arithmetic;
 pub use shared::LoadedCards;
 
