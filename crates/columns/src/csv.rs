@@ -160,9 +160,9 @@ impl<R: Read> CsvReader<R> {
             if found != expected {
                 return Err(ErrorKind::from(CsvFault::Cells { found, expected }).at_row(row));
             }
-            for ((index, column), cell) in columns.iter_mut().enumerate().zip(record.cells()) {
-                let cell = cell.map_err(|fault| fault.at_row(row))?;
-                self.append(index, cell, column).map_err(|fault| fault.at_row(row))?;
+            for ((index, column), field) in columns.iter_mut().enumerate().zip(record.fields()) {
+                let field = field.map_err(|fault| fault.at_row(row))?;
+                self.append(index, field, column).map_err(|fault| fault.at_row(row))?;
             }
             bytes += record.bytes();
             rows += 1;
@@ -187,16 +187,16 @@ impl<R: Read> CsvReader<R> {
         }
     }
 
-    /// Appends a cell to its column.
-    fn append(&self, index: usize, cell: &str, column: &mut StringBuilder) -> Result<(), Fault> {
-        if self.dialect.is_null(cell) {
+    /// Appends a field to its column.
+    fn append(&self, index: usize, field: &str, column: &mut StringBuilder) -> Result<(), Fault> {
+        if self.dialect.is_null(field) {
             column.append_null();
         } else if self.numbers[index] {
-            let number = self.dialect.number(cell);
-            let number = number.ok_or_else(|| Fault { cell: index, kind: CsvFault::NotANumber.into() })?;
+            let number = self.dialect.number(field);
+            let number = number.ok_or_else(|| Fault { field: index, kind: CsvFault::NotANumber.into() })?;
             column.append_value(number.as_str());
         } else {
-            column.append_value(cell);
+            column.append_value(field);
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Fault {
     fn at_row(self, row: u64) -> Error {
         match self.kind {
             ErrorKind::Csv(fault) => {
-                ErrorKind::from(CsvFault::Cell { cell: self.cell, fault: Box::new(fault) }).at_row(row)
+                ErrorKind::from(CsvFault::Cell { cell: self.field, fault: Box::new(fault) }).at_row(row)
             }
             other => other.at_row(row),
         }
@@ -220,14 +220,14 @@ fn header(record: &Record) -> Result<Vec<String>, Error> {
         let (what, limit) = ("bytes in the header", MAX_HEADER_BYTES as u64);
         return Err(ErrorKind::TooLarge { what, limit }.into());
     }
-    let names = record.cells().collect::<Result<Vec<_>, _>>().map_err(in_header)?;
+    let names = record.fields().collect::<Result<Vec<_>, _>>().map_err(in_header)?;
     if matches!(names[..], [] | [""]) {
         return Err(ErrorKind::from(CsvFault::NoHeader).into());
     }
     let mut seen = HashMap::new();
-    for (cell, name) in names.iter().enumerate() {
-        if let Some(first) = seen.insert(*name, cell) {
-            return Err(in_header(Fault { cell, kind: CsvFault::Repeated { first }.into() }));
+    for (field, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(*name, field) {
+            return Err(in_header(Fault { field, kind: CsvFault::Repeated { first }.into() }));
         }
     }
     Ok(names.into_iter().map(str::to_owned).collect())
@@ -235,7 +235,7 @@ fn header(record: &Record) -> Result<Vec<String>, Error> {
 
 fn in_header(fault: Fault) -> Error {
     match fault.kind {
-        ErrorKind::Csv(inner) => ErrorKind::from(CsvFault::Header { cell: fault.cell, fault: Box::new(inner) }).into(),
+        ErrorKind::Csv(inner) => ErrorKind::from(CsvFault::Header { cell: fault.field, fault: Box::new(inner) }).into(),
         other => other.into(),
     }
 }
@@ -303,7 +303,7 @@ impl<W: Write> CsvWriter<W> {
         for row in 0..batch.num_rows() {
             for (nulls, texts) in &columns {
                 match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                    true => self.write_cell(b"")?,
+                    true => self.write_field(b"")?,
                     false => self.write_text(&Zeroizing::new(texts.text(row)?))?,
                 }
             }
@@ -312,11 +312,11 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes a cell that is not null.
+    /// Writes a field that is not null.
     fn write_text(&mut self, text: &str) -> Result<(), WriteError> {
         let special = |byte: &u8| *byte == self.delimiter || b"\"\r\n".contains(byte);
         if !text.is_empty() && !text.as_bytes().iter().any(special) {
-            return self.write_cell(text.as_bytes());
+            return self.write_field(text.as_bytes());
         }
         let quotes = text.bytes().filter(|byte| *byte == b'"').count();
         // Allocated in full at the start, because growing would leave a copy in memory.
@@ -329,11 +329,11 @@ impl<W: Write> CsvWriter<W> {
             quoted.push(byte);
         }
         quoted.push(b'"');
-        self.write_cell(&quoted)
+        self.write_field(&quoted)
     }
 
-    fn write_cell(&mut self, cell: &[u8]) -> Result<(), WriteError> {
-        self.writer.write_field(cell).map_err(WriteError::from_csv)
+    fn write_field(&mut self, field: &[u8]) -> Result<(), WriteError> {
+        self.writer.write_field(field).map_err(WriteError::from_csv)
     }
 
     fn end_record(&mut self) -> Result<(), WriteError> {

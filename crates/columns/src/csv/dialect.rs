@@ -94,9 +94,9 @@ impl Dialect {
         self.header
     }
 
-    /// Whether a cell represents null.
-    pub(super) fn is_null(&self, cell: &str) -> bool {
-        cell.is_empty() || self.nulls.iter().any(|null| null == cell)
+    /// Whether a field represents null.
+    pub(super) fn is_null(&self, field: &str) -> bool {
+        field.is_empty() || self.nulls.iter().any(|null| null == field)
     }
 
     /// Whether numbers use marks other than a decimal point.

@@ -3,8 +3,8 @@
 //! fault, not text.
 //!
 //! There are three extensions: a line may end in a line feed alone, a byte order mark may come
-//! first, and another character may separate cells. Each line is a record, and an empty line is a
-//! record with one empty cell.
+//! first, and another character may separate fields. Each line is a record, and an empty line is a
+//! record with one empty field.
 
 use std::io::{self, Read};
 
@@ -19,7 +19,7 @@ use crate::wipe;
 const BUFFER: usize = 1 << 18;
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// The cells of a record, one after another.
+/// The fields of a record, one after another.
 #[derive(Default)]
 pub(super) struct Record {
     bytes: Zeroizing<Vec<u8>>,
@@ -27,22 +27,22 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The number of cells.
+    /// The number of fields.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The total length of all cells in bytes.
+    /// The total length of all fields in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The text of each cell, or a fault if it is not UTF-8.
-    pub(super) fn cells(&self) -> impl Iterator<Item = Result<&str, Fault>> {
+    /// The text of each field, or a fault if it is not UTF-8.
+    pub(super) fn fields(&self) -> impl Iterator<Item = Result<&str, Fault>> {
         let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).enumerate().map(|(cell, (&start, &end))| {
+        starts.zip(&self.ends).enumerate().map(|(field, (&start, &end))| {
             let text = std::str::from_utf8(&self.bytes[start..end]);
-            text.map_err(|_| Fault { cell, kind: CsvFault::NotUtf8.into() })
+            text.map_err(|_| Fault { field, kind: CsvFault::NotUtf8.into() })
         })
     }
 
@@ -62,7 +62,7 @@ impl Record {
         Err(self.fault(ErrorKind::TooLarge { what, limit: limit as u64 }))
     }
 
-    fn end_cell(&mut self) -> Result<(), Fault> {
+    fn end_field(&mut self) -> Result<(), Fault> {
         if self.ends.len() == MAX_COLUMNS {
             return Err(self.fault(ErrorKind::TooLarge { what: "columns", limit: MAX_COLUMNS as u64 }));
         }
@@ -70,16 +70,16 @@ impl Record {
         Ok(())
     }
 
-    /// A fault in the current cell.
+    /// A fault in the current field.
     fn fault(&self, kind: impl Into<ErrorKind>) -> Fault {
-        Fault { cell: self.ends.len(), kind: kind.into() }
+        Fault { field: self.ends.len(), kind: kind.into() }
     }
 }
 
-/// A fault and its cell in the record, from 0.
+/// A fault and its field in the record, from 0.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) cell: usize,
+    pub(super) field: usize,
     pub(super) kind: ErrorKind,
 }
 
@@ -88,16 +88,16 @@ pub(super) struct Fault {
 enum State {
     /// At the start of a line.
     Line,
-    /// At the start of a cell after the first.
-    Cell,
-    /// In an unquoted cell.
-    Plain,
+    /// At the start of a field after the first.
+    Field,
+    /// In an unquoted field.
+    Unquoted,
     /// Between quotes.
     Quoted,
-    /// After a quote, which closes the cell unless another quote follows.
-    Quote,
+    /// After a quote, which closes the field unless another quote follows.
+    QuoteInQuoted,
     /// After a carriage return, which must be followed by a line feed.
-    Return,
+    CarriageReturn,
 }
 
 /// A stream of records.
@@ -161,7 +161,7 @@ fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> 
     while at < bytes.len() {
         // Consume the text in one step, then handle the byte that ends it.
         let text = match state {
-            State::Plain => {
+            State::Unquoted => {
                 bytes[at..].iter().position(|&byte| byte == delimiter || matches!(byte, b'\n' | b'\r' | b'"'))
             }
             State::Quoted => bytes[at..].iter().position(|&byte| byte == b'"'),
@@ -172,27 +172,28 @@ fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> 
         at += length;
         let Some(&byte) = bytes.get(at) else { break };
         *state = match (*state, byte) {
-            (State::Line | State::Cell, b'"') | (State::Quote, b'"') => {
-                if let State::Quote = state {
+            (State::Line | State::Field, b'"') | (State::QuoteInQuoted, b'"') => {
+                if let State::QuoteInQuoted = state {
                     record.push(b"\"")?;
                 }
                 State::Quoted
             }
-            (State::Quoted, _) => State::Quote,
-            (State::Plain, b'"') => return Err(record.fault(CsvFault::BareQuote)),
-            (State::Return, b'\n') | (State::Line | State::Cell | State::Plain | State::Quote, b'\n') => {
-                record.end_cell()?;
+            (State::Quoted, _) => State::QuoteInQuoted,
+            (State::Unquoted, b'"') => return Err(record.fault(CsvFault::BareQuote)),
+            (State::CarriageReturn, b'\n')
+            | (State::Line | State::Field | State::Unquoted | State::QuoteInQuoted, b'\n') => {
+                record.end_field()?;
                 return Ok((at + 1, true));
             }
-            (State::Return, _) => return Err(record.fault(CsvFault::BareReturn)),
-            (_, b'\r') => State::Return,
+            (State::CarriageReturn, _) => return Err(record.fault(CsvFault::BareReturn)),
+            (_, b'\r') => State::CarriageReturn,
             (_, byte) if byte == delimiter => {
-                record.end_cell()?;
-                State::Cell
+                record.end_field()?;
+                State::Field
             }
-            (State::Quote, _) => return Err(record.fault(CsvFault::TextAfterQuote)),
-            (State::Line | State::Cell | State::Plain, _) => {
-                *state = State::Plain;
+            (State::QuoteInQuoted, _) => return Err(record.fault(CsvFault::TextAfterQuote)),
+            (State::Line | State::Field | State::Unquoted, _) => {
+                *state = State::Unquoted;
                 continue;
             }
         };
@@ -205,8 +206,8 @@ fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> 
 fn ended(state: State, record: &mut Record) -> Result<bool, Fault> {
     match state {
         State::Line => Ok(false),
-        State::Cell | State::Plain | State::Quote => record.end_cell().map(|()| true),
+        State::Field | State::Unquoted | State::QuoteInQuoted => record.end_field().map(|()| true),
         State::Quoted => Err(record.fault(CsvFault::UnclosedQuote)),
-        State::Return => Err(record.fault(CsvFault::BareReturn)),
+        State::CarriageReturn => Err(record.fault(CsvFault::BareReturn)),
     }
 }
