@@ -15,7 +15,7 @@ use hearith_paillier::{Ciphertexts, ComputeError, PublicKeyBackend};
 
 use crate::ciphers::{self, NonNullCiphertexts};
 use crate::error::{Error, ErrorKind};
-use crate::groups::plain;
+use crate::groups::canonical_type;
 use crate::metadata::{self, Encoding, EncryptedColumn, encrypted_columns};
 
 /// The common form to which tables are aligned.
@@ -158,7 +158,7 @@ fn no_headroom(column: &EncryptedColumn) -> Error {
 }
 
 fn of_field(field: &Field) -> DataType {
-    plain(field.data_type())
+    canonical_type(field.data_type())
 }
 
 /// The type that holds the values of all types exactly, if there is one. It does not depend on

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use crate::described::{self, Described};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
-use crate::groups::plain;
+use crate::groups::canonical_type;
 use crate::metadata::{counts_rows, is_encrypted, numbers_rows};
 
 /// Copies descriptions from the columns of one table to those of the same names in another.
@@ -75,7 +75,7 @@ fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
     };
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let cast = |array: &ArrayRef, kind: &DataType| cast_with_options(array, kind, &options).map_err(|_| undescribed());
-    let array = cast(&cast(array, &plain(array.data_type()))?, field.data_type())?;
+    let array = cast(&cast(array, &canonical_type(array.data_type()))?, field.data_type())?;
     match field.data_type() {
         // pandas turns counts with nulls into fractions. A null means that nothing was added: 0.
         DataType::UInt64 if !field.is_nullable() && array.logical_null_count() > 0 => {

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
-use crate::groups::plain;
+use crate::groups::canonical_type;
 use crate::lattice::LatticeColumn;
 use crate::metadata::{self, TABLE, VERSION, counts_rows, numbers_rows};
 
@@ -139,7 +139,7 @@ fn kind(of: &DataType) -> Result<Value, Error> {
         TimeUnit::Microsecond => "us",
         TimeUnit::Nanosecond => "ns",
     };
-    Ok(match plain(of) {
+    Ok(match canonical_type(of) {
         DataType::Null => json!(["null"]),
         DataType::Boolean => json!(["boolean"]),
         DataType::Int8 => json!(["int", 8]),
@@ -200,7 +200,7 @@ enum Values {
 
 impl Cells {
     fn of(array: &ArrayRef) -> Result<Self, Error> {
-        let array = cast(array, &plain(array.data_type()))?;
+        let array = cast(array, &canonical_type(array.data_type()))?;
         let lists = |offsets: Vec<usize>, inner: &ArrayRef| {
             let bounds = offsets.windows(2).map(|pair| (pair[0], pair[1])).collect();
             Ok::<_, Error>(Values::Lists(bounds, Box::new(Self::of(inner)?)))

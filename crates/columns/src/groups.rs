@@ -27,7 +27,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Groups by columns of these types, which must be [`plain`].
+    /// Groups by columns of these types, which must be [canonical](canonical_type).
     pub(crate) fn new(types: &[DataType]) -> Result<Self, ArrowError> {
         let fields: Vec<SortField> = types.iter().cloned().map(SortField::new).collect();
         let converter = match fields.is_empty() {
@@ -51,7 +51,7 @@ impl Groups {
     }
 
     /// Returns the group of each of `rows` rows.
-    pub(crate) fn assign(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<u32>, ArrowError> {
+    pub(crate) fn group_ids(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<u32>, ArrowError> {
         let Some(converter) = &mut self.converter else { return Ok(vec![0; rows]) };
         let keys = converter.convert_columns(columns)?;
         let number = |key: arrow_row::Row<'_>| {
@@ -85,23 +85,23 @@ impl Groups {
 
 /// The type in which values are compared, the same for all Arrow representations of the same
 /// values.
-pub(crate) fn plain(kind: &DataType) -> DataType {
+pub(crate) fn canonical_type(kind: &DataType) -> DataType {
     match kind {
-        DataType::Dictionary(_, values) => plain(values),
-        DataType::RunEndEncoded(_, values) => plain(values.data_type()),
+        DataType::Dictionary(_, values) => canonical_type(values),
+        DataType::RunEndEncoded(_, values) => canonical_type(values.data_type()),
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
         DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
         other => other.clone(),
     }
 }
 
-/// Casts a column to its [`plain`] type, with the same bits for equal numbers.
-pub(crate) fn as_plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    one_form(&cast(column, &plain(column.data_type()))?)
+/// Casts a column to its [canonical type](canonical_type), with the same bits for equal numbers.
+pub(crate) fn to_canonical(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    canonical_values(&cast(column, &canonical_type(column.data_type()))?)
 }
 
 /// Makes every zero positive and every NaN the same, including in nested types.
-fn one_form(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+fn canonical_values(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     /// Adding zero turns -0 into 0 and changes no other number.
     macro_rules! floats {
         ($kind:ty) => {{
@@ -116,7 +116,8 @@ fn one_form(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Float64 => floats!(Float64Type),
         kind if kind.is_nested() || matches!(kind, DataType::Dictionary(..)) => {
             let data = array.to_data();
-            let children = data.child_data().iter().map(|child| Ok(one_form(&make_array(child.clone()))?.to_data()));
+            let children =
+                data.child_data().iter().map(|child| Ok(canonical_values(&make_array(child.clone()))?.to_data()));
             let children = children.collect::<Result<Vec<_>, ArrowError>>()?;
             Ok(make_array(data.into_builder().child_data(children).build()?))
         }
@@ -139,7 +140,7 @@ mod tests {
         let mut groups = Groups::new(&[DataType::Utf8, DataType::Int32]).unwrap();
         let names: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("a"), Some("b"), None]));
         let sites: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), None, Some(1), Some(2)]));
-        let numbers = groups.assign(&[names, sites], 5).unwrap();
+        let numbers = groups.group_ids(&[names, sites], 5).unwrap();
         assert_eq!(numbers, [0, 1, 2, 0, 3]);
         let (order, columns) = groups.sorted(|_| true).unwrap();
         assert_eq!(order, [1, 3, 2, 0]);
@@ -154,15 +155,18 @@ mod tests {
     #[test]
     fn dictionaries_compare_as_their_values() {
         let kind = DataType::Dictionary(DataType::Int8.into(), DataType::LargeUtf8.into());
-        assert_eq!(plain(&kind), DataType::Utf8);
+        assert_eq!(canonical_type(&kind), DataType::Utf8);
         let column: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::from_iter(["x", "y", "x"]));
         let mut groups = Groups::new(&[DataType::Utf8]).unwrap();
-        assert_eq!(groups.assign(&[as_plain(&column).unwrap()], 3).unwrap(), [0, 1, 0]);
+        assert_eq!(groups.group_ids(&[to_canonical(&column).unwrap()], 3).unwrap(), [0, 1, 0]);
     }
 
     fn assigned(column: ArrayRef) -> Vec<u32> {
-        let column = as_plain(&column).unwrap();
-        Groups::new(&[column.data_type().clone()]).unwrap().assign(std::slice::from_ref(&column), column.len()).unwrap()
+        let column = to_canonical(&column).unwrap();
+        Groups::new(&[column.data_type().clone()])
+            .unwrap()
+            .group_ids(std::slice::from_ref(&column), column.len())
+            .unwrap()
     }
 
     #[test]
@@ -193,7 +197,7 @@ mod tests {
     fn without_columns_there_is_one_group() {
         let mut groups = Groups::new(&[]).unwrap();
         assert_eq!(groups.len(), 1);
-        assert_eq!(groups.assign(&[], 3).unwrap(), [0, 0, 0]);
+        assert_eq!(groups.group_ids(&[], 3).unwrap(), [0, 0, 0]);
         assert_eq!(groups.sorted(|_| true).unwrap().0, [0]);
         assert!(groups.sorted(|_| false).unwrap().0.is_empty());
     }

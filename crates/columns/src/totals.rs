@@ -23,7 +23,7 @@ use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents::Contents;
 use crate::encrypt::{EncryptionKey, batch_of, find};
 use crate::error::{Error, ErrorKind};
-use crate::groups::{Groups, as_plain, plain};
+use crate::groups::{Groups, canonical_type, to_canonical};
 use crate::lattice::LatticeColumn;
 use crate::limits::GROUP_BYTES;
 use crate::metadata::{self, EncryptedColumn, SourceColumn, counts_rows, encrypted_columns, rows_field};
@@ -195,7 +195,7 @@ impl Aggregator {
             return Err(ErrorKind::Differs { what: "the column", here, before }.in_column(&column.name));
         }
         for field in &self.by {
-            let here = plain(find(schema, field.name())?.data_type());
+            let here = canonical_type(find(schema, field.name())?.data_type());
             if !here.equals_datatype(field.data_type()) {
                 let (here, before) = (here.to_string(), field.data_type().to_string());
                 return Err(ErrorKind::Differs { what: "the type", here, before }.in_column(field.name()));
@@ -220,7 +220,7 @@ impl Aggregator {
         }
         let keys = self.by.iter().map(|field| group_column(field, batch));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        let groups = self.groups.assign(&keys, batch.num_rows()).map_err(Error::from)?;
+        let groups = self.groups.group_ids(&keys, batch.num_rows()).map_err(Error::from)?;
         self.grow()?;
         self.count_rows(batch, &groups)?;
         for ((column, sums), counting) in self.columns.iter().zip(&mut self.sums).zip(&self.counting) {
@@ -515,7 +515,7 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
         if counts_rows(field) {
             return Err(ErrorKind::ReservedName.in_column(name));
         }
-        let kind = plain(metadata::without_metadata(field).data_type());
+        let kind = canonical_type(metadata::without_metadata(field).data_type());
         Ok(Field::new(name, kind, true))
     };
     by.iter().map(field).collect()
@@ -574,7 +574,7 @@ pub(crate) fn described(schema: &SchemaRef, contents: &Contents) -> SchemaRef {
 
 fn group_column(field: &Field, batch: &RecordBatch) -> Result<ArrayRef, Error> {
     let column = batch.column_by_name(field.name()).ok_or_else(|| missing(field.name()))?;
-    as_plain(column).map_err(|error| Error::from(error).in_column(field.name()))
+    to_canonical(column).map_err(|error| Error::from(error).in_column(field.name()))
 }
 
 fn gather(counts: &[u64], order: &[u32]) -> ArrayRef {

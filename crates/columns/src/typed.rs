@@ -8,13 +8,13 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 use crate::encrypt::find;
 use crate::error::Error;
 use crate::expression::{BoundComputed, Computed};
-use crate::groups::plain;
+use crate::groups::canonical_type;
 
 /// The name of the narrowest named type that holds all values of a column. `None` for binary,
 /// nested and other columns that no cast produces. Timestamps have microseconds.
 pub fn type_name(kind: &DataType) -> Option<String> {
     use DataType::*;
-    Some(match plain(kind) {
+    Some(match canonical_type(kind) {
         Boolean => "boolean".into(),
         Int8 => "tinyint".into(),
         Int16 | UInt8 => "smallint".into(),
@@ -59,7 +59,7 @@ impl TypedColumn {
     /// When the table lacks the column, the type does not exist, or the column cannot be cast to
     /// it.
     pub fn new(schema: &Schema, name: &str, kind: &str) -> Result<Self, Error> {
-        let is_text = plain(find(schema, name)?.data_type()) == DataType::Utf8;
+        let is_text = canonical_type(find(schema, name)?.data_type()) == DataType::Utf8;
         let writes = kind == "text" && !is_text;
         let quoted = name.replace('"', "\"\"");
         let text = match writes {

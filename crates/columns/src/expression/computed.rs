@@ -14,7 +14,7 @@ use super::evaluate::{Fault, SECONDS_OF_DAY, Typed, Value};
 use super::number::Real;
 use super::parse::{self, Kind, Node};
 use super::types::{Typing, describe};
-use super::{PredicateError, cells_of, plain_columns};
+use super::{PredicateError, canonical_columns, cells_of};
 use crate::error::{Error, ErrorKind};
 
 /// An unencrypted column, or one computed from unencrypted columns: `dept`, `"salary, gross"`,
@@ -56,7 +56,7 @@ impl Computed {
         let mut typing = Typing::new(schema);
         let (expression, kind) = match &self.node {
             Node::Column(name) => {
-                let kind = typing.plain_type(name)?;
+                let kind = typing.canonical_type(name)?;
                 (typing.operand(&self.node)?.typed, Kept::Column(kind))
             }
             Node::Cast(_, kind) => (typing.operand(&self.node)?.typed, Kept::Cast(*kind, type_of(*kind)?)),
@@ -115,7 +115,7 @@ pub fn listed(text: &str) -> Vec<&str> {
 /// The conversion of the values.
 #[derive(Debug)]
 enum Kept {
-    /// The column unchanged, in its plain type.
+    /// The column unchanged, in its canonical type.
     Column(DataType),
     Cast(Kind, DataType),
 }
@@ -141,7 +141,7 @@ impl BoundComputed {
     /// When the batch lacks the columns. Reports the first row in `keep` whose cell is not of the
     /// required type.
     pub fn values(&self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<ArrayRef, Error> {
-        let arrays = plain_columns(&self.columns, batch)?;
+        let arrays = canonical_columns(&self.columns, batch)?;
         let (kind, data_type) = match (&self.kind, &arrays[..]) {
             (Kept::Column(_), [array]) => return Ok(array.clone()),
             (Kept::Column(kind), _) => (Kind::Text, kind),

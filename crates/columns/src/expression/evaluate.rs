@@ -235,7 +235,7 @@ fn like(text: &str, pattern: &[char], escape: Option<char>) -> bool {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of an array in its plain type.
+    /// The cells of an array in its canonical type.
     pub(super) fn new(array: &'a ArrayRef) -> Self {
         Self { nulls: array.logical_nulls(), read: reader(array) }
     }

@@ -39,7 +39,7 @@ use arrow_schema::Schema;
 
 use crate::encrypt::find;
 use crate::error::{Error, ErrorKind};
-use crate::groups::as_plain;
+use crate::groups::to_canonical;
 pub use computed::{BoundComputed, Computed, listed};
 use evaluate::{Cells, Typed};
 use parse::Node;
@@ -228,7 +228,7 @@ impl BoundPredicate {
     /// When the batch lacks the columns. Reports the first row whose text is not of the required
     /// type or cannot be cast.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
-        let arrays = plain_columns(&self.columns, batch)?;
+        let arrays = canonical_columns(&self.columns, batch)?;
         let cells = cells_of(&arrays);
         let holds = |row: usize| {
             let known = self.condition.truth(&cells, row);
@@ -239,12 +239,12 @@ impl BoundPredicate {
     }
 }
 
-/// The columns with these names in their plain types.
-fn plain_columns(names: &[String], batch: &RecordBatch) -> Result<Vec<ArrayRef>, Error> {
+/// The columns with these names in their canonical types.
+fn canonical_columns(names: &[String], batch: &RecordBatch) -> Result<Vec<ArrayRef>, Error> {
     let array = |name: &String| -> Result<ArrayRef, Error> {
         find(batch.schema_ref(), name)?;
         let array = batch.column_by_name(name).ok_or(ErrorKind::NothingEncrypted)?;
-        as_plain(array).map_err(|error| Error::from(error).in_column(name))
+        to_canonical(array).map_err(|error| Error::from(error).in_column(name))
     };
     names.iter().map(array).collect()
 }

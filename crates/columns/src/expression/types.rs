@@ -10,7 +10,7 @@ use super::parse::{Comparison, Kind, Node};
 use super::temporal;
 use crate::encrypt::find;
 use crate::error::{Error, ErrorKind};
-use crate::groups::plain;
+use crate::groups::canonical_type;
 use crate::metadata::is_encrypted;
 
 /// The class of an expression's values. Only values of one class compare.
@@ -133,7 +133,7 @@ impl<'a> Typing<'a> {
     fn any(&mut self, node: &Node) -> Result<Typed, Error> {
         match node {
             Node::Column(name) => {
-                self.plain_type(name)?;
+                self.canonical_type(name)?;
                 Ok(Typed::IsPresent(self.index(name)))
             }
             Node::Null | Node::Quoted(_) | Node::Number(..) | Node::Cast(..) | Node::Boolean(_) => {
@@ -150,8 +150,8 @@ impl<'a> Typing<'a> {
         })
     }
 
-    /// The plain type of a column that is not encrypted.
-    pub(super) fn plain_type(&self, name: &str) -> Result<DataType, Error> {
+    /// The canonical type of a column that is not encrypted.
+    pub(super) fn canonical_type(&self, name: &str) -> Result<DataType, Error> {
         let field = find(self.schema, name).map_err(|error| match error.kind() {
             ErrorKind::NoSuchColumn { available } => {
                 ErrorKind::from(PredicateError::NoColumn { name: name.into(), available: available.clone() })
@@ -161,7 +161,7 @@ impl<'a> Typing<'a> {
         })?;
         match is_encrypted(field) {
             true => Err(ErrorKind::from(PredicateError::Encrypted).in_column(name)),
-            false => Ok(plain(field.data_type())),
+            false => Ok(canonical_type(field.data_type())),
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Typing<'a> {
         };
         Ok(match node {
             Node::Column(name) => {
-                let kind = self.plain_type(name)?;
+                let kind = self.canonical_type(name)?;
                 let class = class_of(&kind)
                     .ok_or_else(|| ErrorKind::from(PredicateError::Type { kind: kind.to_string() }).in_column(name))?;
                 let name_and_type = match class {
@@ -314,7 +314,7 @@ impl<'a> Typing<'a> {
     /// written as 0.1. All other numbers are exact.
     fn number_beside(&self, node: &Node, text: &str, number: &Exact) -> Real {
         let kind = match node {
-            Node::Column(name) => self.plain_type(name).ok(),
+            Node::Column(name) => self.canonical_type(name).ok(),
             Node::Cast(_, Kind::Double) => Some(DataType::Float64),
             Node::Cast(_, Kind::Float) => Some(DataType::Float32),
             _ => None,

@@ -21,7 +21,7 @@ use crate::ciphers;
 use crate::contents::Contents;
 use crate::encrypt::{batch_of, find};
 use crate::error::{CompanionFault, Error, ErrorKind};
-use crate::groups::{Groups, as_plain, plain};
+use crate::groups::{Groups, canonical_type, to_canonical};
 use crate::limits::{GROUP_BYTES, MAX_WEIGHTS};
 use crate::metadata::{self, counts_rows};
 use crate::totals::{Aggregates, Withheld, count_name, described, totals_schema};
@@ -189,7 +189,7 @@ impl LatticeAggregator {
             return Err(absent(&more.name, "encrypted", "absent"));
         }
         for field in &self.by {
-            let here = plain(find(schema, field.name())?.data_type());
+            let here = canonical_type(find(schema, field.name())?.data_type());
             if !here.equals_datatype(field.data_type()) {
                 let (here, before) = (here.to_string(), field.data_type().to_string());
                 return Err(ErrorKind::Differs { what: "the type", here, before }.in_column(field.name()));
@@ -216,7 +216,7 @@ impl LatticeAggregator {
     /// When a chunk is not the expected one, or the groups exceed [`GROUP_BYTES`]. Reports the
     /// first row whose weight is invalid, or whose additions exceed the headroom of a total.
     pub fn update(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<(), Error> {
-        let groups = self.assign(batch, keep)?;
+        let groups = self.group_ids(batch, keep)?;
         self.grow()?;
         self.count_rows(batch, &groups)?;
         let weights = self.weight.as_ref().map(|name| weights(name, batch)).transpose()?;
@@ -305,21 +305,19 @@ impl LatticeAggregator {
     }
 
     /// The group of each row, or [`NO_GROUP`] for a row that is left out.
-    fn assign(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
+    fn group_ids(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
         let array = |field: &Field| {
             let array = find(batch.schema_ref(), field.name()).map(|_| batch.column_by_name(field.name()))?;
             let array = array.ok_or(ErrorKind::NothingEncrypted)?;
             let array = keep.map_or(Ok(array.clone()), |keep| filter(array, keep))?;
-            as_plain(&array).map_err(|error| Error::from(error).in_column(field.name()))
+            to_canonical(&array).map_err(|error| Error::from(error).in_column(field.name()))
         };
         let keys = self.by.iter().map(array).collect::<Result<Vec<_>, _>>()?;
-        let Some(keep) = keep else { return Ok(self.groups.assign(&keys, batch.num_rows())?) };
+        let Some(keep) = keep else { return Ok(self.groups.group_ids(&keys, batch.num_rows())?) };
         let kept = |row: usize| keep.is_valid(row) && keep.value(row);
         let count = (0..batch.num_rows()).filter(|&row| kept(row)).count();
-        let mut assigned = self.groups.assign(&keys, count)?.into_iter();
-        Ok((0..batch.num_rows())
-            .map(|row| if kept(row) { assigned.next().unwrap_or(NO_GROUP) } else { NO_GROUP })
-            .collect())
+        let mut ids = self.groups.group_ids(&keys, count)?.into_iter();
+        Ok((0..batch.num_rows()).map(|row| if kept(row) { ids.next().unwrap_or(NO_GROUP) } else { NO_GROUP }).collect())
     }
 
     /// Allocates entries for all current groups.
@@ -519,7 +517,7 @@ fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: 
     if counts_rows(field) {
         return Err(ErrorKind::ReservedName.in_column(name));
     }
-    Ok(Field::new(name, plain(metadata::without_metadata(field).data_type()), true))
+    Ok(Field::new(name, canonical_type(metadata::without_metadata(field).data_type()), true))
 }
 
 fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Result<(), Error> {
@@ -528,7 +526,7 @@ fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Resul
     }
     match find(schema, name)?.data_type() {
         // A text column, as in CSV, holds integers or causes an error. True is 1 and false 0.
-        kind if kind.is_integer() || [DataType::Utf8, DataType::Boolean].contains(&plain(kind)) => Ok(()),
+        kind if kind.is_integer() || [DataType::Utf8, DataType::Boolean].contains(&canonical_type(kind)) => Ok(()),
         kind => Err(ErrorKind::WeightType { found: kind.to_string() }.in_column(name)),
     }
 }
