@@ -106,15 +106,15 @@ impl Added {
         self.behind.schema(schema)
     }
 
-    /// Adds the computed columns to a batch. Computes only the rows in `keep`.
+    /// Adds the computed columns to a batch. Computes only the rows in `mask`.
     ///
     /// # Errors
     /// As for [`BoundComputed::values`].
-    pub(crate) fn to(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
+    pub(crate) fn to(&mut self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
         if self.columns.is_empty() {
             return Ok(batch.clone());
         }
-        let values = self.columns.iter().map(|column| column.values(batch, keep));
+        let values = self.columns.iter().map(|column| column.values(batch, mask));
         self.behind.batch(batch, values.collect::<Result<_, _>>()?)
     }
 }

@@ -62,12 +62,12 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let progress = Progress::start("adding", Length::Rows(rows));
     let mut done = 0;
     for piece in ReadAhead::start(files.into_iter().flat_map(File::pieces)) {
-        let FilePiece { file, piece, keep } = piece?;
+        let FilePiece { file, piece, mask } = piece?;
         let update = || {
             let batch = alignment.align(&*adding, &piece.batch)?;
-            match &keep {
+            match &mask {
                 None => totals.update(&batch),
-                Some(keep) => totals.update_where(&batch, keep),
+                Some(mask) => totals.update_where(&batch, mask),
             }
         };
         watch.compute(update).map_err(|error| failure(session.device, &file, error.offset_rows(piece.first_row)))?;
@@ -230,7 +230,7 @@ fn only(pieces: Pieces, names: HashSet<String>) -> Pieces {
 pub(crate) struct FilePiece {
     pub(crate) file: Arc<str>,
     pub(crate) piece: Piece,
-    pub(crate) keep: Option<BooleanArray>,
+    pub(crate) mask: Option<BooleanArray>,
 }
 
 impl File {
@@ -275,10 +275,10 @@ impl File {
         let mut piece = move |mut piece: Piece| {
             let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
             piece.batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
-            let keep =
+            let mask =
                 conditions.as_ref().map(|conditions| conditions.evaluate(&piece.batch)).transpose().map_err(at)?;
-            piece.batch = added.to(&piece.batch, keep.as_ref()).map_err(at)?;
-            Ok(FilePiece { file: file.clone(), piece, keep })
+            piece.batch = added.to(&piece.batch, mask.as_ref()).map_err(at)?;
+            Ok(FilePiece { file: file.clone(), piece, mask })
         };
         match pieces {
             Ok(pieces) => Box::new(pieces.map(move |found| piece(found?))),

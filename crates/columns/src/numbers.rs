@@ -237,16 +237,16 @@ impl Rules {
 
     /// Parses a number in decimal notation, with or without an exponent, at the column's scale.
     fn parse(&self, text: &str) -> Result<i128, Fault> {
-        let plain = match text.bytes().any(|byte| byte | 0x20 == b'e') {
+        let decimal = match text.bytes().any(|byte| byte | 0x20 == b'e') {
             true => &without_exponent(text).ok_or(Fault::NotANumber)?,
             false => text,
         };
-        let error = match parse_decimal(plain, self.scale) {
+        let error = match parse_decimal(decimal, self.scale) {
             Ok(number) => return Ok(number),
             Err(error) => error,
         };
         match error.kind() {
-            PaillierKind::TooManyPlaces { .. } if self.rounding == Rounding::HalfEven => self.round(plain),
+            PaillierKind::TooManyPlaces { .. } if self.rounding == Rounding::HalfEven => self.round(decimal),
             PaillierKind::TooManyPlaces { .. } => Err(Fault::TooManyDigits),
             PaillierKind::OutOfRange => Err(Fault::OutOfRange),
             _ => Err(Fault::NotANumber),
@@ -311,15 +311,15 @@ fn without_exponent(text: &str) -> Option<Zeroizing<String>> {
     let zeros = |count: i32| std::iter::repeat_n('0', count as usize);
     let padded = zeros(before).chain(digits().map(char::from)).chain(zeros(after));
     // Full capacity, so the text is never reallocated.
-    let mut plain = Zeroizing::new(String::with_capacity(sign.len() + (before + count + after) as usize + 1));
-    plain.push_str(sign);
+    let mut decimal = Zeroizing::new(String::with_capacity(sign.len() + (before + count + after) as usize + 1));
+    decimal.push_str(sign);
     for (index, digit) in padded.enumerate() {
         if index == point.max(1) as usize {
-            plain.push('.');
+            decimal.push('.');
         }
-        plain.push(digit);
+        decimal.push(digit);
     }
-    Some(plain)
+    Some(decimal)
 }
 
 /// Parses a declared range at the column's scale: a positive decimal number in the column's own
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn exponents_are_written_out() {
-        for (text, plain) in [
+        for (text, decimal) in [
             ("1e0", "1"),
             ("1.5e3", "1500"),
             ("-1.5E-3", "-0.0015"),
@@ -496,7 +496,7 @@ mod tests {
             ("0.5e-1", "0.05"),
             (".5e1", "5"),
         ] {
-            assert_eq!(without_exponent(text).as_deref().map(String::as_str), Some(plain), "{text}");
+            assert_eq!(without_exponent(text).as_deref().map(String::as_str), Some(decimal), "{text}");
         }
         assert_eq!(read(&StringArray::from(vec!["2.5e-2", "1e2"]), 3), Ok(vec![Some(25), Some(100_000)]));
     }

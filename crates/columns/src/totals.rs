@@ -231,14 +231,14 @@ impl Aggregator {
         Ok(())
     }
 
-    /// Adds the rows of a batch for which `keep` is true.
+    /// Adds the rows of a batch for which `mask` is true.
     ///
     /// # Errors
     /// As [`Aggregator::update`].
-    pub fn update_where(&mut self, batch: &RecordBatch, keep: &BooleanArray) -> Result<(), Error> {
-        let kept = filter_record_batch(batch, keep)?;
-        let row_of = |row: u64| (0..keep.len()).filter(|&row| keep.is_valid(row) && keep.value(row)).nth(row as usize);
-        self.update(&kept).map_err(|error| match error.row().and_then(row_of) {
+    pub fn update_where(&mut self, batch: &RecordBatch, mask: &BooleanArray) -> Result<(), Error> {
+        let selected = filter_record_batch(batch, mask)?;
+        let row_of = |row: u64| (0..mask.len()).filter(|&row| mask.is_valid(row) && mask.value(row)).nth(row as usize);
+        self.update(&selected).map_err(|error| match error.row().and_then(row_of) {
             Some(row) => error.at_row(row as u64),
             None => error,
         })

@@ -122,9 +122,9 @@ fn add(
     let mut rows = 0;
     for batch in file.source.batches(BATCH_ROWS, Some(&needed))? {
         let batch = file.partitions.batch(&batch?)?;
-        let keep = bound.as_ref().map(|bound| bound.evaluate(&batch)).transpose();
-        let keep = keep.map_err(|error| error.offset_rows(rows))?;
-        totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
+        let mask = bound.as_ref().map(|bound| bound.evaluate(&batch)).transpose();
+        let mask = mask.map_err(|error| error.offset_rows(rows))?;
+        totals.update(&batch, mask.as_ref()).map_err(|error| error.offset_rows(rows))?;
         rows += batch.num_rows() as u64;
     }
     totals.end()

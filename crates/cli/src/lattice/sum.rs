@@ -33,8 +33,8 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
         totals.begin(&file.schema).map_err(at)?;
         let name = file.table.name.clone();
         for piece in ReadAhead::start(file.pieces()) {
-            let FilePiece { piece, keep, .. } = piece?;
-            let added = watch.compute(|| totals.update(&piece.batch, keep.as_ref()));
+            let FilePiece { piece, mask, .. } = piece?;
+            let added = watch.compute(|| totals.update(&piece.batch, mask.as_ref()));
             added.map_err(|error| Failure::at(&name, error.offset_rows(piece.first_row)))?;
             done += piece.batch.num_rows() as u64;
             progress.set(done, done);

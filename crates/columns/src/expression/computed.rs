@@ -54,19 +54,19 @@ impl Computed {
     /// As [`Predicate::bind`](super::Predicate::bind), and for a cast to a decimal without digits.
     pub fn bind(&self, schema: &Schema) -> Result<BoundComputed, Error> {
         let mut typing = Typing::new(schema);
-        let (expression, kind) = match &self.node {
+        let (expression, conversion) = match &self.node {
             Node::Column(name) => {
                 let kind = typing.canonical_type(name)?;
-                (typing.operand(&self.node)?.typed, Kept::Column(kind))
+                (typing.operand(&self.node)?.typed, Conversion::Column(kind))
             }
-            Node::Cast(_, kind) => (typing.operand(&self.node)?.typed, Kept::Cast(*kind, type_of(*kind)?)),
-            condition => (typing.condition(condition)?, Kept::Cast(Kind::Boolean, DataType::Boolean)),
+            Node::Cast(_, kind) => (typing.operand(&self.node)?.typed, Conversion::Cast(*kind, type_of(*kind)?)),
+            condition => (typing.condition(condition)?, Conversion::Cast(Kind::Boolean, DataType::Boolean)),
         };
-        let data_type = match &kind {
-            Kept::Column(kind) | Kept::Cast(_, kind) => kind.clone(),
+        let data_type = match &conversion {
+            Conversion::Column(kind) | Conversion::Cast(_, kind) => kind.clone(),
         };
         let field = Arc::new(Field::new(&self.name, data_type, true));
-        Ok(BoundComputed { expression, kind, field, columns: typing.columns })
+        Ok(BoundComputed { expression, conversion, field, columns: typing.columns })
     }
 }
 
@@ -114,7 +114,7 @@ pub fn listed(text: &str) -> Vec<&str> {
 
 /// The conversion of the values.
 #[derive(Debug)]
-enum Kept {
+enum Conversion {
     /// The column unchanged, in its canonical type.
     Column(DataType),
     Cast(Kind, DataType),
@@ -124,7 +124,7 @@ enum Kept {
 #[derive(Debug)]
 pub struct BoundComputed {
     expression: Typed,
-    kind: Kept,
+    conversion: Conversion,
     field: FieldRef,
     columns: Vec<String>,
 }
@@ -135,20 +135,20 @@ impl BoundComputed {
         self.field.clone()
     }
 
-    /// Its values in a batch of the table, null in rows where `keep` is false.
+    /// Its values in a batch of the table, null in rows where `mask` is false.
     ///
     /// # Errors
-    /// When the batch lacks the columns. Reports the first row in `keep` whose cell is not of the
+    /// When the batch lacks the columns. Reports the first row in `mask` whose cell is not of the
     /// required type.
-    pub fn values(&self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<ArrayRef, Error> {
+    pub fn values(&self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<ArrayRef, Error> {
         let arrays = canonical_columns(&self.columns, batch)?;
-        let (kind, data_type) = match (&self.kind, &arrays[..]) {
-            (Kept::Column(_), [array]) => return Ok(array.clone()),
-            (Kept::Column(kind), _) => (Kind::Text, kind),
-            (Kept::Cast(kind, data_type), _) => (*kind, data_type),
+        let (kind, data_type) = match (&self.conversion, &arrays[..]) {
+            (Conversion::Column(_), [array]) => return Ok(array.clone()),
+            (Conversion::Column(kind), _) => (Kind::Text, kind),
+            (Conversion::Cast(kind, data_type), _) => (*kind, data_type),
         };
         let cells = cells_of(&arrays);
-        let value = |row: usize| match keep.is_some_and(|keep| !keep.value(row)) {
+        let value = |row: usize| match mask.is_some_and(|mask| !mask.value(row)) {
             true => Ok(Value::Null),
             false => self.expression.value(&cells, row),
         };

@@ -169,8 +169,8 @@ impl PredicateError {
 /// let table = RecordBatch::try_from_iter_with_nullable([("day", day, true), ("paid", paid, true)])?;
 ///
 /// let condition: Predicate = "day < '2020-01-02 00:00:01' and paid between 9.5 and 10".parse()?;
-/// let keep = condition.bind(&table.schema())?.evaluate(&table)?;
-/// assert_eq!(keep.values().iter().collect::<Vec<_>>(), [true, true, false]);
+/// let mask = condition.bind(&table.schema())?.evaluate(&table)?;
+/// assert_eq!(mask.values().iter().collect::<Vec<_>>(), [true, true, false]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,8 +234,8 @@ impl BoundPredicate {
             let known = self.condition.truth(&cells, row);
             known.map(|known| known == Some(true)).map_err(|fault| fault.into_error(row, &self.columns))
         };
-        let keep = (0..batch.num_rows()).map(holds).collect::<Result<Vec<_>, _>>()?;
-        Ok(BooleanArray::from(keep))
+        let mask = (0..batch.num_rows()).map(holds).collect::<Result<Vec<_>, _>>()?;
+        Ok(BooleanArray::from(mask))
     }
 }
 

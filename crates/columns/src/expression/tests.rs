@@ -43,23 +43,23 @@ fn table() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
 }
 
-fn keep(text: &str) -> Result<Vec<usize>, String> {
+fn selected(text: &str) -> Result<Vec<usize>, String> {
     let table = table();
     let predicate = text.parse::<Predicate>().map_err(|error| error.to_string())?;
-    let keep = predicate.bind(&table.schema()).and_then(|bound| bound.evaluate(&table));
-    let keep = keep.map_err(|error| error.to_string())?;
-    Ok((0..4).filter(|&row| keep.value(row)).collect())
+    let mask = predicate.bind(&table.schema()).and_then(|bound| bound.evaluate(&table));
+    let mask = mask.map_err(|error| error.to_string())?;
+    Ok((0..4).filter(|&row| mask.value(row)).collect())
 }
 
 fn check(cases: &[(&str, &[usize])]) {
     for (text, rows) in cases {
-        assert_eq!(keep(text).as_deref(), Ok(*rows), "{text}");
+        assert_eq!(selected(text).as_deref(), Ok(*rows), "{text}");
     }
 }
 
 fn check_errors(cases: &[(&str, &str)]) {
     for (text, expected) in cases {
-        let error = keep(text).expect_err(text);
+        let error = selected(text).expect_err(text);
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
@@ -260,7 +260,7 @@ fn what_does_not_fit_is_named() {
 fn conditions_look_at_a_column() {
     for text in ["2020 >= 2", "true", "null is null", "not 1 = 2", "'name' = 'lab'", "date '2020-01-31' < '2021-01-01'"]
     {
-        assert_eq!(keep(text), Err("invalid condition: it names no column".to_owned()), "{text}");
+        assert_eq!(selected(text), Err("invalid condition: it names no column".to_owned()), "{text}");
     }
 }
 
@@ -281,7 +281,7 @@ fn names_that_are_words_of_sql_need_quotes() {
     ]);
     // If quotes do not help, the error does not mention them.
     for text in ["trim(name) = 'x'", "n = (select 1)", "day > interval '1 day'", "n ilike 'A%'", "user = 1 + 2"] {
-        let error = keep(text).unwrap_err();
+        let error = selected(text).unwrap_err();
         assert!(!error.contains(needs), "{text}: {error}");
     }
 }
@@ -304,13 +304,13 @@ fn every_word_of_sql_is_a_column_or_said_to_need_quotes() {
 #[test]
 fn what_is_long_or_deep_is_an_error_and_lists_may_be_long() {
     let list = (0..5000).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
-    assert_eq!(keep(&format!("n in ({list})")), Ok(vec![1, 3]));
-    assert!(keep(&["n = 0"; 300].join(" or ")).unwrap_err().contains("more than 256 operators"));
-    assert_eq!(keep(&["n = 0"; 100].join(" or ")), Ok(vec![1]));
+    assert_eq!(selected(&format!("n in ({list})")), Ok(vec![1, 3]));
+    assert!(selected(&["n = 0"; 300].join(" or ")).unwrap_err().contains("more than 256 operators"));
+    assert_eq!(selected(&["n = 0"; 100].join(" or ")), Ok(vec![1]));
     for deep in ["(".repeat(200) + "yes" + &")".repeat(200), "not ".repeat(200) + "yes", "-".repeat(9000) + "1 = n"] {
-        assert!(keep(&deep).is_err());
+        assert!(selected(&deep).is_err());
     }
-    let nested = |levels: usize| keep(&("(".repeat(levels) + "yes" + &")".repeat(levels)));
+    let nested = |levels: usize| selected(&("(".repeat(levels) + "yes" + &")".repeat(levels)));
     assert_eq!(nested(12), Ok(vec![0]));
     assert_eq!(nested(17), Err("invalid condition: nested more than 16 levels deep".to_owned()));
 }
@@ -320,14 +320,14 @@ fn conditions_join_and_name_their_columns() {
     let both = "n > 0".parse::<Predicate>().unwrap().and("yes or text = 1".parse().unwrap());
     assert_eq!(both.columns().collect::<Vec<_>>(), ["n", "yes", "text"]);
     let table = table();
-    let keep = both.bind(&table.schema()).unwrap().evaluate(&table).unwrap();
-    assert_eq!(keep.true_count(), 0);
+    let mask = both.bind(&table.schema()).unwrap().evaluate(&table).unwrap();
+    assert_eq!(mask.true_count(), 0);
 }
 
 proptest! {
     #[test]
     fn no_text_panics(text in "[a-z0-9'\"()<>=!.,:%_ -]{0,40}|(n|x|day|text|and|or|not|in|like|between|is|null|1|'a'|[(),<=-]| ){0,20}") {
-        let _ = keep(&text);
+        let _ = selected(&text);
     }
 
     #[test]

@@ -210,13 +210,13 @@ impl LatticeAggregator {
         Ok(())
     }
 
-    /// Adds the next rows of the table, or only those for which `keep` is true.
+    /// Adds the next rows of the table, or only those for which `mask` is true.
     ///
     /// # Errors
     /// When a chunk is not the expected one, or the groups exceed [`GROUP_BYTES`]. Reports the
     /// first row whose weight is invalid, or whose additions exceed the headroom of a total.
-    pub fn update(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<(), Error> {
-        let groups = self.group_ids(batch, keep)?;
+    pub fn update(&mut self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<(), Error> {
+        let groups = self.group_ids(batch, mask)?;
         self.grow()?;
         self.count_rows(batch, &groups)?;
         let weights = self.weight.as_ref().map(|name| weights(name, batch)).transpose()?;
@@ -305,19 +305,21 @@ impl LatticeAggregator {
     }
 
     /// The group of each row, or [`NO_GROUP`] for a row that is left out.
-    fn group_ids(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
+    fn group_ids(&mut self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
         let array = |field: &Field| {
             let array = find(batch.schema_ref(), field.name()).map(|_| batch.column_by_name(field.name()))?;
             let array = array.ok_or(ErrorKind::NothingEncrypted)?;
-            let array = keep.map_or(Ok(array.clone()), |keep| filter(array, keep))?;
+            let array = mask.map_or(Ok(array.clone()), |mask| filter(array, mask))?;
             to_canonical(&array).map_err(|error| Error::from(error).in_column(field.name()))
         };
         let keys = self.by.iter().map(array).collect::<Result<Vec<_>, _>>()?;
-        let Some(keep) = keep else { return Ok(self.groups.group_ids(&keys, batch.num_rows())?) };
-        let kept = |row: usize| keep.is_valid(row) && keep.value(row);
-        let count = (0..batch.num_rows()).filter(|&row| kept(row)).count();
+        let Some(mask) = mask else { return Ok(self.groups.group_ids(&keys, batch.num_rows())?) };
+        let is_selected = |row: usize| mask.is_valid(row) && mask.value(row);
+        let count = (0..batch.num_rows()).filter(|&row| is_selected(row)).count();
         let mut ids = self.groups.group_ids(&keys, count)?.into_iter();
-        Ok((0..batch.num_rows()).map(|row| if kept(row) { ids.next().unwrap_or(NO_GROUP) } else { NO_GROUP }).collect())
+        Ok((0..batch.num_rows())
+            .map(|row| if is_selected(row) { ids.next().unwrap_or(NO_GROUP) } else { NO_GROUP })
+            .collect())
     }
 
     /// Allocates entries for all current groups.

@@ -26,8 +26,8 @@ fn rows_kept(batches: &[RecordBatch], condition: &str) -> Vec<u64> {
     let bound = predicate.bind(&batches[0].schema()).unwrap_or_else(|error| panic!("{condition}: {error}"));
     let (mut kept, mut first) = (Vec::new(), 0);
     for batch in batches {
-        let keep = bound.evaluate(batch).unwrap_or_else(|error| panic!("{condition}: {error}"));
-        kept.extend((0..batch.num_rows()).filter(|&row| keep.value(row)).map(|row| first + row as u64));
+        let mask = bound.evaluate(batch).unwrap_or_else(|error| panic!("{condition}: {error}"));
+        kept.extend((0..batch.num_rows()).filter(|&row| mask.value(row)).map(|row| first + row as u64));
         first += batch.num_rows() as u64;
     }
     kept
