@@ -27,7 +27,7 @@ pub struct Means {
 #[derive(Debug)]
 struct Mean {
     /// The index of its sum among the decrypted columns.
-    place: usize,
+    index: usize,
     /// The column of the totals that counts its values.
     values: String,
     /// The column that is null if all weights are 1.
@@ -44,19 +44,19 @@ impl Means {
         let counted = described(totals)?.into_iter().map(|Described { source, rarest, .. }| {
             let values = source.values.filter(|name| totals.field_with_name(name).is_ok());
             let values = values.ok_or_else(|| ErrorKind::NoMeans.in_column(&source.name))?;
-            let place = decrypted.index_of(&source.name)?;
-            Ok(Mean { place, values, rarest: rarest.filter(|name| totals.field_with_name(name).is_ok()) })
+            let index = decrypted.index_of(&source.name)?;
+            Ok(Mean { index, values, rarest: rarest.filter(|name| totals.field_with_name(name).is_ok()) })
         });
         let mut means = counted.collect::<Result<Vec<_>, Error>>()?;
         if means.is_empty() || !totals.fields().iter().any(|field| counts_rows(field)) {
             return Err(ErrorKind::NoMeans.into());
         }
-        means.sort_by_key(|mean| mean.place);
+        means.sort_by_key(|mean| mean.index);
         let mut taken: HashSet<String> = decrypted.fields().iter().map(|field| field.name().clone()).collect();
         let mut fields = Vec::new();
-        for (place, field) in decrypted.fields().iter().enumerate() {
+        for (index, field) in decrypted.fields().iter().enumerate() {
             fields.push(field.clone());
-            if means.iter().any(|mean| mean.place == place) {
+            if means.iter().any(|mean| mean.index == index) {
                 let name = count_name(field.name(), "mean", &mut taken);
                 fields.push(Arc::new(Field::new(name, DataType::Float64, true)));
             }
@@ -69,9 +69,9 @@ impl Means {
         self.schema.clone()
     }
 
-    /// The index in that schema of the decrypted column `place`.
-    pub fn place(&self, place: usize) -> usize {
-        place + self.means.iter().filter(|mean| mean.place < place).count()
+    /// The index in that schema of the decrypted column `index`.
+    pub fn place(&self, index: usize) -> usize {
+        index + self.means.iter().filter(|mean| mean.index < index).count()
     }
 
     /// Adds means to decrypted totals: the double nearest to the quotient, null if the sum is null
@@ -82,10 +82,10 @@ impl Means {
     /// recorded.
     pub fn beside(&self, totals: &RecordBatch, decrypted: &RecordBatch) -> Result<RecordBatch, Error> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
-        for (place, column) in decrypted.columns().iter().enumerate() {
-            fields.push(decrypted.schema_ref().field(place).clone());
+        for (index, column) in decrypted.columns().iter().enumerate() {
+            fields.push(decrypted.schema_ref().field(index).clone());
             arrays.push(column.clone());
-            if let Some(mean) = self.means.iter().find(|mean| mean.place == place) {
+            if let Some(mean) = self.means.iter().find(|mean| mean.index == index) {
                 fields.push(self.schema.field(fields.len()).clone());
                 arrays.push(Arc::new(mean.of(totals, column)?));
             }

@@ -255,7 +255,7 @@ fn integers<T>(
     let cell = |(row, value): (usize, &Value<'_>)| match value {
         Value::Real(Real::Finite(exact)) => match exact.scaled(scale).and_then(|units| unit(&units)) {
             Some(number) => Ok(Some(number)),
-            None => Err((row, Fault { expected: fine(kind), column: None })),
+            None => Err((row, Fault { expected: describe_value(kind), column: None })),
         },
         Value::Null => Ok(None),
         _ => Err((row, Fault { expected: describe(kind), column: None })),
@@ -264,7 +264,7 @@ fn integers<T>(
 }
 
 /// The description of a column value of this type, for errors.
-fn fine(kind: Kind) -> &'static str {
+fn describe_value(kind: Kind) -> &'static str {
     match kind {
         Kind::Timestamp | Kind::Zoned | Kind::Time => "a time in whole microseconds that the column type can hold",
         other => describe(other),

@@ -9,7 +9,7 @@ const MAX_WORDS: usize = 32;
 
 /// The keywords of conditions, and words that are not SQL keywords. They are not treated as names
 /// that lack quotes.
-pub(super) const OWN: [Keyword; 34] = [
+pub(super) const GRAMMAR_WORDS: [Keyword; 34] = [
     NoKeyword,
     AND,
     OR,
@@ -69,10 +69,10 @@ pub(super) fn listed(names: &[String]) -> String {
 
 fn candidates(tokens: &[TokenWithSpan]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let mut words = tokens.iter().filter_map(|token| bare(&token.token)).peekable();
+    let mut words = tokens.iter().filter_map(|token| unquoted_word(&token.token)).peekable();
     while let Some(word) = words.next() {
         let is_of_type = word.keyword == WITH && words.peek().is_some_and(|next| next.keyword == TIME);
-        if !OWN.contains(&word.keyword) && !is_of_type && !names.contains(&word.value) {
+        if !GRAMMAR_WORDS.contains(&word.keyword) && !is_of_type && !names.contains(&word.value) {
             names.push(word.value.clone());
         }
     }
@@ -80,7 +80,7 @@ fn candidates(tokens: &[TokenWithSpan]) -> Vec<String> {
 }
 
 /// An unquoted word.
-fn bare(token: &Token) -> Option<&Word> {
+fn unquoted_word(token: &Token) -> Option<&Word> {
     match token {
         Token::Word(word) if word.quote_style.is_none() => Some(word),
         _ => None,
@@ -88,7 +88,7 @@ fn bare(token: &Token) -> Option<&Word> {
 }
 
 fn quoted(tokens: &[TokenWithSpan], names: &[String]) -> Vec<TokenWithSpan> {
-    let quoted = |token: &TokenWithSpan| match bare(&token.token) {
+    let quoted = |token: &TokenWithSpan| match unquoted_word(&token.token) {
         Some(Word { value, .. }) if names.contains(value) => {
             let word = Word { value: value.clone(), quote_style: Some('"'), keyword: NoKeyword };
             TokenWithSpan { token: Token::Word(word), span: token.span }

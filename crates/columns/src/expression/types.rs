@@ -274,12 +274,12 @@ impl<'a> Typing<'a> {
     }
 
     /// Reads a quoted text as a value of its neighbour's class.
-    fn read_as(&self, text: &str, beside: &Node, neighbour: &Operand) -> Result<Typed, Error> {
+    fn read_as(&self, text: &str, node: &Node, neighbour: &Operand) -> Result<Typed, Error> {
         let kind = match neighbour.class {
             Class::Untyped | Class::Text | Class::Null => Kind::Text,
             Class::Number => {
                 let number = Exact::parse(text).ok_or_else(|| literal(text, "a number"))?;
-                return Ok(Typed::Constant(Value::Real(self.number_beside(beside, text, &number))));
+                return Ok(Typed::Constant(Value::Real(self.number_for(node, text, &number))));
             }
             Class::Boolean => Kind::Boolean,
             // A time of day can be compared with a date, although it is finer than the column's
@@ -301,7 +301,7 @@ impl<'a> Typing<'a> {
 
     /// An operand and the number next to it. Untyped text is read as numbers.
     fn with_number(&self, operand: Operand, node: &Node, text: &str, number: &Exact) -> Result<(Typed, Typed), Error> {
-        let constant = Typed::Constant(Value::Real(self.number_beside(node, text, number)));
+        let constant = Typed::Constant(Value::Real(self.number_for(node, text, number)));
         match operand.class {
             Class::Number | Class::Null => Ok((operand.typed, constant)),
             Class::Untyped => Ok((Typed::Cast(Box::new(operand.typed), Kind::Decimal(None)), constant)),
@@ -312,7 +312,7 @@ impl<'a> Typing<'a> {
     /// The value of a number next to an operand. Next to a floating-point column, a number that is
     /// the shortest text of a column value, such as `0.1`, is that value, so `x = 0.1` finds cells
     /// written as 0.1. All other numbers are exact.
-    fn number_beside(&self, node: &Node, text: &str, number: &Exact) -> Real {
+    fn number_for(&self, node: &Node, text: &str, number: &Exact) -> Real {
         let kind = match node {
             Node::Column(name) => self.canonical_type(name).ok(),
             Node::Cast(_, Kind::Double) => Some(DataType::Float64),
@@ -364,8 +364,8 @@ pub(super) fn describe(kind: Kind) -> &'static str {
 }
 
 fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let cut: String = text.chars().take(SHOWN).collect();
+    const MAX_CHARS: usize = 40;
+    let cut: String = text.chars().take(MAX_CHARS).collect();
     let dots = if cut.len() < text.len() { "..." } else { "" };
     format!("'{}{dots}'", cut.escape_debug())
 }
