@@ -14,7 +14,7 @@ use crate::ciphers;
 use crate::contents::{self, TableId};
 use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, SourceColumn};
-use crate::numbers::{self, Numbers, Rounding, Rules};
+use crate::numbers::{self, DecimalParser, Numbers, Rounding};
 
 /// The key to encrypt with.
 #[derive(Clone, Copy, Debug)]
@@ -197,14 +197,14 @@ impl<'a> Encryptor<'a> {
     }
 
     fn numbers(&self, source: &SourceColumn, batch: &RecordBatch) -> Result<Numbers, Error> {
-        let rules = Rules {
+        let parser = DecimalParser {
             column: source.name.clone(),
             scale: source.scale,
             range: source.range,
             rounding: self.rounding,
             show_cells: self.show_cells,
         };
-        rules.read(batch.column(self.input.index_of(&source.name)?))
+        parser.read(batch.column(self.input.index_of(&source.name)?))
     }
 
     /// Encrypts each number into one ciphertext, and nulls into none.

@@ -45,9 +45,9 @@ enum Fault {
     OutOfRange,
 }
 
-/// Rules that convert the cells of one column to scaled integers.
+/// Parses the cells of one column into scaled integers.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct DecimalParser {
     /// Name of the column, for errors.
     pub(crate) column: String,
     /// Fractional decimal digits kept.
@@ -73,23 +73,23 @@ pub(crate) fn natural_scale(field: &Field) -> u32 {
 
 /// Checks that a type can hold numbers: numeric types, text, booleans (1 and 0), and all nulls.
 pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
-    match held(field.data_type()) {
+    match value_type(field.data_type()) {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => Ok(()),
-        held if held.is_numeric() => Ok(()),
+        kind if kind.is_numeric() => Ok(()),
         found => Err(ErrorKind::NotNumeric { found: found.to_string() }.in_column(field.name())),
     }
 }
 
 /// The type of the values in dictionaries and runs.
-fn held(kind: &DataType) -> &DataType {
+fn value_type(kind: &DataType) -> &DataType {
     match kind {
-        DataType::Dictionary(_, values) => held(values),
-        DataType::RunEndEncoded(_, values) => held(values.data_type()),
+        DataType::Dictionary(_, values) => value_type(values),
+        DataType::RunEndEncoded(_, values) => value_type(values.data_type()),
         other => other,
     }
 }
 
-impl Rules {
+impl DecimalParser {
     /// The scaled integers of a column.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Rules {
         let cells = self.cells(array)?;
         let mut numbers = Zeroizing::new(Vec::with_capacity(array.len()));
         for row in 0..array.len() {
-            let number = cells(row).and_then(|cell| cell.map(|number| self.within(number)).transpose());
+            let number = cells(row).and_then(|cell| cell.map(|number| self.check_range(number)).transpose());
             numbers.push(number.map_err(|fault| self.error(array, row, fault))?);
         }
         Ok(numbers)
@@ -196,7 +196,7 @@ impl Rules {
         }
     }
 
-    fn within(&self, number: i128) -> Result<i128, Fault> {
+    fn check_range(&self, number: i128) -> Result<i128, Fault> {
         match number.unsigned_abs() <= self.range {
             true => Ok(number),
             false => Err(Fault::OutOfRange),
@@ -229,8 +229,8 @@ impl Rules {
     /// Reads a float through its shortest decimal form.
     fn float(&self, value: impl std::fmt::Display) -> Result<i128, Fault> {
         /// Longer than any double's text, so the text is never reallocated.
-        const LONGEST: usize = 512;
-        let mut text = Zeroizing::new(String::with_capacity(LONGEST));
+        const MAX_TEXT: usize = 512;
+        let mut text = Zeroizing::new(String::with_capacity(MAX_TEXT));
         write!(text, "{value}").map_err(|_| Fault::NotANumber)?;
         self.parse(&text)
     }
@@ -326,8 +326,9 @@ fn without_exponent(text: &str) -> Option<Zeroizing<String>> {
 /// units.
 pub(crate) fn scaled_range(column: &str, text: &str, scale: u32) -> Result<u128, Error> {
     let range = i128::MAX as u128;
-    let rules = Rules { column: column.to_owned(), scale, range, rounding: Rounding::Exact, show_cells: false };
-    match rules.parse(text) {
+    let parser =
+        DecimalParser { column: column.to_owned(), scale, range, rounding: Rounding::Exact, show_cells: false };
+    match parser.parse(text) {
         Ok(range) if range > 0 => Ok(range.unsigned_abs()),
         _ => Err(ErrorKind::BadRange { text: text.to_owned() }.in_column(column)),
     }
@@ -351,16 +352,16 @@ mod tests {
 
     use super::*;
 
-    fn rules(scale: u32, rounding: Rounding) -> Rules {
-        Rules { column: "x".into(), scale, range: i128::MAX as u128, rounding, show_cells: true }
+    fn parser(scale: u32, rounding: Rounding) -> DecimalParser {
+        DecimalParser { column: "x".into(), scale, range: i128::MAX as u128, rounding, show_cells: true }
     }
 
     fn read(array: &dyn Array, scale: u32) -> Result<Vec<Option<i128>>, String> {
-        rules(scale, Rounding::Exact).read(array).map(|numbers| numbers.to_vec()).map_err(|error| error.to_string())
+        parser(scale, Rounding::Exact).read(array).map(|numbers| numbers.to_vec()).map_err(|error| error.to_string())
     }
 
     fn rounded(array: &dyn Array, scale: u32) -> Vec<Option<i128>> {
-        rules(scale, Rounding::HalfEven).read(array).unwrap().to_vec()
+        parser(scale, Rounding::HalfEven).read(array).unwrap().to_vec()
     }
 
     #[test]
@@ -417,7 +418,7 @@ mod tests {
 
     #[test]
     fn errors_show_cells_only_when_asked_to() {
-        let silent = Rules { show_cells: false, ..rules(0, Rounding::Exact) };
+        let silent = DecimalParser { show_cells: false, ..parser(0, Rounding::Exact) };
         let columns: [ArrayRef; 3] = [
             Arc::new(StringArray::from(vec!["1", "secret"])),
             Arc::new(Float64Array::from(vec![1.0, 777.5])),
@@ -428,7 +429,7 @@ mod tests {
             assert_eq!((error.row(), error.column()), (Some(1), Some("x")));
             let told = format!("{error} {error:?} {}", error.kind());
             assert!(!told.contains("secret") && !told.contains("777"), "{told}");
-            let error = rules(0, Rounding::Exact).read(&column).unwrap_err();
+            let error = parser(0, Rounding::Exact).read(&column).unwrap_err();
             assert!(["\"secret\"", "\"777.5\""].contains(&error.cell().unwrap()), "{error}");
         }
     }
@@ -507,7 +508,7 @@ mod tests {
         for bad in ["0", "-1", "1.234", "abc", "1e60"] {
             assert!(scaled_range("x", bad, 2).is_err(), "{bad}");
         }
-        let tight = Rules { range: 9950, ..rules(2, Rounding::Exact) };
+        let tight = DecimalParser { range: 9950, ..parser(2, Rounding::Exact) };
         assert!(tight.read(&StringArray::from(vec!["99.5", "-99.5"])).is_ok());
         let error = tight.read(&StringArray::from(vec!["99.5", "-99.51"])).unwrap_err();
         assert!(error.to_string().contains("at most 99.50"), "{error}");
@@ -538,7 +539,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in ".*") {
             let _ = read(&StringArray::from(vec![text.clone()]), 3);
-            let _ = rules(3, Rounding::HalfEven).read(&StringArray::from(vec![text]));
+            let _ = parser(3, Rounding::HalfEven).read(&StringArray::from(vec![text]));
         }
     }
 }
