@@ -53,9 +53,9 @@ fn read(bytes: &[u8], key: &PublicKey, column: &LatticeColumn, row: u64) -> Resu
     }
 }
 
-fn digest(column: &str, place: &[u8], ciphertext: &[u8]) -> [u8; 32] {
+fn digest(column: &str, table_and_row: &[u8], ciphertext: &[u8]) -> [u8; 32] {
     let name = Sha256::digest(column.as_bytes());
-    Sha256::new().chain_update(name).chain_update(place).chain_update(ciphertext).finalize().into()
+    Sha256::new().chain_update(name).chain_update(table_and_row).chain_update(ciphertext).finalize().into()
 }
 
 /// Checks that bytes are the chunk at row 0 of this column.
@@ -108,14 +108,14 @@ impl Chunks {
         self.first.unwrap_or(0)..self.row
     }
 
-    /// Processes the rows of a batch. Calls `each` with every row in the batch and its position in
-    /// the chunk, and `whole` with a chunk after all its rows.
+    /// Processes the rows of a batch. Calls `on_row` with every row in the batch and its position
+    /// in the chunk, and `on_chunk` with a chunk after all its rows.
     pub(super) fn pass<T>(
         &mut self,
         (key, column, batch): (&PublicKey, &LatticeColumn, &RecordBatch),
         state: &mut T,
-        mut each: impl FnMut(&mut T, usize, usize),
-        mut whole: impl FnMut(&mut T, &Ciphertext) -> Result<(), Error>,
+        mut on_row: impl FnMut(&mut T, usize, usize),
+        mut on_chunk: impl FnMut(&mut T, &Ciphertext) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (cells, numbers) = (cells(column, batch)?, numbers(column, batch)?);
         for (row, &number) in numbers.values().iter().enumerate() {
@@ -124,16 +124,16 @@ impl Chunks {
                 Some(open) => open,
                 None => self.begin(number, key.set().degree()).map_err(fault)?,
             };
-            each(state, row, open.take(number).map_err(fault)?);
+            on_row(state, row, open.arrive(number).map_err(fault)?);
             if cells.is_valid(row) {
-                open.hold(cells.value(row), key, column).map_err(fault)?;
+                open.set_ciphertext(cells.value(row), key, column).map_err(fault)?;
             }
-            match open.is_whole().map_err(fault)? {
+            match open.complete().map_err(fault)? {
                 None => self.open = Some(open),
                 Some(ciphertext) => {
                     let end = open.first.checked_add(open.count as u64);
                     self.row = end.ok_or_else(|| fault(ErrorKind::TooManyRows))?;
-                    whole(state, ciphertext).map_err(|error| error.in_column(&column.name))?;
+                    on_chunk(state, ciphertext).map_err(|error| error.in_column(&column.name))?;
                 }
             }
         }
@@ -164,22 +164,22 @@ impl Chunks {
 }
 
 impl Open {
-    /// The position in the chunk of the row with this number.
-    fn take(&mut self, number: u64) -> Result<usize, ErrorKind> {
-        let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-        let Some(place) = place.filter(|&place| place < self.seen.len()) else {
+    /// Marks the row with this number as arrived. Returns its position in the chunk.
+    fn arrive(&mut self, number: u64) -> Result<usize, ErrorKind> {
+        let position = number.checked_sub(self.first).and_then(|position| usize::try_from(position).ok());
+        let Some(position) = position.filter(|&position| position < self.seen.len()) else {
             let fewer = "has fewer rows than numbers: rows were left out, or those of several chunks were mixed";
             return Err(ErrorKind::Chunk(if self.ciphertext.is_none() { MISSING } else { fewer }));
         };
-        if std::mem::replace(&mut self.seen[place], true) {
+        if std::mem::replace(&mut self.seen[position], true) {
             return Err(ErrorKind::Chunk("has a duplicate row"));
         }
         self.count += 1;
-        Ok(place)
+        Ok(position)
     }
 
     /// Reads the chunk from the row that holds it.
-    fn hold(&mut self, bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Result<(), ErrorKind> {
+    fn set_ciphertext(&mut self, bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Result<(), ErrorKind> {
         let ciphertext = read(bytes, key, column, self.first)?;
         match self.ciphertext.replace(ciphertext) {
             None => Ok(()),
@@ -188,7 +188,7 @@ impl Open {
     }
 
     /// The ciphertext, once all its rows have arrived.
-    fn is_whole(&self) -> Result<Option<&Ciphertext>, ErrorKind> {
+    fn complete(&self) -> Result<Option<&Ciphertext>, ErrorKind> {
         let Some(ciphertext) = &self.ciphertext else {
             return if self.count == self.seen.len() { Err(ErrorKind::Chunk(MISSING)) } else { Ok(None) };
         };

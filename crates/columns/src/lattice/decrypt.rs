@@ -24,7 +24,7 @@ struct Column {
     column: LatticeColumn,
     chunks: Chunks,
     /// The positions of these rows in the chunk, in order of arrival.
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 /// Positions of rows, and the decrypted numbers.
@@ -39,10 +39,10 @@ pub struct LatticeDecryptor<'a> {
     schema: SchemaRef,
     text: bool,
     /// Rows received and returned so far.
-    taken: u64,
-    given: u64,
+    rows_read: u64,
+    rows_returned: u64,
     /// Rows whose chunks have not ended.
-    waiting: Vec<RecordBatch>,
+    pending: Vec<RecordBatch>,
 }
 
 impl<'a> LatticeDecryptor<'a> {
@@ -65,8 +65,16 @@ impl<'a> LatticeDecryptor<'a> {
             }
         }
         let columns =
-            columns.into_iter().map(|column| Column { column, chunks: Chunks::new(), places: Vec::new() }).collect();
-        Ok(Self { key, columns, schema: Arc::new(Schema::new(fields)), text, taken: 0, given: 0, waiting: Vec::new() })
+            columns.into_iter().map(|column| Column { column, chunks: Chunks::new(), positions: Vec::new() }).collect();
+        Ok(Self {
+            key,
+            columns,
+            schema: Arc::new(Schema::new(fields)),
+            text,
+            rows_read: 0,
+            rows_returned: 0,
+            pending: Vec::new(),
+        })
     }
 
     /// The schema of the decrypted table, without companions.
@@ -81,45 +89,46 @@ impl<'a> LatticeDecryptor<'a> {
     /// additions and range allow.
     pub fn decrypt(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, Error> {
         let mut numbers = Vec::new();
-        for Column { column, chunks, places } in &mut self.columns {
+        for Column { column, chunks, positions } in &mut self.columns {
             let mut decrypted = Zeroizing::new(Vec::new());
             match column.form {
                 Form::Totals => totals(self.key, column, batch, &mut decrypted)?,
                 Form::Chunks { .. } => {
-                    let mut state = (places, &mut decrypted);
-                    let each = |state: &mut Reading<'_>, _, place| state.0.push(place);
-                    let whole = |(places, out): &mut Reading<'_>, ciphertext: &Ciphertext| {
+                    let mut state = (positions, &mut decrypted);
+                    let on_row = |state: &mut Reading<'_>, _, position| state.0.push(position);
+                    let on_chunk = |(positions, out): &mut Reading<'_>, ciphertext: &Ciphertext| {
                         let numbers = self.key.decrypt(ciphertext).map_err(|error| fault(column, &error))?;
-                        out.extend(places.drain(..).map(|place| numbers[place]));
+                        out.extend(positions.drain(..).map(|position| numbers[position]));
                         Ok(())
                     };
-                    chunks.pass((self.key.public(), column, batch), &mut state, each, whole)?;
+                    chunks.pass((self.key.public(), column, batch), &mut state, on_row, on_chunk)?;
                 }
             }
             numbers.push(decrypted);
         }
-        self.waiting.push(batch.clone());
+        self.pending.push(batch.clone());
         let ready = numbers.first().map_or(0, |numbers| numbers.len());
         if numbers.iter().any(|numbers| numbers.len() != ready) {
             return Err(ErrorKind::Chunk("ends at a different row than another column's").into());
         }
         if ready == 0 && batch.num_rows() > 0 {
-            self.taken += batch.num_rows() as u64;
+            self.rows_read += batch.num_rows() as u64;
             return Ok(None);
         }
-        let held = arrow_select::concat::concat_batches(batch.schema_ref(), &self.waiting)?;
-        self.waiting = vec![held.slice(ready, held.num_rows() - ready)];
-        let shown = self.shown(&held.slice(0, ready), &numbers);
+        let pending = arrow_select::concat::concat_batches(batch.schema_ref(), &self.pending)?;
+        self.pending = vec![pending.slice(ready, pending.num_rows() - ready)];
+        let decrypted_rows = self.decrypted_rows(&pending.slice(0, ready), &numbers);
         // Rows that are returned now may be from earlier batches. They have no row number in this
         // batch.
-        let before = self.taken - self.given;
-        let shown = shown.map_err(|error| match error.row().map(|row| row.checked_sub(before)) {
+        let before = self.rows_read - self.rows_returned;
+        let decrypted_rows = decrypted_rows.map_err(|error| match error.row().map(|row| row.checked_sub(before)) {
             Some(Some(row)) => error.at_row(row),
             Some(None) => error.at_no_row(),
             None => error,
         });
-        (self.taken, self.given) = (self.taken + batch.num_rows() as u64, self.given + ready as u64);
-        shown.map(Some)
+        (self.rows_read, self.rows_returned) =
+            (self.rows_read + batch.num_rows() as u64, self.rows_returned + ready as u64);
+        decrypted_rows.map(Some)
     }
 
     /// Checks that the table was complete.
@@ -131,16 +140,16 @@ impl<'a> LatticeDecryptor<'a> {
     }
 
     /// The rows with their decrypted numbers.
-    fn shown(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
+    fn decrypted_rows(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
             if self.columns.iter().any(|one| one.column.counts_in(field)) {
                 continue;
             }
-            let place = self.columns.iter().position(|one| one.column.name == *field.name());
-            arrays.push(match place {
+            let index = self.columns.iter().position(|one| one.column.name == *field.name());
+            arrays.push(match index {
                 None => array.clone(),
-                Some(place) => self.numbers(&self.columns[place].column, rows, &numbers[place])?,
+                Some(index) => self.numbers(&self.columns[index].column, rows, &numbers[index])?,
             });
         }
         batch_of(&self.schema, arrays)

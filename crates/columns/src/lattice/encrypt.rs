@@ -14,7 +14,7 @@ use crate::contents;
 use crate::encrypt::{self, EncryptOptions, batch_of};
 use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, DEFAULT_MAX_ADDITIONS};
-use crate::numbers::{Rounding, Rules};
+use crate::numbers::{DecimalParser, Rounding};
 
 /// Default name of the column that numbers the rows; another is chosen if the table has it.
 const INDEX_NAME: &str = "hearith.row";
@@ -154,23 +154,23 @@ impl<'a> LatticeEncryptor<'a> {
     fn count(&mut self, index: usize, more: u64) -> Result<(), Error> {
         let (column, numbers) = (&self.columns[index], &mut self.numbers[index]);
         *numbers += more;
-        let room = column.set.additions(column.bits, matches!(self.key, LatticeKey::Owner(_)));
-        let (wanted, most) = (*numbers, room.min(column.max_additions));
-        match wanted > most && (self.is_default || room < column.max_additions) {
+        let capacity = column.set.additions(column.bits, matches!(self.key, LatticeKey::Owner(_)));
+        let (wanted, most) = (*numbers, capacity.min(column.max_additions));
+        match wanted > most && (self.is_default || capacity < column.max_additions) {
             false => Ok(()),
             true => Err(ErrorKind::NoiseHeadroom { set: column.set, wanted, most }.in_column(&column.name)),
         }
     }
 
     fn encrypt_column(&self, column: &LatticeColumn, array: &ArrayRef) -> Result<(ArrayRef, UInt64Array), Error> {
-        let rules = Rules {
+        let parser = DecimalParser {
             column: column.name.clone(),
             scale: column.source.scale,
             range: column.source.range,
             rounding: self.rounding,
             show_cells: self.show_cells,
         };
-        let numbers = rules.read(array)?;
+        let numbers = parser.read(array)?;
         let fresh = numbers.iter().map(|number| u64::from(number.is_some()));
         let additions = UInt64Array::from_iter_values(fresh);
         let mut cells = BinaryBuilder::with_capacity(numbers.len(), 0);

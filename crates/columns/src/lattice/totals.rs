@@ -33,24 +33,24 @@ pub struct LatticeAggregator {
     key: PublicKey,
     by: Vec<Field>,
     weight: Option<String>,
-    columns: Vec<Running>,
+    columns: Vec<ColumnState>,
     groups: Groups,
     rows: Vec<u64>,
     schema: SchemaRef,
     /// The tables that were added, and which of their rows.
     contents: Contents,
     /// The contents that the current table's metadata state.
-    here: Contents,
+    current_contents: Contents,
     /// Whether the current input is an entire table rather than a part.
-    whole: bool,
+    is_whole_table: bool,
     allow_repeated: bool,
     allow_rare_weights: bool,
 }
 
-/// One column: its description in the current table, and its sums.
-struct Running {
-    first: LatticeColumn,
-    here: LatticeColumn,
+/// One column: its description in the totals and in the current table, and its sums.
+struct ColumnState {
+    reference: LatticeColumn,
+    current: LatticeColumn,
     sums: Sums,
     additions: Vec<u64>,
     /// Groups that have a total, even one of numbers that all have weight 0.
@@ -78,22 +78,22 @@ impl LatticeAggregator {
         }
         let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
         let groups = Groups::new(&types)?;
-        let here = Contents::of(schema)?;
+        let current_contents = Contents::of(schema)?;
         let (mut fields, mut columns) = (Vec::new(), Vec::new());
         let mut taken: HashSet<String> = by.iter().map(|field| field.name().clone()).collect();
         let names =
             |column: &LatticeColumn| [&column.name, &column.source.name, &column.source.additions].map(String::clone);
         taken.extend(found.iter().flat_map(names));
         let limit = MAX_WEIGHTS / found.len();
-        for here in found {
-            let mut first = LatticeColumn { form: Form::Totals, index: None, ..here.clone() };
-            first.source.values = Some(count_name(&first.name, "values", &mut taken));
-            first.rarest = Some(count_name(&first.name, "rarest", &mut taken));
-            fields.extend(std::iter::once(first.field()).chain(first.companion_fields()));
-            let sums = Sums::new(key, first.bits).map_err(|error| fault(&first, &error))?;
+        for current in found {
+            let mut reference = LatticeColumn { form: Form::Totals, index: None, ..current.clone() };
+            reference.source.values = Some(count_name(&reference.name, "values", &mut taken));
+            reference.rarest = Some(count_name(&reference.name, "rarest", &mut taken));
+            fields.extend(std::iter::once(reference.field()).chain(reference.companion_fields()));
+            let sums = Sums::new(key, reference.bits).map_err(|error| fault(&reference, &error))?;
             let (additions, present, values) = (Vec::new(), Vec::new(), Values::new(limit));
             let (chunks, groups, weights) = (Chunks::new(), Vec::new(), Vec::new());
-            columns.push(Running { first, here, sums, additions, present, values, chunks, groups, weights });
+            columns.push(ColumnState { reference, current, sums, additions, present, values, chunks, groups, weights });
         }
         let schema = Arc::new(totals_schema(&by, fields));
         metadata::check_names(&schema)?;
@@ -108,8 +108,8 @@ impl LatticeAggregator {
             rows,
             schema,
             contents,
-            here,
-            whole: true,
+            current_contents,
+            is_whole_table: true,
             allow_repeated: false,
             allow_rare_weights: false,
         };
@@ -137,9 +137,10 @@ impl LatticeAggregator {
     /// The names of the columns of a table that are read, in addition to those of a predicate.
     pub fn needed(&self, schema: &Schema) -> HashSet<String> {
         let counting = schema.fields().iter().filter(|field| counts_rows(field)).map(|field| field.name());
-        let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.source.additions]);
-        let here = lattice_columns(schema).unwrap_or_default().into_iter();
-        let others = here.flat_map(|column| [column.index, column.source.values, column.rarest]).flatten();
+        let encrypted =
+            self.columns.iter().flat_map(|column| [&column.reference.name, &column.reference.source.additions]);
+        let found = lattice_columns(schema).unwrap_or_default().into_iter();
+        let others = found.flat_map(|column| [column.index, column.source.values, column.rarest]).flatten();
         let grouping = self.by.iter().map(Field::name);
         grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().chain(others).collect()
     }
@@ -151,10 +152,10 @@ impl LatticeAggregator {
     /// another key. [`ErrorKind::Repeated`] for a table that shares rows with one already added, as
     /// far as their metadata identify the rows ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
-        self.turn_to(schema, true, Chunks::new)?;
+        self.begin_input(schema, true, Chunks::new)?;
         match self.allow_repeated {
             true => Ok(()),
-            false => self.contents.check_other(&self.here),
+            false => self.contents.check_other(&self.current_contents),
         }
     }
 
@@ -166,7 +167,7 @@ impl LatticeAggregator {
     /// As [`LatticeAggregator::begin`]. [`LatticeAggregator::end`] reports a part that was already
     /// added.
     pub fn begin_part(&mut self, schema: &Schema) -> Result<(), Error> {
-        self.turn_to(schema, false, Chunks::of_part)
+        self.begin_input(schema, false, Chunks::of_part)
     }
 
     /// Starts a part of a table whose first row is known.
@@ -175,16 +176,17 @@ impl LatticeAggregator {
     /// As [`LatticeAggregator::begin_part`]. A part that starts elsewhere is rejected when its rows
     /// arrive.
     pub fn begin_part_at(&mut self, schema: &Schema, row: u64) -> Result<(), Error> {
-        self.turn_to(schema, false, || Chunks::from_row(row))
+        self.begin_input(schema, false, || Chunks::from_row(row))
     }
 
-    fn turn_to(&mut self, schema: &Schema, whole: bool, chunks: impl Fn() -> Chunks) -> Result<(), Error> {
+    fn begin_input(&mut self, schema: &Schema, is_whole_table: bool, chunks: impl Fn() -> Chunks) -> Result<(), Error> {
         let found = column::under(&self.key, schema)?;
-        (self.here, self.whole) = (Contents::of(schema)?, whole);
+        (self.current_contents, self.is_whole_table) = (Contents::of(schema)?, is_whole_table);
         let absent = |name: &str, here: &str, before: &str| {
             ErrorKind::Differs { what: "the column", here: here.into(), before: before.into() }.in_column(name)
         };
-        if let Some(more) = found.iter().find(|found| self.columns.iter().all(|column| column.first.name != found.name))
+        if let Some(more) =
+            found.iter().find(|found| self.columns.iter().all(|column| column.reference.name != found.name))
         {
             return Err(absent(&more.name, "encrypted", "absent"));
         }
@@ -199,11 +201,11 @@ impl LatticeAggregator {
             weight_field(schema, &found, name)?;
         }
         for column in &mut self.columns {
-            let name = &column.first.name;
-            let here =
+            let name = &column.reference.name;
+            let current =
                 found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
-            here.check_compatible(&column.first)?;
-            (column.here, column.chunks) = (here.clone(), chunks());
+            current.check_compatible(&column.reference)?;
+            (column.current, column.chunks) = (current.clone(), chunks());
             column.groups.clear();
             column.weights.clear();
         }
@@ -221,7 +223,7 @@ impl LatticeAggregator {
         self.count_rows(batch, &groups)?;
         let weights = self.weight.as_ref().map(|name| weights(name, batch)).transpose()?;
         for column in &mut self.columns {
-            match column.here.form {
+            match column.current.form {
                 Form::Totals => column.add_totals(&self.key, batch, &groups, weights.as_deref())?,
                 Form::Chunks { .. } => column.add_chunks(&self.key, batch, &groups, weights.as_deref())?,
             }
@@ -234,16 +236,16 @@ impl LatticeAggregator {
     /// # Errors
     /// [`ErrorKind::Chunk`], [`ErrorKind::Repeated`].
     pub fn end(&mut self) -> Result<(), Error> {
-        self.columns.iter().try_for_each(|column| column.chunks.end(&column.here))?;
-        let here = self.columns.iter().filter_map(|column| Some((column.table()?, column.chunks.rows())));
-        let here: Vec<([u8; 16], Range<u64>)> = here.collect();
-        if here.iter().any(|(_, rows)| *rows != here[0].1) {
+        self.columns.iter().try_for_each(|column| column.chunks.end(&column.current))?;
+        let tables = self.columns.iter().filter_map(|column| Some((column.table()?, column.chunks.rows())));
+        let tables: Vec<([u8; 16], Range<u64>)> = tables.collect();
+        if tables.iter().any(|(_, rows)| *rows != tables[0].1) {
             return Err(ErrorKind::Chunk("covers different rows than another column's").into());
         }
         let mut added = Contents::default();
-        match self.whole || here.is_empty() {
-            true => added.merge(&self.here),
-            false => here.iter().for_each(|(table, rows)| added.merge(&Contents::rows(*table, rows.clone()))),
+        match self.is_whole_table || tables.is_empty() {
+            true => added.merge(&self.current_contents),
+            false => tables.iter().for_each(|(table, rows)| added.merge(&Contents::rows(*table, rows.clone()))),
         }
         match self.allow_repeated {
             true => self.contents.merge(&added),
@@ -267,10 +269,10 @@ impl LatticeAggregator {
         let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
         let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
         let (order, mut arrays) = self.groups.sorted(|group| self.rows[group as usize] >= min_rows)?;
-        let gather = |counts: &[u64]| -> ArrayRef {
+        let take = |counts: &[u64]| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(order.iter().map(|&group| counts[group as usize])))
         };
-        arrays.push(gather(&self.rows));
+        arrays.push(take(&self.rows));
         for mut column in self.columns {
             let mut values = column.values.finish();
             let few = |(values, rarest): (u64, Option<u64>)| match self.allow_rare_weights {
@@ -286,9 +288,9 @@ impl LatticeAggregator {
                 }
             }
             let wanted: HashSet<u32> = order.iter().copied().filter(|&group| column.present[group as usize]).collect();
-            let first = &column.first;
+            let reference = &column.reference;
             let totals =
-                column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(first, &error))?;
+                column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(reference, &error))?;
             let mut cells = BinaryBuilder::new();
             for &group in &order {
                 cells.append_option(
@@ -298,7 +300,7 @@ impl LatticeAggregator {
             let (values, rarest): (Vec<u64>, Vec<Option<u64>>) = values.into_iter().unzip();
             let rarest = UInt64Array::from_iter(order.iter().map(|&group| rarest[group as usize]));
             let cells: ArrayRef = Arc::new(cells.finish());
-            arrays.extend([cells, gather(&column.additions), gather(&values), Arc::new(rarest)]);
+            arrays.extend([cells, take(&column.additions), take(&values), Arc::new(rarest)]);
         }
         let schema = described(&self.schema, &self.contents);
         Ok(Aggregates { batch: batch_of(&schema, arrays)?, withheld })
@@ -353,7 +355,7 @@ impl LatticeAggregator {
 
 impl fmt::Debug for LatticeAggregator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.first.name.as_str()).collect();
+        let names: Vec<&str> = self.columns.iter().map(|column| column.reference.name.as_str()).collect();
         f.debug_struct("LatticeAggregator")
             .field("columns", &names)
             .field("groups", &self.groups.len())
@@ -361,10 +363,10 @@ impl fmt::Debug for LatticeAggregator {
     }
 }
 
-impl Running {
+impl ColumnState {
     /// The id of the current table, if it consists of chunks.
     fn table(&self) -> Option<[u8; 16]> {
-        match self.here.form {
+        match self.current.form {
             Form::Chunks { table } => Some(table),
             Form::Totals => None,
         }
@@ -373,15 +375,15 @@ impl Running {
     /// Counts values and additions, where a number with a weight counts as that many additions.
     /// Returns [`NO_GROUP`] for rows with nothing to add.
     fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
-        let additions = additions(&self.here, batch)?;
-        let (name, max_additions) = (&self.here.name, self.first.max_additions);
-        let totals = match self.here.form {
-            Form::Totals => Some((chunk::cells(&self.here, batch)?, Counts::of(&self.here, batch)?)),
+        let additions = additions(&self.current, batch)?;
+        let (name, max_additions) = (&self.current.name, self.reference.max_additions);
+        let totals = match self.current.form {
+            Form::Totals => Some((chunk::cells(&self.current, batch)?, Counts::of(&self.current, batch)?)),
             Form::Chunks { .. } => None,
         };
         let mut counted = Vec::with_capacity(groups.len());
         for (row, (&group, &added)) in groups.iter().zip(additions.values()).enumerate() {
-            if self.here.form != Form::Totals && added > 1 {
+            if self.current.form != Form::Totals && added > 1 {
                 return Err(ErrorKind::Headroom { additions: added, max_additions: 1 }.at(row, name));
             }
             let is_present = added > 0 || totals.as_ref().is_some_and(|(cells, _)| cells.is_valid(row));
@@ -415,21 +417,21 @@ impl Running {
         weights: Option<&[i64]>,
     ) -> Result<(), Error> {
         let groups = self.count(batch, groups, weights)?;
-        let Running { here, sums, chunks, groups: held, weights: held_weights, .. } = self;
-        let mut state = (held, held_weights, sums);
-        let each = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), row: usize, place: usize| {
-            put(state.0, place, groups[row], NO_GROUP);
+        let ColumnState { current, sums, chunks, groups: chunk_groups, weights: chunk_weights, .. } = self;
+        let mut state = (chunk_groups, chunk_weights, sums);
+        let on_row = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), row: usize, position: usize| {
+            put(state.0, position, groups[row], NO_GROUP);
             if let Some(weights) = weights {
-                put(state.1, place, weights[row], 0);
+                put(state.1, position, weights[row], 0);
             }
         };
-        let whole = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), ciphertext: &Ciphertext| {
+        let on_chunk = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), ciphertext: &Ciphertext| {
             let added = state.2.add(ciphertext, state.0, weights.map(|_| &state.1[..]));
             state.0.clear();
             state.1.clear();
-            added.map_err(|error| fault(here, &error))
+            added.map_err(|error| fault(current, &error))
         };
-        chunks.pass((key, here, batch), &mut state, each, whole)
+        chunks.pass((key, current, batch), &mut state, on_row, on_chunk)
     }
 
     fn add_totals(
@@ -440,14 +442,14 @@ impl Running {
         weights: Option<&[i64]>,
     ) -> Result<(), Error> {
         if weights.is_some() {
-            return Err(ErrorKind::Chunk("is a total, which cannot be weighted").in_column(&self.here.name));
+            return Err(ErrorKind::Chunk("is a total, which cannot be weighted").in_column(&self.current.name));
         }
         let groups = self.count(batch, groups, None)?;
-        let cells = chunk::cells(&self.here, batch)?;
+        let cells = chunk::cells(&self.current, batch)?;
         for (row, &group) in groups.iter().enumerate().filter(|(_, group)| **group != NO_GROUP) {
-            let at = |error: hearith_bfv::Error| fault(&self.here, &error).at_row(row as u64);
+            let at = |error: hearith_bfv::Error| fault(&self.current, &error).at_row(row as u64);
             if cells.is_null(row) {
-                return Err(ErrorKind::CountedNull.at(row, &self.here.name));
+                return Err(ErrorKind::CountedNull.at(row, &self.current.name));
             }
             let total = Total::from_bytes(cells.value(row), key).map_err(at)?;
             self.sums.add_total(&total, group).map_err(at)?;
@@ -483,12 +485,12 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// Sets `values[place]`, filling missing entries before it with `none`.
-fn put<T: Copy>(values: &mut Vec<T>, place: usize, value: T, none: T) {
-    if values.len() <= place {
-        values.resize(place + 1, none);
+/// Sets `values[position]`, filling missing entries before it with `none`.
+fn put<T: Copy>(values: &mut Vec<T>, position: usize, value: T, none: T) {
+    if values.len() <= position {
+        values.resize(position + 1, none);
     }
-    values[place] = value;
+    values[position] = value;
 }
 
 /// Converts an error of the scheme to an error in this column.
