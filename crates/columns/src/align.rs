@@ -121,7 +121,7 @@ impl Alignment {
         let nulls = batch.column_by_name(&column.name).and_then(|array| array.nulls());
         let digits = self.target(column).map_or(0, |target| target.sources[0].scale - column.sources[0].scale);
         let scaled = (0..digits).try_fold(present.ciphertexts, |numbers, _| ten_times(key, &numbers));
-        ciphers::write(column, &scaled.map_err(|error| ciphers::not_computed(column, error))?, nulls)
+        ciphers::write(column, &scaled.map_err(|error| ciphers::from_compute_error(column, error))?, nulls)
     }
 }
 

@@ -38,18 +38,18 @@ impl NonNullCiphertexts {
         };
         match ciphertexts {
             Ok(ciphertexts) => Ok(Self { ciphertexts, rows }),
-            Err(error) => Err(bad(column, &rows, error)),
+            Err(error) => Err(to_column_error(column, &rows, error)),
         }
     }
 
     /// Checks that every ciphertext is coprime to n. The error names the first row that is not.
     pub(crate) fn check_coprime(&self, key: &PublicKey, column: &EncryptedColumn) -> Result<(), Error> {
-        key.check_coprime(&self.ciphertexts).map_err(|error| bad(column, &self.rows, error))
+        key.check_coprime(&self.ciphertexts).map_err(|error| to_column_error(column, &self.rows, error))
     }
 }
 
 /// Converts an operation's error to an error of the batch. `rows` lists the rows it processed.
-pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paillier::Error) -> Error {
+pub(crate) fn to_column_error(column: &EncryptedColumn, rows: &[usize], error: hearith_paillier::Error) -> Error {
     let row = error.row().and_then(|row| rows.get(row)).copied();
     let error = ErrorKind::Paillier(error.kind().clone()).in_column(&column.name);
     match row {
@@ -59,7 +59,7 @@ pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paill
 }
 
 /// Converts the error of an operation on an entire column: a fault of the column or of the service.
-pub(crate) fn not_computed(column: &EncryptedColumn, error: ComputeError) -> Error {
+pub(crate) fn from_compute_error(column: &EncryptedColumn, error: ComputeError) -> Error {
     match error {
         ComputeError::Batch(error) => ErrorKind::Paillier(error.kind().clone()).in_column(&column.name),
         ComputeError::Service(error) => ErrorKind::Service(error).into(),

@@ -117,7 +117,7 @@ impl<'a> Decryptor<'a> {
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
         self.reading.decrypted(self.key.public(), batch, |column, present| {
             self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
-                DecryptError::Ciphertexts(error) => ciphers::bad(column, &present.rows, error),
+                DecryptError::Ciphertexts(error) => ciphers::to_column_error(column, &present.rows, error),
                 DecryptError::Device(error) => ErrorKind::Device(error).into(),
             })
         })
@@ -211,7 +211,7 @@ fn decode(
     plaintexts: &Plaintexts,
     companions: &[&UInt64Array],
 ) -> Result<Vec<Option<Signed>>, Error> {
-    let fault = |error| ciphers::bad(column, &present.rows, error);
+    let fault = |error| ciphers::to_column_error(column, &present.rows, error);
     match column.encoding {
         Encoding::Slots => {
             let most = |&row: &usize| companions.iter().map(|added| added.value(row)).max().unwrap_or(0);

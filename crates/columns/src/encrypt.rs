@@ -232,7 +232,7 @@ impl<'a> Encryptor<'a> {
     }
 
     fn encrypt_plaintexts(&self, column: &EncryptedColumn, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.key.encrypt(plaintexts).map_err(|error| ciphers::not_computed(column, error))
+        self.key.encrypt(plaintexts).map_err(|error| ciphers::from_compute_error(column, error))
     }
 }
 

@@ -72,7 +72,7 @@ impl<'a> Opener<'a> {
             let present = NonNullCiphertexts::read(self.key.public(), column, batch)?;
             present.check_coprime(self.key.public(), column)?;
             let opened = self.key.open(&present.ciphertexts);
-            let fault = |error| ciphers::bad(column, &present.rows, error);
+            let fault = |error| ciphers::to_column_error(column, &present.rows, error);
             let (plaintexts, openings) = opened.map_err(fault)?;
             let (key, contexts) = (self.key.public(), contexts(&self.digest, column, &present));
             let zeros = without(key, &present.ciphertexts, &plaintexts).map_err(fault)?;
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
         }
         let [plaintexts, proofs] =
             arrays.map(|array| present.rows.iter().flat_map(|&row| array.value(row)).copied().collect::<Vec<u8>>());
-        let fault = |error| ciphers::bad(column, &present.rows, error);
+        let fault = |error| ciphers::to_column_error(column, &present.rows, error);
         let plaintexts = self.key.plaintexts_from_be(&plaintexts).map_err(fault)?;
         let zeros = without(self.key, &present.ciphertexts, &plaintexts).map_err(fault)?;
         let contexts = contexts(&self.digest, column, present);

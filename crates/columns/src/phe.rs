@@ -42,7 +42,7 @@ pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) ->
     present.check_coprime(key, column)?;
     let exponents = vec![exponent; present.rows.len()];
     let texts = phe_json::export(&present.ciphertexts, &exponents)
-        .map_err(|error| ciphers::bad(column, &present.rows, error))?;
+        .map_err(|error| ciphers::to_column_error(column, &present.rows, error))?;
     let mut cells = vec![None; batch.num_rows()];
     for (text, &row) in texts.into_iter().zip(&present.rows) {
         cells[row] = Some(text);
@@ -178,7 +178,7 @@ impl Importer {
             let scalars: Vec<i128> = missing.iter().map(|&up| 1 << (4 * up.min(STEP))).collect();
             // Powers of 16 are public.
             let scaled = self.key.multiply_deterministic(&ciphertexts, &scalars, i128::BITS);
-            ciphertexts = scaled.map_err(|error| ciphers::bad(&self.column, rows, error))?;
+            ciphertexts = scaled.map_err(|error| ciphers::to_column_error(&self.column, rows, error))?;
             missing.iter_mut().for_each(|up| *up -= (*up).min(STEP));
         }
         Ok(ciphertexts)

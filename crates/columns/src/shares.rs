@@ -69,7 +69,7 @@ impl<'a> Sharer<'a> {
         for column in self.reading.columns() {
             let present = NonNullCiphertexts::read(self.share.key(), column, batch)?;
             let shares = self.share.decrypt(&contexts(&self.digest, column, &present), &present.ciphertexts);
-            let shares = shares.map_err(|error| bad(column, &present.rows, &error))?;
+            let shares = shares.map_err(|error| to_column_error(column, &present.rows, &error))?;
             let width = self.share.share_bytes();
             arrays.push(spread(&shares.to_be_bytes(), &present.rows, batch.num_rows(), width)?);
         }
@@ -195,7 +195,7 @@ impl<'a> Combiner<'a> {
         {
             return Err(error);
         }
-        let fault = |error: &threshold::Error| bad(column, &present.rows, error);
+        let fault = |error: &threshold::Error| to_column_error(column, &present.rows, error);
         let right: Vec<&Shares> = right.iter().collect();
         let combined =
             self.verification.combine(&contexts(&self.digest, column, present), &present.ciphertexts, &right);
@@ -218,7 +218,7 @@ impl<'a> Combiner<'a> {
         check_rows(present, array).map_err(|row| ErrorKind::NotShares.at(row, &column.name))?;
         let bytes: Vec<u8> = present.rows.iter().flat_map(|&row| array.value(row)).copied().collect();
         let read = self.verification.shares_from_be_bytes(trustee, &bytes);
-        Ok(read.map_err(|error| bad(column, &present.rows, &error)))
+        Ok(read.map_err(|error| to_column_error(column, &present.rows, &error)))
     }
 }
 
@@ -229,7 +229,7 @@ fn contexts(digest: &Digest, column: &EncryptedColumn, present: &NonNullCipherte
 }
 
 /// Converts an error of shares to an error of the batch. `rows` lists their rows.
-fn bad(column: &EncryptedColumn, rows: &[usize], error: &threshold::Error) -> Error {
+fn to_column_error(column: &EncryptedColumn, rows: &[usize], error: &threshold::Error) -> Error {
     let row = error.row().and_then(|row| rows.get(row)).copied();
     let error = match error.kind() {
         threshold::ErrorKind::Scheme(kind) if error.trustee().is_none() => ErrorKind::Paillier(kind.clone()),

@@ -277,12 +277,12 @@ impl Aggregator {
         let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
         let is_large = |group: u32| self.rows[group as usize] >= options.min_rows;
         let (order, mut arrays) = self.groups.sorted(is_large)?;
-        arrays.push(gather(&self.rows, &order));
+        arrays.push(take(&self.rows, &order));
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             withheld.totals += sums.withhold(&order, options.min_rows);
             arrays.push(sums.ciphertexts(self.key.public(), column, &order, options.rerandomise)?);
             let counts = sums.additions.iter().zip(&sums.values).flat_map(|(additions, values)| [additions, values]);
-            arrays.extend(counts.map(|counts| gather(counts, &order)));
+            arrays.extend(counts.map(|counts| take(counts, &order)));
         }
         let batch = batch_of(&described(&self.schema, &self.contents), arrays)?;
         Ok(Aggregates { batch, withheld })
@@ -393,8 +393,8 @@ impl ColumnAccumulator {
         if touched.is_empty() {
             return Ok(());
         }
-        let fault = |error| ciphers::bad(column, &[], error);
-        let computed = |error: ComputeError| ciphers::not_computed(column, error);
+        let fault = |error| ciphers::to_column_error(column, &[], error);
+        let computed = |error: ComputeError| ciphers::from_compute_error(column, error);
         let sums = key.sum_groups(&present.ciphertexts, &members).map_err(computed)?;
         // A factor shared with n survives in the product, so a few products check many rows.
         if let Err(error) = key.public().check_coprime(&sums) {
@@ -458,12 +458,12 @@ impl ColumnAccumulator {
         let present = match present.split_first() {
             None => key.zeros(0),
             Some((first, rest)) => {
-                Ciphertexts::concat(first, rest).map_err(|error| ciphers::bad(column, &[], error))?
+                Ciphertexts::concat(first, rest).map_err(|error| ciphers::to_column_error(column, &[], error))?
             }
         };
         let present = match rerandomise {
             None => present,
-            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::not_computed(column, error))?,
+            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::from_compute_error(column, error))?,
         };
         let nulls = NullBuffer::from_iter(ordered().map(|total| total.is_some()));
         ciphers::write(column, &present, Some(&nulls))
@@ -472,11 +472,11 @@ impl ColumnAccumulator {
 
 /// The groups that occur among the ciphertexts present, and the ciphertexts of each.
 fn members(present: &NonNullCiphertexts, groups: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let mut place = std::collections::HashMap::new();
+    let mut index_of = std::collections::HashMap::new();
     let (mut touched, mut members) = (Vec::new(), Vec::<Vec<u32>>::new());
     for (index, &row) in present.rows.iter().enumerate() {
         let group = groups[row];
-        let at = *place.entry(group).or_insert_with(|| {
+        let at = *index_of.entry(group).or_insert_with(|| {
             touched.push(group);
             members.push(Vec::new());
             members.len() - 1
@@ -577,7 +577,7 @@ fn group_column(field: &Field, batch: &RecordBatch) -> Result<ArrayRef, Error> {
     to_canonical(column).map_err(|error| Error::from(error).in_column(field.name()))
 }
 
-fn gather(counts: &[u64], order: &[u32]) -> ArrayRef {
+fn take(counts: &[u64], order: &[u32]) -> ArrayRef {
     let ordered = order.iter().map(|&group| counts[group as usize]);
     Arc::new(UInt64Array::from_iter_values(ordered))
 }

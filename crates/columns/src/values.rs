@@ -196,11 +196,11 @@ impl ValueTable {
             .collect::<Result<_, _>>()?;
         let rows: Vec<usize> = (0..values.len()).filter(|&row| values[row].is_some()).collect();
         let present: Vec<&Described> = values.iter().flatten().collect();
-        let bad = |error| ciphers::bad(column, &rows, error);
+        let fault = |error| ciphers::to_column_error(column, &rows, error);
         let bytes: Vec<&[u8]> = present.iter().map(|value| value.ciphertext()).collect();
-        let ciphertexts = self.key.ciphertexts_from_be_rows(&bytes).map_err(bad)?;
-        self.key.check_coprime(&ciphertexts).map_err(bad)?;
-        let ciphertexts = self.aligned(column, &ciphertexts, &present).map_err(bad)?;
+        let ciphertexts = self.key.ciphertexts_from_be_rows(&bytes).map_err(fault)?;
+        self.key.check_coprime(&ciphertexts).map_err(fault)?;
+        let ciphertexts = self.aligned(column, &ciphertexts, &present).map_err(fault)?;
         let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
         let additions = values.iter().map(|value| value.as_ref().map_or(0, |value| value.description().additions()));
         let additions: ArrayRef = Arc::new(UInt64Array::from_iter_values(additions));
