@@ -175,7 +175,7 @@ impl Group {
             .with_batch_size(rows)
             .with_projection(self.mask.clone())
             .build()
-            .map_err(|error| pages.refused().unwrap_or_else(|| ErrorKind::NotParquet(error.into())))?;
+            .map_err(|error| pages.rejected().unwrap_or_else(|| ErrorKind::NotParquet(error.into())))?;
         Ok(Open { reader, pages })
     }
 
@@ -190,7 +190,7 @@ impl Group {
             let average = column.uncompressed_size().max(0).unsigned_abs() / rows;
             let value = match column.column_type() {
                 Type::BYTE_ARRAY if pages::has_deltas(column) => MAX_DELTA_PAGE_BYTES,
-                Type::BYTE_ARRAY => pages.longest(column)?,
+                Type::BYTE_ARRAY => pages.max_value_len(column)?,
                 _ => pages::width(column),
             };
             bytes = bytes.saturating_add(average.max(value));
@@ -234,13 +234,13 @@ impl ParquetBatches {
     }
 
     /// Returns the requested number of rows, or fewer if the rows are long or the file ends.
-    fn gather(&mut self) -> Result<Option<RecordBatch>, Error> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         let (mut parts, mut rows, mut bytes) = (Vec::new(), 0, 0);
         while rows < self.batch_rows && bytes < BATCH_BYTES {
-            let part = match self.pending.take() {
-                Some(part) => Some(part),
-                None => match self.part(self.row + rows as u64) {
-                    Ok(part) => part,
+            let decoded = match self.pending.take() {
+                Some(pending) => Some(pending),
+                None => match self.next_decoded(self.row + rows as u64) {
+                    Ok(decoded) => decoded,
                     Err(error) if parts.is_empty() => return Err(error),
                     Err(error) => {
                         self.failed = Some(error);
@@ -248,10 +248,10 @@ impl ParquetBatches {
                     }
                 },
             };
-            let Some(part) = part else { break };
-            rows += part.num_rows();
-            bytes += part.columns().iter().map(|column| byte_size(column).0).sum::<usize>();
-            parts.push(part);
+            let Some(decoded) = decoded else { break };
+            rows += decoded.num_rows();
+            bytes += decoded.columns().iter().map(|column| byte_size(column).0).sum::<usize>();
+            parts.push(decoded);
         }
         let batch = match &parts[..] {
             [] => return Ok(None),
@@ -266,7 +266,7 @@ impl ParquetBatches {
     }
 
     /// The next rows from the decoder.
-    fn part(&mut self, row: u64) -> Result<Option<RecordBatch>, Error> {
+    fn next_decoded(&mut self, row: u64) -> Result<Option<RecordBatch>, Error> {
         loop {
             let Some(mut open) = self.open.take() else {
                 self.open = self.groups.open(self.batch_rows).map_err(|kind| damaged(kind, row))?;
@@ -285,7 +285,7 @@ impl ParquetBatches {
                 Some(Some(Err(error))) => Err(error),
                 None => return Err(ErrorKind::Damaged(ParquetFault::Panicked).at_row(row)),
             };
-            let fault = |error: ArrowError| open.pages.refused().unwrap_or(ErrorKind::Damaged(error.into()));
+            let fault = |error: ArrowError| open.pages.rejected().unwrap_or(ErrorKind::Damaged(error.into()));
             let batch = batch.map_err(|error| damaged(fault(error), row))?;
             check_cells(&batch).map_err(|error| error.offset_rows(row))?;
             self.open = Some(open);
@@ -301,7 +301,7 @@ impl Iterator for ParquetBatches {
         if self.ended {
             return None;
         }
-        let batch = self.failed.take().map_or_else(|| self.gather(), Err);
+        let batch = self.failed.take().map_or_else(|| self.next_batch(), Err);
         match &batch {
             Ok(Some(batch)) => self.row += batch.num_rows() as u64,
             _ => {
@@ -435,7 +435,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let properties = properties(&schema, leaves);
         // A file without rows shows how the reader sees the columns.
         let empty = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties.clone()))?.into_inner()?;
-        footer::admit(footer::of_bytes(&empty)).map_err(unreadable)?;
+        footer::check_limits(footer::of_bytes(&empty)).map_err(unreadable)?;
         let row_group_bytes = (leaves * COLUMN_BYTES).clamp(*ROW_GROUP_BYTES.start(), *ROW_GROUP_BYTES.end());
         // The Arrow schema of a signed file comes last, with the signature.
         let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(signing.is_some());
@@ -540,7 +540,7 @@ fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
     });
     let values = page / longest.max().unwrap_or(1).max(1);
     let statistics = if leaves > MOST_INDEXED { EnabledStatistics::None } else { EnabledStatistics::Chunk };
-    let plain = WriterProperties::builder()
+    let defaults = WriterProperties::builder()
         .set_data_page_size_limit(page)
         .set_dictionary_page_size_limit(page)
         .set_write_batch_size(values.clamp(1, MOST_VALUES))
@@ -552,7 +552,7 @@ fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
         DataType::Binary => matches!(LatticeColumn::from_field(field), Ok(Some(_))),
         _ => false,
     };
-    let properties = schema.fields().iter().filter(encrypted).fold(plain, |properties, field| {
+    let properties = schema.fields().iter().filter(encrypted).fold(defaults, |properties, field| {
         let path = ColumnPath::new(vec![field.name().clone()]);
         properties
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED)

@@ -32,7 +32,7 @@ const IPC_PREFIX: (usize, [u8; 4]) = (8, [0xff; 4]);
 /// Reads the file's metadata.
 pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
     let footer = bytes(file)?;
-    admit(&footer)?;
+    check_limits(&footer)?;
     let decode = || {
         let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
@@ -42,7 +42,7 @@ pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
 }
 
 /// Checks that a footer stays within the limits.
-pub(super) fn admit(footer: &[u8]) -> Result<(), Error> {
+pub(super) fn check_limits(footer: &[u8]) -> Result<(), Error> {
     check(footer)?.into_iter().try_for_each(check_arrow_schema)
 }
 
@@ -92,11 +92,11 @@ fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
     if encrypted {
         return Err(ErrorKind::EncryptedParquet.into());
     }
-    if let Some(kind) = schema.refused.take() {
+    if let Some(kind) = schema.rejected.take() {
         return Err(kind.into());
     }
     match read {
-        Ok(()) if schema.open.is_empty() => Ok(hints),
+        Ok(()) if schema.remaining.is_empty() => Ok(hints),
         _ => Err(ErrorKind::NotParquet(ParquetFault::Structure("its footer")).into()),
     }
 }
@@ -105,9 +105,9 @@ fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
 #[derive(Default)]
 struct Tree {
     /// For each column that encloses the next one, the number of children still to come.
-    open: Vec<u64>,
+    remaining: Vec<u64>,
     columns: usize,
-    refused: Option<ErrorKind>,
+    rejected: Option<ErrorKind>,
 }
 
 impl Tree {
@@ -128,7 +128,7 @@ impl Tree {
                 Ok(true)
             })?;
             if let Err(kind) = self.add(index, length, children) {
-                self.refused = Some(kind);
+                self.rejected = Some(kind);
                 return Err(Fault::Broken);
             }
         }
@@ -137,15 +137,15 @@ impl Tree {
 
     fn add(&mut self, index: usize, length: i64, children: u64) -> Result<(), ErrorKind> {
         let too_large = |what, limit: usize| Err(ErrorKind::TooLarge { what, limit: limit as u64 });
-        match self.open.last_mut() {
+        match self.remaining.last_mut() {
             Some(left) => *left -= 1,
             None if index == 0 => {}
             None => return Err(ErrorKind::NotParquet(ParquetFault::Structure("its list of columns"))),
         }
         self.columns += usize::from(index > 0 && children == 0);
-        self.open.push(children);
+        self.remaining.push(children);
         // The root is not a column.
-        if self.open.len() - 1 > MAX_DEPTH {
+        if self.remaining.len() - 1 > MAX_DEPTH {
             return too_large("levels of nested columns", MAX_DEPTH);
         }
         // A list has two levels that are not columns themselves.
@@ -155,8 +155,8 @@ impl Tree {
         if length > MAX_CELL_BYTES as i64 {
             return too_large("bytes in a cell", MAX_CELL_BYTES);
         }
-        while self.open.last() == Some(&0) {
-            self.open.pop();
+        while self.remaining.last() == Some(&0) {
+            self.remaining.pop();
         }
         Ok(())
     }

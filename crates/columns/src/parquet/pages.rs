@@ -53,11 +53,11 @@ struct State {
     /// In file order, without overlap.
     chunks: Vec<Chunk>,
     /// Bytes of the pages and dictionaries of all chunks.
-    open: u64,
+    open_bytes: u64,
     /// Bytes of pages that lie entirely within the current batch.
-    whole: u64,
+    bytes_in_batch: u64,
     /// Why a page was rejected.
-    refused: Option<ErrorKind>,
+    rejected: Option<ErrorKind>,
 }
 
 /// A column of the row group.
@@ -69,13 +69,13 @@ struct Chunk {
     width: u64,
     repeated: bool,
     /// Bytes of the longest value in its dictionary.
-    longest: u64,
+    max_value_len: u64,
     dictionary: u64,
     page: u64,
     /// The declared size of the page after decompression.
-    declared: u64,
+    uncompressed_size: u64,
     /// Whether a page started within the current batch.
-    begun: bool,
+    started: bool,
 }
 
 /// The relevant fields of a page header.
@@ -98,13 +98,13 @@ impl Pages {
         if !apart || chunks.last().is_some_and(|last| last.end > length) {
             return Err(broken("the list of its columns' places"));
         }
-        let state = Mutex::new(State { chunks, open: 0, whole: 0, refused: None });
+        let state = Mutex::new(State { chunks, open_bytes: 0, bytes_in_batch: 0, rejected: None });
         Ok(Self(Arc::new(Shared { file: file.try_clone()?, length, state })))
     }
 
     /// Bytes of the longest value in the dictionary of a column, 0 if it has none. Only byte arrays
     /// are examined.
-    pub(super) fn longest(&self, column: &ColumnChunkMetaData) -> Result<u64, ErrorKind> {
+    pub(super) fn max_value_len(&self, column: &ColumnChunkMetaData) -> Result<u64, ErrorKind> {
         let (start, length) = column.byte_range();
         if column.column_type() != Type::BYTE_ARRAY
             || length == 0
@@ -114,28 +114,28 @@ impl Pages {
         }
         let page = SerializedPageReader::new(Arc::new(self.clone()), column, 0, None)
             .and_then(|mut pages| pages.get_next_page())
-            .map_err(|error| self.refused().unwrap_or_else(|| ErrorKind::NotParquet(error.into())))?;
+            .map_err(|error| self.rejected().unwrap_or_else(|| ErrorKind::NotParquet(error.into())))?;
         let Some(Page::DictionaryPage { buf, .. }) = page else { return Ok(0) };
-        let longest = longest(&buf);
+        let max_value_len = max_length(&buf);
         let mut state = self.state();
-        if let Some(place) = state.place(start) {
-            state.open -= state.chunks[place].page;
-            let chunk = &mut state.chunks[place];
-            (chunk.longest, chunk.page, chunk.begun) = (longest, 0, false);
+        if let Some(index) = state.index_at(start) {
+            state.open_bytes -= state.chunks[index].page;
+            let chunk = &mut state.chunks[index];
+            (chunk.max_value_len, chunk.page, chunk.started) = (max_value_len, 0, false);
         }
-        Ok(longest)
+        Ok(max_value_len)
     }
 
     /// Starts another batch.
     pub(super) fn begin_batch(&self) {
         let mut state = self.state();
-        state.whole = 0;
-        state.chunks.iter_mut().for_each(|chunk| chunk.begun = false);
+        state.bytes_in_batch = 0;
+        state.chunks.iter_mut().for_each(|chunk| chunk.started = false);
     }
 
     /// Why a page was rejected, if one was.
-    pub(super) fn refused(&self) -> Option<ErrorKind> {
-        self.state().refused.take()
+    pub(super) fn rejected(&self) -> Option<ErrorKind> {
+        self.state().rejected.take()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -143,8 +143,8 @@ impl Pages {
     }
 
     /// Stores why a page is rejected, because the decoder would keep only the text.
-    fn refuse(&self, kind: ErrorKind) -> ParquetError {
-        self.state().refused = Some(kind);
+    fn reject(&self, kind: ErrorKind) -> ParquetError {
+        self.state().rejected = Some(kind);
         ParquetError::General("a page was refused".to_owned())
     }
 }
@@ -159,25 +159,25 @@ impl ChunkReader for Pages {
     type T = Cursor<Vec<u8>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        let end = self.state().at(start).map(|chunk| chunk.end);
-        let end = end.ok_or_else(|| self.refuse(broken("a page's place")))?;
-        let (header, bytes) = self.0.header(start, end).map_err(|kind| self.refuse(kind))?;
-        let admitted = self.state().admit(start, &header);
-        admitted.map_err(|kind| self.refuse(kind))?;
+        let end = self.state().chunk_at(start).map(|chunk| chunk.end);
+        let end = end.ok_or_else(|| self.reject(broken("a page's place")))?;
+        let (header, bytes) = self.0.header(start, end).map_err(|kind| self.reject(kind))?;
+        let checked = self.state().check_page(start, &header);
+        checked.map_err(|kind| self.reject(kind))?;
         Ok(Cursor::new(bytes))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         if length as u64 > MAX_PAGE_BYTES {
-            return Err(self.refuse(too_large("bytes in a page", MAX_PAGE_BYTES)));
+            return Err(self.reject(too_large("bytes in a page", MAX_PAGE_BYTES)));
         }
         let mut bytes = vec![0; length];
         self.0.file.read_exact_at(&mut bytes, start)?;
-        let found = self.state().at(start).map(|chunk| (chunk.compression, chunk.declared));
-        let (compression, declared) = found.ok_or_else(|| self.refuse(broken("a page's place")))?;
-        match expands_beyond(&bytes, compression, declared) {
+        let found = self.state().chunk_at(start).map(|chunk| (chunk.compression, chunk.uncompressed_size));
+        let (compression, uncompressed_size) = found.ok_or_else(|| self.reject(broken("a page's place")))?;
+        match expands_beyond(&bytes, compression, uncompressed_size) {
             Ok(false) => Ok(bytes.into()),
-            Ok(true) => Err(self.refuse(broken("the length of a compressed page"))),
+            Ok(true) => Err(self.reject(broken("the length of a compressed page"))),
             Err(error) => Err(error.into()),
         }
     }
@@ -217,12 +217,12 @@ impl Header {
                 (3, I32) => header.compressed = reader.count()?,
                 // Fields of a data page of either version, or of a dictionary page.
                 (5 | 7 | 8, STRUCT) => {
-                    let place = if id == 8 { 4 } else { 2 };
+                    let encoding_id = if id == 8 { 4 } else { 2 };
                     let (values, encoding) = (&mut header.values, &mut header.encoding);
                     reader.fields(|reader, id, kind| {
                         match (id, kind) {
                             (1, I32) => *values = (*values).max(reader.count()?),
-                            (id, I32) if id == place => *encoding = reader.integer()?,
+                            (id, I32) if id == encoding_id => *encoding = reader.integer()?,
                             _ => return Ok(false),
                         }
                         Ok(true)
@@ -238,20 +238,20 @@ impl Header {
 
 impl State {
     /// The index of the column chunk that contains a byte of the file.
-    fn place(&self, byte: u64) -> Option<usize> {
-        let place = self.chunks.partition_point(|chunk| chunk.start <= byte).checked_sub(1)?;
-        (byte < self.chunks[place].end).then_some(place)
+    fn index_at(&self, byte: u64) -> Option<usize> {
+        let index = self.chunks.partition_point(|chunk| chunk.start <= byte).checked_sub(1)?;
+        (byte < self.chunks[index].end).then_some(index)
     }
 
     /// The column chunk that contains a byte of the file.
-    fn at(&self, byte: u64) -> Option<&Chunk> {
-        self.place(byte).map(|place| &self.chunks[place])
+    fn chunk_at(&self, byte: u64) -> Option<&Chunk> {
+        self.index_at(byte).map(|index| &self.chunks[index])
     }
 
     /// Accounts for a page, or returns the limit that it exceeds.
-    fn admit(&mut self, start: u64, header: &Header) -> Result<(), ErrorKind> {
-        let place = self.place(start).ok_or_else(|| broken("a page's place"))?;
-        let chunk = &mut self.chunks[place];
+    fn check_page(&mut self, start: u64, header: &Header) -> Result<(), ErrorKind> {
+        let index = self.index_at(start).ok_or_else(|| broken("a page's place"))?;
+        let chunk = &mut self.chunks[index];
         let before = chunk.dictionary + chunk.page;
         let size = header.uncompressed.max(header.compressed);
         if size > MAX_PAGE_BYTES {
@@ -260,7 +260,7 @@ impl State {
         if header.values > MAX_PAGE_VALUES {
             return Err(too_large("values in a page", MAX_PAGE_VALUES));
         }
-        chunk.declared = header.uncompressed;
+        chunk.uncompressed_size = header.uncompressed;
         match header.kind {
             DICTIONARY_PAGE if start != chunk.start => return Err(broken("the place of a dictionary")),
             DICTIONARY_PAGE if size > MAX_DICTIONARY_BYTES => {
@@ -277,24 +277,24 @@ impl State {
                 }
                 // A page is finished when another follows. If rows are lists, one row may use all
                 // of both pages.
-                if chunk.begun {
-                    self.whole += chunk.page;
+                if chunk.started {
+                    self.bytes_in_batch += chunk.page;
                 }
                 if chunk.repeated {
-                    let value = if delta { size } else { chunk.width.max(chunk.longest) };
-                    self.whole += header.values.saturating_mul(value);
+                    let value = if delta { size } else { chunk.width.max(chunk.max_value_len) };
+                    self.bytes_in_batch += header.values.saturating_mul(value);
                 }
-                (chunk.page, chunk.begun) = (size, true);
+                (chunk.page, chunk.started) = (size, true);
             }
             // Pages of other types hold no values.
             _ => {}
         }
-        let chunk = &self.chunks[place];
-        self.open = self.open - before + chunk.dictionary + chunk.page;
-        if self.open > MAX_OPEN_PAGES_BYTES {
+        let chunk = &self.chunks[index];
+        self.open_bytes = self.open_bytes - before + chunk.dictionary + chunk.page;
+        if self.open_bytes > MAX_OPEN_PAGES_BYTES {
             return Err(too_large("bytes in the pages of a row", MAX_OPEN_PAGES_BYTES));
         }
-        match self.whole > MAX_BATCH_BYTES as u64 {
+        match self.bytes_in_batch > MAX_BATCH_BYTES as u64 {
             true => Err(too_large("bytes in a few rows", MAX_BATCH_BYTES as u64)),
             false => Ok(()),
         }
@@ -312,11 +312,11 @@ impl Chunk {
             compression: column.compression(),
             width,
             repeated: descriptor.max_rep_level() > 0,
-            longest: 0,
+            max_value_len: 0,
             dictionary: 0,
             page: 0,
-            declared: 0,
-            begun: false,
+            uncompressed_size: 0,
+            started: false,
         }
     }
 }
@@ -339,7 +339,7 @@ pub(super) fn has_deltas(column: &ColumnChunkMetaData) -> bool {
 }
 
 /// The longest of consecutive byte arrays, each preceded by its length.
-fn longest(mut values: &[u8]) -> u64 {
+fn max_length(mut values: &[u8]) -> u64 {
     let mut longest = 0;
     while let Some((length, rest)) = values.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length);
