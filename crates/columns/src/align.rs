@@ -40,7 +40,7 @@ impl Alignment {
             for column in encrypted_columns(schema)?.into_iter().filter(is_single) {
                 match columns.iter_mut().find(|other| other.name == column.name) {
                     None => columns.push(column),
-                    Some(before) if (before.key, before.bits) == (column.key, column.bits) => merge(before, &column)?,
+                    Some(common) if (common.key, common.bits) == (column.key, column.bits) => merge(common, &column)?,
                     Some(_) => {}
                 }
             }
@@ -49,7 +49,7 @@ impl Alignment {
             column.layout().map_err(|_| no_headroom(column))?;
         }
         let common = |name: &String| {
-            let types = schemas.iter().filter_map(|schema| schema.field_with_name(name).ok()).map(of_field);
+            let types = schemas.iter().filter_map(|schema| schema.field_with_name(name).ok()).map(type_of);
             Some((name.clone(), widest(&types.collect::<Vec<_>>())?))
         };
         Ok(Self { groups: by.iter().filter_map(common).collect(), columns, last: None })
@@ -81,7 +81,7 @@ impl Alignment {
                 return Ok(array.clone());
             }
             match EncryptedColumn::from_field(from) {
-                Ok(Some(column)) => self.rescaled(key, &column, batch),
+                Ok(Some(column)) => self.rescale(key, &column, batch),
                 _ => cast_exactly(array, to),
             }
         });
@@ -89,8 +89,7 @@ impl Alignment {
     }
 
     fn field(&self, field: &FieldRef) -> Result<FieldRef, Error> {
-        if let Some((_, kind)) =
-            self.groups.iter().find(|(name, kind)| name == field.name() && *kind != of_field(field))
+        if let Some((_, kind)) = self.groups.iter().find(|(name, kind)| name == field.name() && *kind != type_of(field))
         {
             return Ok(Arc::new(Field::clone(field).with_data_type(kind.clone())));
         }
@@ -111,7 +110,7 @@ impl Alignment {
         self.columns.iter().find(alike).filter(|_| is_single(column))
     }
 
-    fn rescaled(
+    fn rescale(
         &self,
         key: &dyn PublicKeyBackend,
         column: &EncryptedColumn,
@@ -157,7 +156,7 @@ fn no_headroom(column: &EncryptedColumn) -> Error {
     ErrorKind::NoHeadroom { bits: column.bits }.in_column(&column.name)
 }
 
-fn of_field(field: &Field) -> DataType {
+fn type_of(field: &Field) -> DataType {
     canonical_type(field.data_type())
 }
 

@@ -33,7 +33,7 @@ impl Contents {
     pub fn of(schema: &Schema) -> Result<Self, Error> {
         let mut contents = Self::default();
         for field in schema.fields() {
-            let found = Self::named(field).map_err(|error| Error::from(error).in_column(field.name()))?;
+            let found = Self::of_field(field).map_err(|error| Error::from(error).in_column(field.name()))?;
             contents.merge(&found);
         }
         Ok(contents)
@@ -67,10 +67,10 @@ impl Contents {
     /// Adds `more`, whether or not its rows are already contained.
     pub fn merge(&mut self, more: &Self) {
         for (table, rows) in &more.0 {
-            let here = self.0.entry(*table).or_default();
-            here.extend(rows.iter().cloned());
-            here.sort_by_key(|rows| rows.start);
-            *here = here.drain(..).fold(Vec::new(), joined);
+            let ranges = self.0.entry(*table).or_default();
+            ranges.extend(rows.iter().cloned());
+            ranges.sort_by_key(|rows| rows.start);
+            *ranges = ranges.drain(..).fold(Vec::new(), merge_adjacent);
         }
     }
 
@@ -79,7 +79,7 @@ impl Contents {
         let overlap =
             |a: &[Range<u64>], b: &[Range<u64>]| a.iter().any(|a| b.iter().any(|b| a.start < b.end && b.start < a.end));
         let shared = |(table, rows): (&TableId, &Vec<Range<u64>>)| {
-            self.0.get(table).is_some_and(|here| overlap(here, rows)).then_some(*table)
+            self.0.get(table).is_some_and(|ranges| overlap(ranges, rows)).then_some(*table)
         };
         match more.0.iter().find_map(shared) {
             None => Ok(()),
@@ -97,7 +97,7 @@ impl Contents {
         field.with_metadata(metadata)
     }
 
-    fn named(field: &Field) -> Result<Self, MetadataError> {
+    fn of_field(field: &Field) -> Result<Self, MetadataError> {
         let invalid = |key, text: &str| MetadataError::Invalid { key, value: text.chars().take(60).collect() };
         let mut contents = Self::default();
         if let Some(text) = field.metadata().get(TABLE) {
@@ -108,7 +108,7 @@ impl Contents {
                 return Err(MetadataError::TooLong { limit: MAX_DESCRIPTION_BYTES });
             }
             for entry in text.split(',') {
-                let (table, rows) = part(entry).ok_or_else(|| invalid(TABLES, entry))?;
+                let (table, rows) = parse_entry(entry).ok_or_else(|| invalid(TABLES, entry))?;
                 contents.merge(&Self::rows(table, rows));
             }
         }
@@ -127,12 +127,12 @@ impl Contents {
 }
 
 /// Appends a range to ranges in ascending order, merging those that touch.
-fn joined(mut before: Vec<Range<u64>>, next: Range<u64>) -> Vec<Range<u64>> {
-    match before.last_mut() {
+fn merge_adjacent(mut ranges: Vec<Range<u64>>, next: Range<u64>) -> Vec<Range<u64>> {
+    match ranges.last_mut() {
         Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
-        _ => before.push(next),
+        _ => ranges.push(next),
     }
-    before
+    ranges
 }
 
 /// A new random table id.
@@ -154,7 +154,7 @@ pub(crate) fn id(text: &str) -> Option<TableId> {
     (hex(&id) == text).then_some(id)
 }
 
-fn part(text: &str) -> Option<(TableId, Range<u64>)> {
+fn parse_entry(text: &str) -> Option<(TableId, Range<u64>)> {
     let Some((table, rows)) = text.split_once(':') else { return Some((id(text)?, WHOLE)) };
     let (first, end) = rows.split_once('-')?;
     let rows = first.parse().ok()?..end.parse().ok()?;

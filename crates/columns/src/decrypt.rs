@@ -32,12 +32,12 @@ pub const OVERFLOW: &str = "#OVERFLOW";
 #[derive(Debug)]
 pub struct Decryptor<'a> {
     key: &'a dyn DecryptionBackend,
-    reading: Reading,
+    reader: TableReader,
 }
 
-/// How the batches of one table become numbers, independent of the decryption backend.
+/// Converts the batches of one table to numbers, independent of the decryption backend.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct TableReader {
     columns: Vec<EncryptedColumn>,
     plan: Vec<Step>,
     input: SchemaRef,
@@ -92,20 +92,20 @@ impl<'a> Decryptor<'a> {
     /// # Errors
     /// As [`Decryptor::new`].
     pub fn with(key: &'a dyn DecryptionBackend, schema: &Schema) -> Result<Self, Error> {
-        Ok(Self { key, reading: Reading::new(key.public(), schema)? })
+        Ok(Self { key, reader: TableReader::new(key.public(), schema)? })
     }
 
     /// The schema of the decrypted table, without companions. Numbers are `Decimal128(38, scale)`,
     /// or `Decimal256(76, scale)` if the declared range and additions may need it. Numbers from
     /// python-paillier are `Float64`.
     pub fn schema(&self) -> SchemaRef {
-        self.reading.schema.clone()
+        self.reader.schema.clone()
     }
 
     /// The indices of the columns that hold numbers as `Decimal256`. [`narrowed`] determines which
     /// of them need it.
     pub fn wide(&self) -> Vec<usize> {
-        self.reading.wide()
+        self.reader.wide()
     }
 
     /// Decrypts a batch of the prepared table.
@@ -115,7 +115,7 @@ impl<'a> Decryptor<'a> {
     /// is malformed or shares a factor with n. An overflowed total is not an error here: see
     /// [`Decrypted::overflow`].
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
-        self.reading.decrypted(self.key.public(), batch, |column, present| {
+        self.reader.decrypt(self.key.public(), batch, |column, present| {
             self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
                 DecryptError::Ciphertexts(error) => ciphers::to_column_error(column, &present.rows, error),
                 DecryptError::Device(error) => ErrorKind::Device(error).into(),
@@ -124,7 +124,7 @@ impl<'a> Decryptor<'a> {
     }
 }
 
-impl Reading {
+impl TableReader {
     /// Prepares to read tables with this schema. All of their encrypted columns must be under this
     /// key.
     pub(crate) fn new(key: &PublicKey, schema: &Schema) -> Result<Self, Error> {
@@ -147,8 +147,8 @@ impl Reading {
     /// The indices of the columns that hold numbers as `Decimal256`.
     pub(crate) fn wide(&self) -> Vec<usize> {
         let numbers = self.columns.iter().flat_map(|column| &column.sources);
-        let places = numbers.filter_map(|source| self.schema.index_of(&source.name).ok());
-        places.filter(|&place| matches!(self.schema.field(place).data_type(), DataType::Decimal256(..))).collect()
+        let indices = numbers.filter_map(|source| self.schema.index_of(&source.name).ok());
+        indices.filter(|&index| matches!(self.schema.field(index).data_type(), DataType::Decimal256(..))).collect()
     }
 
     /// The encrypted columns.
@@ -162,7 +162,7 @@ impl Reading {
     }
 
     /// The numbers of a batch. `decrypt` returns the plaintexts of a column's ciphertexts.
-    pub(crate) fn decrypted(
+    pub(crate) fn decrypt(
         &self,
         key: &PublicKey,
         batch: &RecordBatch,
@@ -194,7 +194,7 @@ fn decrypt_column(
     let values = decode(key, column, &present, &decrypt(column, &present)?, &companions)?;
     let mut cells = vec![vec![Cell::Null; batch.num_rows()]; sources];
     for (values, &row) in values.chunks_exact(sources).zip(&present.rows) {
-        for (source, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
+        for (source, cell) in to_cells(column, values, &companions, row).into_iter().enumerate() {
             cells[source][row] = cell;
         }
     }
@@ -226,7 +226,7 @@ fn decode(
 }
 
 /// The cells of one ciphertext. Either all of them overflowed or none.
-fn judge(column: &EncryptedColumn, values: &[Option<Signed>], companions: &[&UInt64Array], row: usize) -> Vec<Cell> {
+fn to_cells(column: &EncryptedColumn, values: &[Option<Signed>], companions: &[&UInt64Array], row: usize) -> Vec<Cell> {
     let cell = |((source, value), added): ((&SourceColumn, &Option<Signed>), &&UInt64Array)| {
         let additions = added.value(row);
         let value = value.as_ref().filter(|_| additions <= column.max_additions)?;
@@ -463,12 +463,12 @@ pub fn narrowed(
     wide: &[usize],
     batches: &[RecordBatch],
 ) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
-    let most = i256::from_i128(10_i128.pow(Decimal128Type::MAX_PRECISION.into()));
-    let fits = |column: &Decimal256Array| column.iter().flatten().all(|value| -most < value && value < most);
-    let narrow = |&place: &usize| batches.iter().all(|batch| batch.column(place).as_primitive_opt().is_some_and(fits));
+    let bound = i256::from_i128(10_i128.pow(Decimal128Type::MAX_PRECISION.into()));
+    let fits = |column: &Decimal256Array| column.iter().flatten().all(|value| -bound < value && value < bound);
+    let narrow = |&index: &usize| batches.iter().all(|batch| batch.column(index).as_primitive_opt().is_some_and(fits));
     let narrow: Vec<usize> = wide.iter().copied().filter(narrow).collect();
-    let fields = schema.fields().iter().enumerate().map(|(place, field)| match field.data_type() {
-        &DataType::Decimal256(_, scale) if narrow.contains(&place) => {
+    let fields = schema.fields().iter().enumerate().map(|(index, field)| match field.data_type() {
+        &DataType::Decimal256(_, scale) if narrow.contains(&index) => {
             let kind = DataType::Decimal128(Decimal128Type::MAX_PRECISION, scale);
             Field::clone(field).with_data_type(kind)
         }

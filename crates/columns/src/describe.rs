@@ -54,7 +54,7 @@ impl Describer {
     /// [`ErrorKind::Undescribed`] for a column that cannot be converted to the described type.
     pub fn describe(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let columns = batch.columns().iter().zip(self.schema.fields());
-        let arrays = columns.map(|(array, field)| described(array, field));
+        let arrays = columns.map(|(array, field)| convert(array, field));
         batch_of(&self.schema, arrays.collect::<Result<_, _>>()?)
     }
 }
@@ -65,7 +65,7 @@ fn companions(schema: &Schema) -> Result<HashSet<String>, Error> {
     Ok(described::described(schema)?.into_iter().flat_map(names).flatten().collect())
 }
 
-fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
+fn convert(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
     if array.data_type() == field.data_type() && (field.is_nullable() || array.null_count() == 0) {
         return Ok(array.clone());
     }
@@ -98,16 +98,16 @@ mod tests {
     fn values_take_the_types_that_are_described() {
         let field = |kind, nullable| Field::new("x", kind, nullable).with_metadata(HashMap::new());
         let floats: ArrayRef = Arc::new(Float64Array::from(vec![Some(3.0), None]));
-        let counts = described(&floats, &field(DataType::UInt64, false)).unwrap();
+        let counts = convert(&floats, &field(DataType::UInt64, false)).unwrap();
         assert_eq!(counts.as_ref(), &UInt64Array::from(vec![3, 0]) as &dyn Array);
-        let kept = described(&floats, &field(DataType::UInt64, true)).unwrap();
+        let kept = convert(&floats, &field(DataType::UInt64, true)).unwrap();
         assert_eq!(kept.as_ref(), &UInt64Array::from(vec![Some(3), None]) as &dyn Array);
         let views: ArrayRef = Arc::new(BinaryViewArray::from_iter([Some(b"ab".as_slice()), None]));
-        let fixed = described(&views, &field(DataType::FixedSizeBinary(2), true)).unwrap();
+        let fixed = convert(&views, &field(DataType::FixedSizeBinary(2), true)).unwrap();
         assert_eq!((fixed.len(), fixed.null_count()), (2, 1));
-        let fault = described(&views, &field(DataType::FixedSizeBinary(3), true)).unwrap_err().to_string();
+        let fault = convert(&views, &field(DataType::FixedSizeBinary(3), true)).unwrap_err().to_string();
         assert_eq!(fault, "column x: is BinaryView, which cannot be converted to FixedSizeBinary(3)");
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
-        assert!(described(&texts, &field(DataType::UInt64, false)).is_err());
+        assert!(convert(&texts, &field(DataType::UInt64, false)).is_err());
     }
 }

@@ -47,10 +47,10 @@ impl TableDigest {
     /// and list views.
     pub fn new(schema: &Schema) -> Result<Self, Error> {
         let mut head = Sha256::new();
-        part(&mut head, NAME.as_bytes());
+        update_with_length(&mut head, NAME.as_bytes());
         for field in schema.fields() {
             let described = describe(field)?.to_string();
-            part(&mut head, described.as_bytes());
+            update_with_length(&mut head, described.as_bytes());
         }
         let columns = vec![Sha256::new(); schema.fields().len()];
         Ok(Self { schema: Arc::new(schema.clone()), head, columns, rows: 0 })
@@ -75,8 +75,8 @@ impl TableDigest {
     /// The digest of all rows.
     pub fn finish(self) -> Digest {
         let mut digest = self.head;
-        self.columns.into_iter().for_each(|column| part(&mut digest, &column.finalize()));
-        part(&mut digest, &self.rows.to_be_bytes());
+        self.columns.into_iter().for_each(|column| update_with_length(&mut digest, &column.finalize()));
+        update_with_length(&mut digest, &self.rows.to_be_bytes());
         digest.finalize().into()
     }
 }
@@ -101,14 +101,14 @@ fn check_batch(prepared: &SchemaRef, batch: &SchemaRef) -> Result<(), Error> {
 }
 
 /// Adds one part, preceded by its length so that no two lists of parts have the same hash.
-fn part(digest: &mut Sha256, bytes: &[u8]) {
+fn update_with_length(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_be_bytes());
     digest.update(bytes);
 }
 
 /// Describes a column: its name, and its type or, if encrypted, its description.
 fn describe(field: &Field) -> Result<Value, Error> {
-    let what = match canonical(field)? {
+    let what = match canonical_field(field)? {
         Some(field) => {
             let entries = field.metadata().iter().filter(|(key, _)| ![VERSION, TABLE].contains(&key.as_str()));
             let mut entries: Vec<[&String; 2]> = entries.map(|(key, value)| [key, value]).collect();
@@ -123,11 +123,11 @@ fn describe(field: &Field) -> Result<Value, Error> {
 }
 
 /// The field of an encrypted column, rewritten from its parsed description.
-fn canonical(field: &Field) -> Result<Option<Field>, Error> {
+fn canonical_field(field: &Field) -> Result<Option<Field>, Error> {
     let lattice = LatticeColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))?;
     match lattice {
         Some(column) => Ok(Some(column.field())),
-        None => Ok(metadata::described(field)?.map(|column| column.field())),
+        None => Ok(metadata::encryption_of(field)?.map(|column| column.field())),
     }
 }
 

@@ -215,7 +215,7 @@ impl<'a> Encryptor<'a> {
     ) -> Result<(Ciphertexts, Option<NullBuffer>), Error> {
         let mut present = Zeroizing::new(Vec::with_capacity(numbers.len()));
         present.extend(numbers.iter().flatten().copied());
-        let plaintexts = encode_signed(self.key.public(), &present).map_err(|error| failed(column, error))?;
+        let plaintexts = encode_signed(self.key.public(), &present).map_err(|error| to_column_error(column, error))?;
         let nulls = NullBuffer::from_iter(numbers.iter().map(Option::is_some));
         Ok((self.encrypt_plaintexts(column, &plaintexts)?, Some(nulls)))
     }
@@ -227,7 +227,8 @@ impl<'a> Encryptor<'a> {
         for row in 0..rows {
             slots.extend(numbers.iter().map(|source| source[row].unwrap_or_default()));
         }
-        let plaintexts = column.layout()?.pack(self.key.public(), &slots).map_err(|error| failed(column, error))?;
+        let plaintexts =
+            column.layout()?.pack(self.key.public(), &slots).map_err(|error| to_column_error(column, error))?;
         self.encrypt_plaintexts(column, &plaintexts)
     }
 
@@ -236,7 +237,7 @@ impl<'a> Encryptor<'a> {
     }
 }
 
-fn failed(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
+fn to_column_error(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
     ErrorKind::Paillier(error.kind().clone()).in_column(&column.name)
 }
 
@@ -294,7 +295,7 @@ pub(crate) fn sources(schema: &Schema, options: &EncryptOptions) -> Result<Vec<S
 
 fn source(schema: &Schema, encrypted: &[EncryptedColumn], spec: &ColumnSpec) -> Result<SourceColumn, Error> {
     let field = find(schema, &spec.name)?;
-    if metadata::described(field)?.is_some() {
+    if metadata::encryption_of(field)?.is_some() {
         return Err(ErrorKind::AlreadyEncrypted.in_column(&spec.name));
     }
     let owner = encrypted.iter().find(|column| column.sources.iter().any(|source| source.additions == spec.name));
@@ -321,10 +322,10 @@ pub(crate) fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field, Erro
 
 fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
     let owner = |name: &str| columns.iter().position(|column| column.sources.iter().any(|source| source.name == name));
-    let mut placed = HashSet::new();
+    let mut encrypted = HashSet::new();
     let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| match owner(field.name()) {
         None => Some(Step::Pass(index)),
-        Some(column) => placed.insert(column).then_some(Step::Encrypt(column)),
+        Some(column) => encrypted.insert(column).then_some(Step::Encrypt(column)),
     });
     steps.collect()
 }

@@ -39,12 +39,12 @@ pub(crate) fn without(metadata: &Metadata) -> Metadata {
 fn of_type(field: &Field, column: &EncryptedColumn) -> Field {
     let mut metadata = field.metadata().clone();
     metadata.insert(EXTENSION_TYPE_NAME_KEY.to_owned(), NAME.to_owned());
-    metadata.insert(EXTENSION_TYPE_METADATA_KEY.to_owned(), described(column));
+    metadata.insert(EXTENSION_TYPE_METADATA_KEY.to_owned(), description(column));
     field.clone().with_metadata(metadata)
 }
 
 /// The description as JSON. Ranges are text, since they exceed the integers of JSON readers.
-fn described(column: &EncryptedColumn) -> String {
+fn description(column: &EncryptedColumn) -> String {
     let list = |each: &dyn Fn(&SourceColumn) -> String| {
         let items: Vec<String> = column.sources.iter().map(each).collect();
         format!("[{}]", items.join(", "))
@@ -119,7 +119,7 @@ mod tests {
             r#"{"key": "00112233445566778899aabbccddeeff", "bits": 2048, "encoding": "slots", "scales": [2, 0], "ranges": ["1000", "7"], "max_additions": 4294967296, "exponent": 0, "scheme": "paillier", "columns": ["pay", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001"], "additions": ["pay.additions", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001.additions"], "values": ["pay.values", "Gr\u00f6\u00dfe \"\ud83d\ude00\"\n\u0001.values"]}"#,
             r#"{"key": "00112233445566778899aabbccddeeff", "bits": 2048, "encoding": "base16", "scales": [0], "ranges": ["1208925819614629174706176"], "max_additions": 4294967296, "exponent": -14, "scheme": "paillier", "columns": ["pay"], "additions": ["pay.additions"], "values": []}"#,
         ];
-        assert_eq!([column(), packed, base16].map(|column| described(&column)), expected);
+        assert_eq!([column(), packed, base16].map(|column| description(&column)), expected);
     }
 
     #[test]

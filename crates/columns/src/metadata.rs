@@ -436,7 +436,7 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
     let mut columns = Vec::new();
     let mut taken = HashSet::new();
     for field in schema.fields() {
-        let Some(column) = described(field)? else { continue };
+        let Some(column) = encryption_of(field)? else { continue };
         for source in &column.sources {
             let fault = match schema.field_with_name(&source.additions) {
                 Err(_) => CompanionFault::Missing,
@@ -460,7 +460,7 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
 }
 
 /// The description of a field if it is encrypted. Errors name the field.
-pub(crate) fn described(field: &Field) -> Result<Option<EncryptedColumn>, Error> {
+pub(crate) fn encryption_of(field: &Field) -> Result<Option<EncryptedColumn>, Error> {
     if field.metadata().get(SCHEME).is_some_and(|scheme| scheme == BFV) {
         return Err(ErrorKind::Scheme { found: BFV, given: PAILLIER }.in_column(field.name()));
     }

@@ -18,7 +18,7 @@ use hearith_proofs::{Contexts, Form};
 
 use crate::ciphers::{self, NonNullCiphertexts};
 use crate::contents::hex;
-use crate::decrypt::{Decrypted, Reading};
+use crate::decrypt::{Decrypted, TableReader};
 use crate::digest::Digest;
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
@@ -37,7 +37,7 @@ const CONTEXT: &[u8] = b"hearith decryption 2";
 #[derive(Debug)]
 pub struct Opener<'a> {
     key: &'a PrivateKey,
-    reading: Reading,
+    reader: TableReader,
     digest: Digest,
     schema: SchemaRef,
 }
@@ -49,9 +49,9 @@ impl<'a> Opener<'a> {
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
     pub fn new(key: &'a PrivateKey, schema: &Schema, digest: Digest) -> Result<Self, Error> {
-        let reading = Reading::new(key.public(), schema)?;
-        let schema = opened_schema(key.public(), &reading, &digest);
-        Ok(Self { key, reading, digest, schema })
+        let reader = TableReader::new(key.public(), schema)?;
+        let schema = opened_schema(key.public(), &reader, &digest);
+        Ok(Self { key, reader, digest, schema })
     }
 
     /// The schema of the proofs. Each encrypted column `X` has two binary columns: `X.plaintext`
@@ -66,9 +66,9 @@ impl<'a> Opener<'a> {
     /// # Errors
     /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt), or a failure of the random generator.
     pub fn open(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
-        self.reading.check(batch)?;
+        self.reader.check(batch)?;
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
-        for column in self.reading.columns() {
+        for column in self.reader.columns() {
             let present = NonNullCiphertexts::read(self.key.public(), column, batch)?;
             present.check_coprime(self.key.public(), column)?;
             let opened = self.key.open(&present.ciphertexts);
@@ -93,7 +93,7 @@ impl<'a> Opener<'a> {
 #[derive(Debug)]
 pub struct Checker<'a> {
     key: &'a PublicKey,
-    reading: Reading,
+    reader: TableReader,
     digest: Digest,
     proofs: SchemaRef,
 }
@@ -107,8 +107,8 @@ impl<'a> Checker<'a> {
     /// the schema of their proofs, [`ErrorKind::OtherTable`] for proofs of another digest, and
     /// [`ErrorKind::Unbinding`] for openings of the first version.
     pub fn new(key: &'a PublicKey, schema: &Schema, proofs: &Schema, digest: Digest) -> Result<Self, Error> {
-        let reading = Reading::new(key, schema)?;
-        let expected = opened_schema(key, &reading, &digest);
+        let reader = TableReader::new(key, schema)?;
+        let expected = opened_schema(key, &reader, &digest);
         if proofs.fields().iter().any(|field| field.name().ends_with(OPENING)) {
             return Err(ErrorKind::Unbinding { trustee: None }.into());
         }
@@ -119,17 +119,17 @@ impl<'a> Checker<'a> {
             return Err(ErrorKind::NotProofs.into());
         }
         check_digest(proofs, &digest, None)?;
-        Ok(Self { key, reading, digest, proofs: expected })
+        Ok(Self { key, reader, digest, proofs: expected })
     }
 
     /// The schema of the numbers, as [`Decryptor::schema`](crate::Decryptor::schema).
     pub fn schema(&self) -> SchemaRef {
-        self.reading.schema()
+        self.reader.schema()
     }
 
     /// The indices of `Decimal256` columns, as [`Decryptor::wide`](crate::Decryptor::wide).
     pub fn wide(&self) -> Vec<usize> {
-        self.reading.wide()
+        self.reader.wide()
     }
 
     /// The numbers of a batch, proved by the same number of rows of proofs. They belong to the
@@ -145,8 +145,8 @@ impl<'a> Checker<'a> {
         if proofs.num_rows() != batch.num_rows() || columns.len() != self.proofs.fields().len() {
             return Err(ErrorKind::NotProofs.into());
         }
-        self.reading.decrypted(self.key, batch, |column, present| {
-            let index = self.reading.columns().iter().position(|one| one.name == column.name);
+        self.reader.decrypt(self.key, batch, |column, present| {
+            let index = self.reader.columns().iter().position(|one| one.name == column.name);
             let index = 2 * index.ok_or(ErrorKind::NotProofs)?;
             self.plaintexts(column, present, [columns[index], columns[index + 1]])
         })
@@ -219,13 +219,13 @@ pub(crate) fn check_digest(schema: &Schema, digest: &Digest, trustee: Option<u32
 }
 
 /// The schema of a table's proofs.
-fn opened_schema(key: &PublicKey, reading: &Reading, digest: &Digest) -> SchemaRef {
+fn opened_schema(key: &PublicKey, reader: &TableReader, digest: &Digest) -> SchemaRef {
     let widths = [key.plaintext_bytes(), Proofs::row_bytes(key, Form::Openings)];
     let field = |column: &EncryptedColumn, (suffix, width): (&str, usize)| {
         let field = Field::new(format!("{}{suffix}", column.name), DataType::FixedSizeBinary(width as i32), true);
         field.with_metadata([(DIGEST, hex(digest))])
     };
-    let columns = reading.columns().iter();
+    let columns = reader.columns().iter();
     let fields = columns.flat_map(|column| SUFFIXES.into_iter().zip(widths).map(|part| field(column, part)));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

@@ -151,7 +151,7 @@ impl Importer {
         let text = lines.collect::<Vec<_>>().join("\n");
         let (ciphertexts, exponents) = match rows.is_empty() {
             true => (self.key.zeros(0), Vec::new()),
-            false => phe_json::import(&self.key, &text).map_err(|error| self.refused(&rows, error))?,
+            false => phe_json::import(&self.key, &text).map_err(|error| self.to_row_error(&rows, error))?,
         };
         let ciphertexts = self.align(ciphertexts, &exponents, &rows)?;
         let nulls = NullBuffer::from_iter(cells.iter().map(Option::is_some));
@@ -185,7 +185,7 @@ impl Importer {
     }
 
     /// Converts an error in `phe`'s JSON to an error at its row.
-    fn refused(&self, rows: &[usize], error: hearith_paillier::Error) -> Error {
+    fn to_row_error(&self, rows: &[usize], error: hearith_paillier::Error) -> Error {
         let row = match error.kind() {
             PaillierKind::PheJson { line, .. } => Some(line.saturating_sub(1)),
             _ => error.row(),

@@ -18,7 +18,7 @@ use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, Verificat
 
 use crate::ciphers::NonNullCiphertexts;
 use crate::contents::hex;
-use crate::decrypt::{Decrypted, Reading};
+use crate::decrypt::{Decrypted, TableReader};
 use crate::digest::Digest;
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
@@ -36,7 +36,7 @@ const CONTEXT: &[u8] = b"hearith table 2";
 #[derive(Debug)]
 pub struct Sharer<'a> {
     share: &'a KeyShare,
-    reading: Reading,
+    reader: TableReader,
     digest: Digest,
     schema: SchemaRef,
 }
@@ -48,9 +48,9 @@ impl<'a> Sharer<'a> {
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
     pub fn new(share: &'a KeyShare, schema: &Schema, digest: Digest) -> Result<Self, Error> {
-        let reading = Reading::new(share.key(), schema)?;
-        let schema = shares_schema(&reading, share.share_bytes(), share.trustee(), &digest);
-        Ok(Self { share, reading, digest, schema })
+        let reader = TableReader::new(share.key(), schema)?;
+        let schema = shares_schema(&reader, share.share_bytes(), share.trustee(), &digest);
+        Ok(Self { share, reader, digest, schema })
     }
 
     /// The schema of the shares: binary values `X.share` for each encrypted column `X`.
@@ -64,9 +64,9 @@ impl<'a> Sharer<'a> {
     /// # Errors
     /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt).
     pub fn share(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
-        self.reading.check(batch)?;
+        self.reader.check(batch)?;
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
-        for column in self.reading.columns() {
+        for column in self.reader.columns() {
             let present = NonNullCiphertexts::read(self.share.key(), column, batch)?;
             let shares = self.share.decrypt(&contexts(&self.digest, column, &present), &present.ciphertexts);
             let shares = shares.map_err(|error| to_column_error(column, &present.rows, &error))?;
@@ -81,7 +81,7 @@ impl<'a> Sharer<'a> {
 #[derive(Debug)]
 pub struct Combiner<'a> {
     verification: &'a VerificationKeys,
-    reading: Reading,
+    reader: TableReader,
     digest: Digest,
     /// Each trustee with the schema of its shares, which names their table.
     trustees: Vec<(u32, SchemaRef)>,
@@ -104,8 +104,8 @@ impl<'a> Combiner<'a> {
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
     pub fn new(verification: &'a VerificationKeys, schema: &Schema, digest: Digest) -> Result<Self, Error> {
-        let reading = Reading::new(verification.key(), schema)?;
-        Ok(Self { verification, reading, digest, trustees: Vec::new() })
+        let reader = TableReader::new(verification.key(), schema)?;
+        Ok(Self { verification, reader, digest, trustees: Vec::new() })
     }
 
     /// Adds a trustee, by the schema of its shares.
@@ -116,7 +116,7 @@ impl<'a> Combiner<'a> {
     pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
         let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
         let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
-        let expected = shares_schema(&self.reading, self.verification.share_bytes(), trustee, &self.digest);
+        let expected = shares_schema(&self.reader, self.verification.share_bytes(), trustee, &self.digest);
         if !same(shares, &expected) {
             return Err(ErrorKind::NotShares.into());
         }
@@ -143,12 +143,12 @@ impl<'a> Combiner<'a> {
 
     /// The schema of the numbers, as [`Decryptor::schema`](crate::Decryptor::schema).
     pub fn schema(&self) -> SchemaRef {
-        self.reading.schema()
+        self.reader.schema()
     }
 
     /// The indices of `Decimal256` columns, as [`Decryptor::wide`](crate::Decryptor::wide).
     pub fn wide(&self) -> Vec<usize> {
-        self.reading.wide()
+        self.reader.wide()
     }
 
     /// Computes the numbers of a batch from each trustee's shares, which must have the same number
@@ -164,7 +164,7 @@ impl<'a> Combiner<'a> {
             return Err(ErrorKind::NotShares.into());
         }
         let wrong = RefCell::new(Vec::new());
-        let decrypted = self.reading.decrypted(self.verification.key(), batch, |column, present| {
+        let decrypted = self.reader.decrypt(self.verification.key(), batch, |column, present| {
             let (plaintexts, errors) = self.plaintexts(column, present, shares)?;
             wrong.borrow_mut().extend(errors);
             Ok(plaintexts)
@@ -243,12 +243,12 @@ fn to_column_error(column: &EncryptedColumn, rows: &[usize], error: &threshold::
 }
 
 /// The schema of a trustee's shares.
-fn shares_schema(reading: &Reading, width: usize, trustee: u32, digest: &Digest) -> SchemaRef {
+fn shares_schema(reader: &TableReader, width: usize, trustee: u32, digest: &Digest) -> SchemaRef {
     let field = |column: &EncryptedColumn| {
         let field = Field::new(format!("{}{SUFFIX}", column.name), DataType::FixedSizeBinary(width as i32), true);
         field.with_metadata([(TRUSTEE, trustee.to_string()), (DIGEST, hex(digest))])
     };
-    Arc::new(Schema::new(reading.columns().iter().map(field).collect::<Vec<_>>()))
+    Arc::new(Schema::new(reader.columns().iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Whether two schemas have the same columns of the same trustee.

@@ -133,7 +133,7 @@ impl Aggregator {
 
     /// The schema of the totals of the tables added so far.
     pub fn schema(&self) -> SchemaRef {
-        described(&self.schema, &self.contents)
+        with_contents(&self.schema, &self.contents)
     }
 
     /// Lets [`Aggregator::begin`] accept a table whose rows were already added.
@@ -284,7 +284,7 @@ impl Aggregator {
             let counts = sums.additions.iter().zip(&sums.values).flat_map(|(additions, values)| [additions, values]);
             arrays.extend(counts.map(|counts| take(counts, &order)));
         }
-        let batch = batch_of(&described(&self.schema, &self.contents), arrays)?;
+        let batch = batch_of(&with_contents(&self.schema, &self.contents), arrays)?;
         Ok(Aggregates { batch, withheld })
     }
 
@@ -564,7 +564,7 @@ pub(crate) fn totals_schema(by: &[Field], encrypted: Vec<Field>) -> Schema {
 }
 
 /// The schema of totals, with the tables that they contain.
-pub(crate) fn described(schema: &SchemaRef, contents: &Contents) -> SchemaRef {
+pub(crate) fn with_contents(schema: &SchemaRef, contents: &Contents) -> SchemaRef {
     let field = |field: &FieldRef| match counts_rows(field) {
         true => Arc::new(contents.describe(Field::clone(field))),
         false => field.clone(),

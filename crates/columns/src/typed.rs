@@ -49,7 +49,7 @@ pub struct TypedColumn {
     name: String,
     computed: BoundComputed,
     /// Whether the values are formatted as text, which casts in expressions do not do.
-    writes: bool,
+    formats_text: bool,
 }
 
 impl TypedColumn {
@@ -60,19 +60,19 @@ impl TypedColumn {
     /// it.
     pub fn new(schema: &Schema, name: &str, kind: &str) -> Result<Self, Error> {
         let is_text = canonical_type(find(schema, name)?.data_type()) == DataType::Utf8;
-        let writes = kind == "text" && !is_text;
+        let formats_text = kind == "text" && !is_text;
         let quoted = name.replace('"', "\"\"");
-        let text = match writes {
+        let text = match formats_text {
             true => format!("\"{quoted}\""),
             false => format!("cast(\"{quoted}\" as {kind}) as \"{quoted}\""),
         };
         let expression: Computed = text.parse().map_err(|error| Error::from(crate::ErrorKind::from(error)))?;
-        Ok(Self { name: name.to_owned(), computed: expression.bind(schema)?, writes })
+        Ok(Self { name: name.to_owned(), computed: expression.bind(schema)?, formats_text })
     }
 
     /// The field after conversion.
     pub fn field(&self) -> FieldRef {
-        match self.writes {
+        match self.formats_text {
             true => self.computed.field().as_ref().clone().with_data_type(DataType::Utf8).into(),
             false => self.computed.field(),
         }
@@ -84,7 +84,7 @@ impl TypedColumn {
     /// Reports the first row whose cell does not fit the type.
     pub fn values(&self, batch: &RecordBatch) -> Result<ArrayRef, Error> {
         let values = self.computed.values(batch, None).map_err(|error| error.in_column(&self.name))?;
-        match self.writes && *values.data_type() != DataType::Utf8 {
+        match self.formats_text && *values.data_type() != DataType::Utf8 {
             true => cast(&values, &DataType::Utf8).map_err(|error| Error::from(error).in_column(&self.name)),
             false => Ok(values),
         }

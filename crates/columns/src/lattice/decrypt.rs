@@ -28,7 +28,7 @@ struct Column {
 }
 
 /// Positions of rows, and the decrypted numbers.
-type Reading<'a> = (&'a mut Vec<usize>, &'a mut Zeroizing<Vec<i128>>);
+type ChunkState<'a> = (&'a mut Vec<usize>, &'a mut Zeroizing<Vec<i128>>);
 
 /// Decrypts one table, from its first row to its last. Rows are returned when their chunks end, so
 /// a batch may yield more rows than it has, or fewer.
@@ -95,8 +95,8 @@ impl<'a> LatticeDecryptor<'a> {
                 Form::Totals => totals(self.key, column, batch, &mut decrypted)?,
                 Form::Chunks { .. } => {
                     let mut state = (positions, &mut decrypted);
-                    let on_row = |state: &mut Reading<'_>, _, position| state.0.push(position);
-                    let on_chunk = |(positions, out): &mut Reading<'_>, ciphertext: &Ciphertext| {
+                    let on_row = |state: &mut ChunkState<'_>, _, position| state.0.push(position);
+                    let on_chunk = |(positions, out): &mut ChunkState<'_>, ciphertext: &Ciphertext| {
                         let numbers = self.key.decrypt(ciphertext).map_err(|error| fault(column, &error))?;
                         out.extend(positions.drain(..).map(|position| numbers[position]));
                         Ok(())

@@ -24,7 +24,7 @@ use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::groups::{Groups, canonical_type, to_canonical};
 use crate::limits::{GROUP_BYTES, MAX_WEIGHTS};
 use crate::metadata::{self, counts_rows};
-use crate::totals::{Aggregates, Withheld, count_name, described, totals_schema};
+use crate::totals::{Aggregates, Withheld, count_name, totals_schema, with_contents};
 
 /// Running totals of batched columns, by groups.
 ///
@@ -120,7 +120,7 @@ impl LatticeAggregator {
 
     /// The schema of the totals of the tables added so far.
     pub fn schema(&self) -> SchemaRef {
-        described(&self.schema, &self.contents)
+        with_contents(&self.schema, &self.contents)
     }
 
     /// Allows tables whose rows were already added.
@@ -302,7 +302,7 @@ impl LatticeAggregator {
             let cells: ArrayRef = Arc::new(cells.finish());
             arrays.extend([cells, take(&column.additions), take(&values), Arc::new(rarest)]);
         }
-        let schema = described(&self.schema, &self.contents);
+        let schema = with_contents(&self.schema, &self.contents);
         Ok(Aggregates { batch: batch_of(&schema, arrays)?, withheld })
     }
 

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
 
-use super::{INDEX_ROLE, ROLE, ROWS, TABLE, TABLES, described};
+use super::{INDEX_ROLE, ROLE, ROWS, TABLE, TABLES, encryption_of};
 use crate::error::{Error, ErrorKind};
 
 /// The field as it passes through, reduced as the module documentation says.
 pub(crate) fn stored_field(field: &Field) -> Result<Field, Error> {
-    Ok(match described(field)? {
+    Ok(match encryption_of(field)? {
         Some(column) => {
             let kept = column.field().with_nullable(field.is_nullable());
             with_entries(kept, field.metadata(), &[TABLE])
@@ -44,10 +44,10 @@ pub(crate) fn of_table(field: Field, table: &str) -> Field {
 
 /// The field without metadata, including that of nested fields.
 pub(crate) fn without_metadata(field: &Field) -> Field {
-    Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
+    Field::new(field.name(), type_without_metadata(field.data_type()), field.is_nullable())
 }
 
-fn bare_type(kind: &DataType) -> DataType {
+fn type_without_metadata(kind: &DataType) -> DataType {
     let inner = |field: &FieldRef| FieldRef::new(without_metadata(field));
     match kind {
         DataType::List(field) => DataType::List(inner(field)),
@@ -60,7 +60,7 @@ fn bare_type(kind: &DataType) -> DataType {
         DataType::Union(fields, mode) => {
             DataType::Union(fields.iter().map(|(id, field)| (id, inner(field))).collect(), *mode)
         }
-        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), bare_type(values).into()),
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), type_without_metadata(values).into()),
         DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(inner(ends), inner(values)),
         other => other.clone(),
     }
@@ -115,7 +115,7 @@ pub(crate) fn check_batch(prepared: &Schema, batch: &Schema) -> Result<(), Error
             return Err(differs("the type", here.data_type(), before.data_type()).in_column(name));
         }
         let state = |encrypted: bool| if encrypted { "encrypted" } else { "unencrypted" };
-        match (described(here)?, described(before)?) {
+        match (encryption_of(here)?, encryption_of(before)?) {
             (None, None) => {}
             (Some(here), Some(before)) => here.check_compatible(&before)?,
             (here, before) => {
