@@ -86,7 +86,7 @@ impl Error {
 
     /// The same error with the text of its cell.
     pub(crate) fn showing(mut self, text: &str) -> Self {
-        self.0.cell = Some(shown(text));
+        self.0.cell = Some(excerpt(text));
         self
     }
 }
@@ -101,9 +101,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Located { row, column, cell, kind } = &*self.0;
         match (row, column) {
-            (Some(row), Some(column)) => write!(f, "row {row}, column {}: ", called(column))?,
+            (Some(row), Some(column)) => write!(f, "row {row}, column {}: ", display_name(column))?,
             (Some(row), None) => write!(f, "row {row}: ")?,
-            (None, Some(column)) => write!(f, "column {}: ", called(column))?,
+            (None, Some(column)) => write!(f, "column {}: ", display_name(column))?,
             (None, None) => {}
         }
         match cell {
@@ -167,7 +167,7 @@ pub enum ErrorKind {
         range: String,
     },
     /// The declared range is not a positive number, or is too large for the encoding.
-    #[error("{} is not a range: it must be a positive number below 2^127 at this scale", shown(.text))]
+    #[error("{} is not a range: it must be a positive number below 2^127 at this scale", excerpt(.text))]
     BadRange {
         /// The declared text.
         text: String,
@@ -543,23 +543,23 @@ fn of_trustee(trustee: &Option<u32>) -> String {
 }
 
 pub(crate) fn list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > SHOWN {
+    const MAX_CHARS: usize = 20;
+    let mut text = names.iter().take(MAX_CHARS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX_CHARS {
         text += ", ...";
     }
     text
 }
 
 /// A column's name as an error shows it: an empty name appears as quotes.
-fn called(column: &str) -> &str {
+fn display_name(column: &str) -> &str {
     if column.is_empty() { "\"\"" } else { column }
 }
 
 /// A cell as an error shows it: quoted, on one line, truncated.
-fn shown(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let cut: String = text.chars().take(SHOWN).collect();
+fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    let cut: String = text.chars().take(MAX_CHARS).collect();
     let dots = if cut.len() < text.len() { "..." } else { "" };
     format!("\"{}{dots}\"", cut.escape_debug())
 }

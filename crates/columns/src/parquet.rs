@@ -42,9 +42,9 @@ const COLUMN_BYTES: usize = 64 << 10;
 /// Bounds on the bytes of a page or dictionary. Narrow tables use the largest size.
 const PAGE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 /// Largest number of columns for which the footer holds their smallest and largest values.
-const MOST_INDEXED: usize = 256;
+const MAX_INDEXED_COLUMNS: usize = 256;
 /// Values that the writer adds to a page before it checks its size.
-const MOST_VALUES: usize = 1024;
+const MAX_WRITE_BATCH: usize = 1024;
 
 /// An opened Parquet file.
 #[derive(Debug)]
@@ -539,11 +539,11 @@ fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
         _ => padded_width(field.data_type()) as usize,
     });
     let values = page / longest.max().unwrap_or(1).max(1);
-    let statistics = if leaves > MOST_INDEXED { EnabledStatistics::None } else { EnabledStatistics::Chunk };
+    let statistics = if leaves > MAX_INDEXED_COLUMNS { EnabledStatistics::None } else { EnabledStatistics::Chunk };
     let defaults = WriterProperties::builder()
         .set_data_page_size_limit(page)
         .set_dictionary_page_size_limit(page)
-        .set_write_batch_size(values.clamp(1, MOST_VALUES))
+        .set_write_batch_size(values.clamp(1, MAX_WRITE_BATCH))
         .set_created_by(concat!("hearith ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(statistics);

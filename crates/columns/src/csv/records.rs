@@ -131,8 +131,8 @@ impl<R: Read> Records<R> {
                     return ended(state, record);
                 }
             }
-            let (taken, complete) = step(&self.buffer[self.rest.clone()], self.delimiter, &mut state, record)?;
-            self.rest.start += taken;
+            let (consumed, complete) = step(&self.buffer[self.rest.clone()], self.delimiter, &mut state, record)?;
+            self.rest.start += consumed;
             if complete {
                 return Ok(true);
             }

@@ -190,9 +190,9 @@ fn check_arrow_schema(encoded: &[u8]) -> Result<(), Error> {
     let broken = || Error::from(ErrorKind::NotParquet(ParquetFault::Structure("the Arrow schema in its footer")));
     let text = std::str::from_utf8(encoded).map_err(|_| broken())?;
     let message = Base64::decode_vec(text).map_err(|_| broken())?;
-    let (length, beginning) = IPC_PREFIX;
+    let (length, magic) = IPC_PREFIX;
     let message = match message.get(length..) {
-        Some(rest) if message.starts_with(&beginning) => rest,
+        Some(rest) if message.starts_with(&magic) => rest,
         _ => &message,
     };
     let options = VerifierOptions {
