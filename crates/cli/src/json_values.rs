@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::failure::Failure;
 
 /// Maximum bytes per value, many times the size of a ciphertext.
-pub(crate) const LONGEST: usize = 1 << 16;
+const MAX_VALUE_BYTES: usize = 1 << 16;
 
 /// A value's JSON text, or `None` for null.
 pub(crate) type Cell = Option<Box<RawValue>>;
@@ -120,19 +120,19 @@ impl<R: BufRead> Values<R> {
 
     /// Reads the bytes of one value up to its only possible end. Does not check that they are JSON.
     fn value(&mut self) -> Result<Vec<u8>, ReadError> {
-        let mut scan = Scan::default();
+        let mut splitter = JsonSplitter::default();
         let mut text = Vec::new();
         loop {
             let bytes = self.input.fill_buf()?;
             if bytes.is_empty() {
                 return Ok(text);
             }
-            let taken = bytes.iter().take_while(|&&byte| scan.accept(byte)).count();
-            let more = taken == bytes.len();
-            text.extend_from_slice(&bytes[..taken]);
-            self.input.consume(taken);
-            if text.len() > LONGEST {
-                return Err(ReadError::Text(format!("a value of more than {LONGEST} bytes")));
+            let consumed = bytes.iter().take_while(|&&byte| splitter.accept(byte)).count();
+            let more = consumed == bytes.len();
+            text.extend_from_slice(&bytes[..consumed]);
+            self.input.consume(consumed);
+            if text.len() > MAX_VALUE_BYTES {
+                return Err(ReadError::Text(format!("a value of more than {MAX_VALUE_BYTES} bytes")));
             }
             if !more {
                 return Ok(text);
@@ -143,7 +143,7 @@ impl<R: BufRead> Values<R> {
 
 /// Finds the end of a value.
 #[derive(Default)]
-struct Scan {
+struct JsonSplitter {
     /// Number of open brackets and braces.
     depth: usize,
     in_string: bool,
@@ -152,7 +152,7 @@ struct Scan {
     complete: bool,
 }
 
-impl Scan {
+impl JsonSplitter {
     /// Whether a byte still belongs to the value.
     fn accept(&mut self, byte: u8) -> bool {
         if self.complete {
@@ -200,9 +200,9 @@ impl<R: BufRead> Iterator for Values<R> {
                 self.position = Position::End;
                 None
             }
-            Err(wrong) => {
+            Err(error) => {
                 self.position = Position::End;
-                Some(Err(match wrong {
+                Some(Err(match error {
                     ReadError::Unreadable(error) => Failure::reading(&self.name, error),
                     ReadError::Text(what) => Failure::at(&self.name, format!("row {}: {what}", self.row)),
                 }))
