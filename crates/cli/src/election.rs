@@ -9,7 +9,7 @@ mod end;
 mod letters;
 mod machine;
 mod mail;
-mod office;
+mod organiser_dir;
 mod outcome;
 mod pdf;
 mod published;

@@ -186,7 +186,7 @@ pub struct ElectionRestore {
 
 /// `hearith election repair-heads`.
 #[derive(Clone, Debug, Args)]
-#[command(group = clap::ArgGroup::new("place").required(true).args(["record", "store"]))]
+#[command(group = clap::ArgGroup::new("storage").required(true).args(["record", "store"]))]
 pub struct ElectionRepairHeads {
     /// The folder of the record
     #[arg(value_name = "RECORD")]
@@ -247,7 +247,7 @@ pub struct ElectionTrusteeKey {
 pub struct ElectionCeremony {
     /// The organiser's directory; none for a trustee with --distributed
     #[arg(value_name = "DIR", required_unless_present = "distributed")]
-    pub office: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// Size of the key: 2048 or more, an even number up to 8192
     #[arg(long, default_value_t = DEFAULT_BITS)]
     pub bits: u32,
@@ -256,7 +256,12 @@ pub struct ElectionCeremony {
     pub shares: Option<Sharing>,
     /// Generate the key with other trustees: any W of L, 3 to 9, decrypt; each runs this on its own
     /// machine
-    #[arg(long, value_name = "W/L", requires = "trustee_keys", conflicts_with_all = ["shares", "office", "statements"])]
+    #[arg(
+        long,
+        value_name = "W/L",
+        requires = "trustee_keys",
+        conflicts_with_all = ["shares", "directory", "statements"]
+    )]
     pub distributed: Option<Sharing>,
     /// Who and where the trustees are
     #[command(flatten)]
@@ -280,7 +285,7 @@ pub struct ElectionCeremony {
 pub struct ElectionRegister {
     /// The organiser's directory; for a registrar elsewhere, the server's URL
     #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    pub location: PathBuf,
     /// CSV with a column `voter` and optional columns `weight` and `key` (the voter's own Ed25519
     /// key)
     #[arg(value_name = "VOTERS", requires = "out")]
@@ -390,7 +395,7 @@ pub struct ElectionResult {
 pub struct ElectionVote {
     /// The organiser's directory or a server's URL; to --prepare, a record
     #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    pub location: PathBuf,
     /// The voter's credential; if the file has several, that of --voter
     #[arg(long, value_name = "FILE")]
     pub credential: PathBuf,
@@ -436,7 +441,7 @@ pub struct ElectionVote {
 pub struct ElectionChallenge {
     /// The organiser's directory, or a server's URL
     #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    pub location: PathBuf,
     /// The ballot, as `vote --prepare` wrote it
     #[arg(value_name = "PREPARED")]
     pub prepared: PathBuf,
@@ -453,7 +458,7 @@ pub struct ElectionChallenge {
 pub struct ElectionTally {
     /// The organiser's directory
     #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    pub directory: PathBuf,
     /// Where the election is held.
     #[command(flatten)]
     pub at: AtServer,
@@ -488,7 +493,7 @@ pub struct ElectionDecryptShare {
 pub struct ElectionFinish {
     /// The organiser's directory
     #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    pub directory: PathBuf,
     /// The trustees' shares from `decrypt-share`, one file each
     #[arg(value_name = "SHARES", conflicts_with = "key")]
     pub shares: Vec<PathBuf>,

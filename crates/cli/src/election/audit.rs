@@ -8,7 +8,7 @@ use hearith_election::{
     Board, Body, Change, Kind, Lines, Receipt, SignedTreeHead, Source, State, leaf_hash, read_tracker, tracker,
 };
 
-use super::office::{of, record, text};
+use super::organiser_dir::{of, record, text};
 use super::verify::terms;
 use crate::args::ElectionAudit;
 use crate::engines::{print, print_json};

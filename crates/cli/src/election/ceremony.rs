@@ -8,7 +8,7 @@ use hearith_election::{Body, Bytes, ElectionKey, Manifest, Signed, Trustees, can
 use hearith_paillier::{PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 
-use super::office::{DRAFT, ElectionHandle, keys, of, text};
+use super::organiser_dir::{DRAFT, ElectionHandle, keys, of, text};
 use super::setup::Draft;
 use crate::args::{ElectionCeremony, Sharing};
 use crate::engines::print;
@@ -24,8 +24,8 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
     if let Some(sharing) = command.distributed {
         return trustee::generate(session, command, sharing);
     }
-    let office = command.office.as_deref().ok_or_else(|| Failure::new("the organiser's directory is missing"))?;
-    let prepared = Prepared::read(office)?;
+    let directory = command.directory.as_deref().ok_or_else(|| Failure::new("the organiser's directory is missing"))?;
+    let prepared = Prepared::read(directory)?;
     let signing = command.trustee_keys.as_deref().map(trustee_keys).transpose()?;
     let manifest = match (&command.statements[..], command.shares, &command.out, signing) {
         ([], Some(sharing), Some(out), Some((path, signing))) => {
@@ -38,8 +38,8 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
         (_, _, _, None) => return Err(Failure::new("--statements needs --trustee-keys FILE")),
     };
     let id = manifest.id();
-    let mut published = ElectionHandle::create(session, office, Body::Election(Box::new(manifest)))?;
-    session.warn_insecure_key(&name(office), published.state().election().key());
+    let mut published = ElectionHandle::create(session, directory, Body::Election(Box::new(manifest)))?;
+    session.warn_insecure_key(&name(directory), published.state().election().key());
     published.sign_head()?;
     print(&format!("election {id}\n"))
 }
@@ -52,11 +52,11 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn read(office: &Path) -> Result<Self, Failure> {
-        let path = office.join(DRAFT);
+    fn read(directory: &Path) -> Result<Self, Failure> {
+        let path = directory.join(DRAFT);
         let draft = canonical::parse("a draft of an election", &text(&path)?).map_err(|error| of(&path, error))?;
-        let (organiser, board) = keys(office)?;
-        check_absent(&office.join("record"))?;
+        let (organiser, board) = keys(directory)?;
+        check_absent(&directory.join("record"))?;
         Ok(Prepared { draft, organiser: organiser.public(), board: board.public() })
     }
 
@@ -170,7 +170,7 @@ mod trustee {
     use hearith_election::{KeyRole, Statement, canonical};
     use hearith_paillier::Variant;
 
-    use super::super::office::secret_key;
+    use super::super::organiser_dir::secret_key;
     use super::super::setup::base64;
     use super::{check_count, passphrase, trustee_keys};
     use crate::args::{ElectionCeremony, Sharing};

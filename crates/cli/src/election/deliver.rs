@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::letters::{Words, filled, words};
 use super::mail;
-use super::office::{long_secret_text, of, text, write_new, write_new_bytes};
+use super::organiser_dir::{long_secret_text, of, text, write_new, write_new_bytes};
 use super::pdf::Document;
 use crate::args::ElectionDeliver;
 use crate::engines::print;

@@ -5,7 +5,7 @@ use std::path::Path;
 use hearith_election::signature::PublicKey;
 use hearith_election::{Body, Election, ElectionRef, ErrorKind, KeyRole, Notice, Phase, Signer};
 
-use super::office::{ElectionHandle, of, record, secret_key, text, write_new};
+use super::organiser_dir::{ElectionHandle, of, record, secret_key, text, write_new};
 use super::outcome::print_outcome;
 use super::tally_board::{self, Verified};
 use super::verify::verified;
@@ -18,14 +18,14 @@ use crate::session::Session;
 
 /// Closes the vote, and publishes the products of the ballots that count.
 pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
-    let mut office = ElectionHandle::open_at(session, &command.office, &command.at)?;
-    if office.state().phase() == Phase::Open {
-        office.publish(Body::Close(ElectionRef { election: office.state().election().id() }))?;
+    let mut handle = ElectionHandle::open_at(session, &command.directory, &command.at)?;
+    if handle.state().phase() == Phase::Open {
+        handle.publish(Body::Close(ElectionRef { election: handle.state().election().id() }))?;
     }
-    let tally = office.tally()?;
+    let tally = handle.tally()?;
     let (counted, weight) = (tally.counted, tally.weight);
-    office.publish(Body::Tally(tally))?;
-    office.sign_head()?;
+    handle.publish(Body::Tally(tally))?;
+    handle.sign_head()?;
     print(&format!("{counted} ballots count, of weight {weight}\n"))
 }
 
@@ -62,33 +62,33 @@ fn check_signer(election: &Election, trustee: u32, signer: &Signer) -> Result<()
 
 /// Publishes the decryption and the result.
 pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), Failure> {
-    let mut office = ElectionHandle::open_at(session, &command.office, &command.at)?;
+    let mut handle = ElectionHandle::open_at(session, &command.directory, &command.at)?;
     for path in &command.shares {
         let notice = read_share(path)?;
-        let right = office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice));
+        let right = handle.state().check(&notice).and_then(|()| handle.state().check_proofs(&notice));
         match right {
-            Ok(()) => drop(office.enter(notice)?),
+            Ok(()) => drop(handle.enter(notice)?),
             // The others may suffice without it.
             Err(error) => eprint_line(&format!("{}: {error}: ignored", name(path))),
         }
     }
     if let Some(path) = &command.key {
         let private = Key::read_private(session, path)?;
-        let Some(tally) = office.state().tally() else {
-            return Err(Failure::at(name(&command.office), "there is no tally yet"));
+        let Some(tally) = handle.state().tally() else {
+            return Err(Failure::at(name(&command.directory), "there is no tally yet"));
         };
-        let opening = office.state().election().open(&private, tally).map_err(|error| of(path, error))?;
-        office.publish(Body::Opening(opening))?;
+        let opening = handle.state().election().open(&private, tally).map_err(|error| of(path, error))?;
+        handle.publish(Body::Opening(opening))?;
     }
-    let result = office.state().outcome();
+    let result = handle.state().outcome();
     if result.is_err() {
         // The accepted shares stay, and other trustees' shares can follow.
-        office.sign_head()?;
+        handle.sign_head()?;
     }
-    let result = result.map_err(|error| of(&command.office, error))?;
-    office.publish(Body::Result(result.clone()))?;
-    office.sign_head()?;
-    print_outcome(session, office.state().election().contests(), &result)
+    let result = result.map_err(|error| of(&command.directory, error))?;
+    handle.publish(Body::Result(result.clone()))?;
+    handle.sign_head()?;
+    print_outcome(session, handle.state().election().contests(), &result)
 }
 
 fn read_share(path: &Path) -> Result<Notice, Failure> {

@@ -9,7 +9,7 @@ use hearith_election::{
 };
 use zeroize::Zeroizing;
 
-use super::office::ElectionHandle;
+use super::organiser_dir::ElectionHandle;
 use super::vote::{chosen, credential, keep, publish_challenge};
 use crate::args::ElectionVote;
 use crate::device::failed;
@@ -31,19 +31,19 @@ struct Station<'a> {
 /// Lets the machine create a ballot, then casts or challenges it.
 pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), Failure> {
     let (provider, machines) = session.devices.ballot_machine()?;
-    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
-    let election = office.state().election().clone();
+    let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
+    let election = handle.state().election().clone();
     let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let choices = choices(election.contests(), &chosen(election.contests(), &command.choose)?)?;
     let contests: Vec<Rules> = election.contests().iter().enumerate().map(rules).collect::<Result<_, _>>()?;
     let setup = Setup { key: election.key(), election: election.id().0, contests: &contests };
-    office.awaits(if command.challenge { Entry::Challenge } else { Entry::Ballot }, &voter)?;
+    handle.awaits(if command.challenge { Entry::Challenge } else { Entry::Ballot }, &voter)?;
     let machine = machines.set_up(&setup, settings).map_err(|error| failed(provider, error))?;
     let number = machine.voter(&voter).map_err(|error| failed(provider, error))?;
     let mut station = Station { provider, machine, election, number, choices: &choices };
     match command.challenge {
-        true => station.challenge(session, &mut office, voter, &signer),
-        false => station.cast(session, &mut office, command, voter, &signer),
+        true => station.challenge(session, &mut handle, voter, &signer),
+        false => station.cast(session, &mut handle, command, voter, &signer),
     }
 }
 
@@ -52,7 +52,7 @@ impl Station<'_> {
     fn cast(
         &mut self,
         session: &Session,
-        office: &mut ElectionHandle,
+        handle: &mut ElectionHandle,
         command: &ElectionVote,
         voter: String,
         signer: &Signer,
@@ -70,15 +70,15 @@ impl Station<'_> {
         let shown = shown_tracker(&ballot.hash());
         let receipt = self.verified(verify_ballots(&self.election, &[&ballot])).and_then(|()| {
             let notice = Notice::signed(Body::Ballot(ballot), signer);
-            office.check(&notice)?;
-            office.enter(notice)
+            handle.check(&notice)?;
+            handle.enter(notice)
         });
         let receipt = receipt.inspect_err(|_| {
             // The machine returns to its state before the vote. An error of `discard` matters less
             // than the first error.
             let _ = self.machine.discard();
         })?;
-        let signed = office.sign_head();
+        let signed = handle.sign_head();
         if let Err(error) = self.machine.cast() {
             let failure = self.failed(error);
             eprint_line(&format!("warning: the ballot is cast, but the machine's log does not record it: {failure}"));
@@ -97,7 +97,7 @@ impl Station<'_> {
     fn challenge(
         &mut self,
         session: &Session,
-        office: &mut ElectionHandle,
+        handle: &mut ElectionHandle,
         voter: String,
         signer: &Signer,
     ) -> Result<(), Failure> {
@@ -111,7 +111,7 @@ impl Station<'_> {
         let ballot = self.ballot(voter, sealed);
         let challenge = Challenge { election: ballot.election, ballot, openings };
         self.verified(verify_challenges(&self.election, &[&challenge]))?;
-        publish_challenge(session, office, challenge, signer)?;
+        publish_challenge(session, handle, challenge, signer)?;
         match as_chosen {
             true => Ok(()),
             false => Err(Failure::refuted(

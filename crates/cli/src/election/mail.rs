@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::deliver::{Code, told};
 use super::letters::{Words, filled};
-use super::office::{secret_text, text};
+use super::organiser_dir::{secret_text, text};
 use crate::args::ElectionDeliver;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, eprint_line, name};

@@ -4,7 +4,7 @@ use hearith_election::{Contest, Outcome, Report, State};
 
 use super::elected::elected;
 use super::letters::{Words, filled, words};
-use super::office::{record, write_new_bytes};
+use super::organiser_dir::{record, write_new_bytes};
 use super::outcome::at_ranks;
 use super::pdf::Document;
 use super::verify::verified;

@@ -12,7 +12,7 @@ use hearith_election::{
 };
 use zeroize::Zeroizing;
 
-use super::office::{ElectionHandle, of, text, url, write_new};
+use super::organiser_dir::{ElectionHandle, of, text, url, write_new};
 use crate::args::ElectionRegister;
 use crate::engines::print;
 use crate::failure::{Failure, name};
@@ -22,39 +22,39 @@ use crate::session::Session;
 
 /// Lists voters, creates their credentials, and opens the vote.
 pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
-    let mut office = ElectionHandle::open_for(session, &command.office, &command.at, command.registrar.as_deref())?;
-    let id = office.state().election().id();
+    let mut handle = ElectionHandle::open_for(session, &command.location, &command.at, command.registrar.as_deref())?;
+    let id = handle.state().election().id();
     if command.out.is_some() {
-        office.check_lists()?;
+        handle.check_lists()?;
     }
     if let (Some(path), Some(out)) = (&command.voters, &command.out) {
         let made = Made::of_table(path, id, command)?;
         let count = made.voters.len();
-        deliver(&mut office, made, out, command)?;
+        deliver(&mut handle, made, out, command)?;
         let what = if command.replace { "credentials replaced" } else { "voters" };
         print(&format!("{count} {what}\n"))?;
     } else if let Some(out) = &command.out {
         if !command.again {
             return Err(Failure::new("--out needs the table of VOTERS, or --again"));
         }
-        let entries = send_again(&mut office, out)?;
+        let entries = send_again(&mut handle, out)?;
         print(&format!("{entries} entries sent\n"))?;
     }
     if command.open {
-        office.publish(Body::Open(ElectionRef { election: id }))?;
+        handle.publish(Body::Open(ElectionRef { election: id }))?;
         print("voting is open\n")?;
     }
-    office.sign_head()
+    handle.sign_head()
 }
 
 /// Stores the credentials of voters, then enters the voters on the board.
-fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
+fn deliver(handle: &mut ElectionHandle, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
     let pending = pending(out);
     check_absent(out)?;
     check_absent(&pending)?;
     command.codes.as_deref().map_or(Ok(()), check_absent)?;
-    let notices = made.bodies(office.state().election().id(), command.replace).into_iter();
-    let notices = notices.map(|body| office.signed(body)).collect::<Result<Vec<Notice>, Failure>>()?;
+    let notices = made.bodies(handle.state().election().id(), command.replace).into_iter();
+    let notices = notices.map(|body| handle.signed(body)).collect::<Result<Vec<Notice>, Failure>>()?;
     // Credentials first: a listed voter without a credential could not vote.
     write_new(out, Access::Owner, made.credentials.trim_end())?;
     let files = [Some(out), command.codes.as_deref(), Some(&pending)];
@@ -67,8 +67,8 @@ fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &Electi
     let lines: Vec<String> = notices.iter().map(Notice::to_json).collect();
     write_new(&pending, Access::Owner, &lines.join("\n")).inspect_err(|_| remove())?;
     for (number, notice) in notices.into_iter().enumerate() {
-        if let Err(failure) = office.enter(notice) {
-            if number > 0 || office.may_have_more() {
+        if let Err(failure) = handle.enter(notice) {
+            if number > 0 || handle.may_have_more() {
                 let kept = "some of these voters may be on the board: their credentials are kept, and register --again \
                             sends them again";
                 return Err(failure.with_note(kept));
@@ -82,15 +82,15 @@ fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &Electi
 
 /// Sends the entries of an uncertain earlier attempt that are not on the board. Returns how many
 /// were sent.
-fn send_again(office: &mut ElectionHandle, out: &Path) -> Result<usize, Failure> {
+fn send_again(handle: &mut ElectionHandle, out: &Path) -> Result<usize, Failure> {
     let pending = pending(out);
     let lines = text(&pending)?;
     let read = |line: &str| Notice::from_json(line).map_err(|error| of(&pending, error));
     let notices = lines.lines().map(read).collect::<Result<Vec<Notice>, Failure>>()?;
     let mut sent = 0;
     for notice in notices {
-        if !is_there(office.state(), &notice) {
-            office.enter(notice)?;
+        if !is_there(handle.state(), &notice) {
+            handle.enter(notice)?;
             sent += 1;
         }
     }
@@ -143,7 +143,7 @@ impl Made {
             ));
         }
         let (weight, key) = (column("weight"), column("key"));
-        let server = command.at.server.as_deref().or_else(|| url(&command.office));
+        let server = command.at.server.as_deref().or_else(|| url(&command.location));
         // The capacity suffices for all lines, so growing leaves no copy of a secret behind.
         let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len() as usize);
         let mut credentials = Zeroizing::new(String::with_capacity(400 * bytes + 1024));

@@ -14,7 +14,7 @@ use hearith_election_server::store::{Location, Store};
 use hearith_election_server::tls::Tls;
 use serde::Deserialize;
 
-use super::office::{of, record_folder, secret_key, text};
+use super::organiser_dir::{of, record_folder, secret_key, text};
 use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe, NamedIn};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};

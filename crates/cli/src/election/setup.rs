@@ -4,7 +4,7 @@ use hearith_election::signature::PublicKey;
 use hearith_election::{Bytes, Contest, KeyRole, SecretKey, Signer, canonical};
 use serde::{Deserialize, Serialize};
 
-use super::office::{BOARD, DRAFT, ORGANISER, of, text, write_new};
+use super::organiser_dir::{BOARD, DRAFT, ORGANISER, of, text, write_new};
 use crate::args::{ElectionInit, ElectionTrusteeKey};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};

@@ -2,7 +2,7 @@
 
 use hearith_election::{Report, Source, State, Step, verify};
 
-use super::office::{of, record};
+use super::organiser_dir::{of, record};
 use super::outcome::print_outcome;
 use crate::args::ElectionVerify;
 use crate::engines::{print, print_json};

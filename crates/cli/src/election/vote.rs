@@ -11,7 +11,7 @@ use hearith_election::{
 use zeroize::Zeroizing;
 
 use super::machine;
-use super::office::{ElectionHandle, client, election_at, long_secret_text, of, record_folder, url, write_new};
+use super::organiser_dir::{ElectionHandle, client, election_at, long_secret_text, of, record_folder, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
@@ -30,26 +30,26 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
     match (&command.prepare, &command.cast, &command.ballots) {
         (Some(out), _, _) => prepare(session, command, out),
         (_, Some(prepared), _) => {
-            let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
+            let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
             let ballot = read_prepared(prepared)?.ballot.clone();
-            let (_, signer) = credential(&command.credential, Some(&ballot.voter), office.state().election())?;
-            cast(session, &mut office, command, ballot, &signer)
+            let (_, signer) = credential(&command.credential, Some(&ballot.voter), handle.state().election())?;
+            cast(session, &mut handle, command, ballot, &signer)
         }
         (_, _, Some(table)) => cast_all(session, command, table),
         _ => {
-            let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
-            let election = office.state().election().clone();
+            let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
+            let election = handle.state().election().clone();
             let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
             let chosen = chosen(election.contests(), &command.choose)?;
             let ballot = election.prepare(&voter, &chosen).map_err(Failure::new)?.into_ballot();
-            cast(session, &mut office, command, ballot, &signer)
+            cast(session, &mut handle, command, ballot, &signer)
         }
     }
 }
 
 /// Prepares a ballot without casting it, and stores its contents.
 fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), Failure> {
-    let election = election_of(session, &command.office, command.ca.as_deref())?;
+    let election = election_of(session, &command.location, command.ca.as_deref())?;
     let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let chosen = chosen(election.contests(), &command.choose)?;
     let prepared = election.prepare(&voter, &chosen).map_err(Failure::new)?;
@@ -64,16 +64,16 @@ fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), 
 
 fn cast(
     session: &Session,
-    office: &mut ElectionHandle,
+    handle: &mut ElectionHandle,
     command: &ElectionVote,
     ballot: Ballot,
     signer: &Signer,
 ) -> Result<(), Failure> {
     let shown = shown_tracker(&ballot.hash());
     let notice = Notice::signed(Body::Ballot(ballot), signer);
-    office.check(&notice)?;
-    let receipt = office.enter(notice)?;
-    office.sign_head()?;
+    handle.check(&notice)?;
+    let receipt = handle.enter(notice)?;
+    handle.sign_head()?;
     keep(command, &receipt)?;
     match session.json {
         true => print_json(&serde_json::json!({ "cast": receipt.index, "tracker": shown })),
@@ -88,8 +88,8 @@ pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), Fail
 
 /// Casts the ballots of a table, as a polling station for many voters would.
 fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
-    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
-    let election = office.state().election().clone();
+    let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
+    let election = handle.state().election().clone();
     let mut signers = credentials(&command.credential, &election)?;
     let votes = read_votes(table, election.contests())?;
     let progress = Progress::start("casting", Length::Rows(votes.len() as u64));
@@ -107,37 +107,37 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
                     format!("no credential for voter '{}'", ballot.voter),
                 ));
             };
-            office.enter(Notice::signed(Body::Ballot(ballot), signer))?;
+            handle.enter(Notice::signed(Body::Ballot(ballot), signer))?;
         }
         done += votes.len() as u64;
         progress.set(done, done);
     }
     drop(progress);
-    office.sign_head()?;
+    handle.sign_head()?;
     print(&format!("cast: {done} ballots\n"))
 }
 
 /// Reveals what a prepared ballot contains. It will never count.
 pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
-    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
-    let election = office.state().election().clone();
+    let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
+    let election = handle.state().election().clone();
     let challenge = read_prepared(&command.prepared)?;
     let (_, signer) = credential(&command.credential, Some(&challenge.ballot.voter), &election)?;
-    publish_challenge(session, &mut office, challenge, &signer)
+    publish_challenge(session, &mut handle, challenge, &signer)
 }
 
 /// Enters a challenge, and prints what the ballot contained.
 pub(super) fn publish_challenge(
     session: &Session,
-    office: &mut ElectionHandle,
+    handle: &mut ElectionHandle,
     challenge: Challenge,
     signer: &Signer,
 ) -> Result<(), Failure> {
-    let (shown, held) = (shown_tracker(&challenge.ballot.hash()), held(office.state().election(), &challenge));
+    let (shown, held) = (shown_tracker(&challenge.ballot.hash()), held(handle.state().election(), &challenge));
     let notice = Notice::signed(Body::Challenge(challenge), signer);
-    office.check(&notice)?;
-    let receipt = office.enter(notice)?;
-    office.sign_head()?;
+    handle.check(&notice)?;
+    let receipt = handle.enter(notice)?;
+    handle.sign_head()?;
     if session.json {
         let held: HashMap<_, _> = held.into_iter().collect();
         return print_json(&serde_json::json!({ "challenged": receipt.index, "tracker": shown, "held": held }));

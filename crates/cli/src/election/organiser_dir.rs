@@ -70,9 +70,9 @@ impl ElectionHandle {
         registrar: Option<&Path>,
     ) -> Result<Self, Failure> {
         let registrar = registrar.map(|path| secret_key(path, KeyRole::Registrar)).transpose()?;
-        let mut office = Self::open_at(session, location, at)?;
-        office.registrar = registrar;
-        Ok(office)
+        let mut handle = Self::open_at(session, location, at)?;
+        handle.registrar = registrar;
+        Ok(handle)
     }
 
     /// Fails if the election requires a different key for listing voters.
