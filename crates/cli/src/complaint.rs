@@ -13,15 +13,15 @@ use crate::printable::{Printable, PrintableJson};
 
 /// Maximum number of characters of a message. A longer one contains long names, whose middles
 /// matter least.
-const LONGEST: usize = 1000;
+const MAX_MESSAGE_CHARS: usize = 1000;
 /// Maximum number of characters of a word in a message.
-const LONGEST_WORD: usize = 300;
+const MAX_WORD_CHARS: usize = 300;
 
 /// Whether the process was started with `--json`.
 static JSON: AtomicBool = AtomicBool::new(false);
 
 /// Switches to JSON objects from now on, or back to text.
-pub(crate) fn speak_json(json: bool) {
+pub(crate) fn set_json_output(json: bool) {
     JSON.store(json, Ordering::Relaxed);
 }
 
@@ -30,26 +30,26 @@ pub(crate) fn speak_json(json: bool) {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Complaint<'a> {
     /// The command failed.
-    Error(Told<'a>),
+    Error(Diagnostic<'a>),
     /// The command continues.
-    Warning(Told<'a>),
+    Warning(Diagnostic<'a>),
 }
 
 /// A message and its location.
 #[derive(Serialize)]
-pub(crate) struct Told<'a> {
+pub(crate) struct Diagnostic<'a> {
     /// The complete message, as printed.
     pub(crate) message: &'a str,
     /// The file, device or address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<&'a str>,
     #[serde(flatten)]
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
-/// A place in a file, counted from 1.
+/// A location in a file, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,8 +61,8 @@ pub(crate) struct Place {
     cell: Option<u64>,
 }
 
-impl Place {
-    /// Returns the place from an error, or from the beginning of its text: `line 3: `, `row 3: ` or
+impl Location {
+    /// Returns the location from an error, or from the start of its text: `line 3: `, `row 3: ` or
     /// `row 3, column x: `.
     pub(crate) fn of(error: &(dyn Error + 'static), text: &str) -> Self {
         let mut cause = Some(error);
@@ -79,35 +79,36 @@ impl Place {
             }
             cause = error.source();
         }
-        Self::told(text)
+        Self::parse(text)
     }
 
-    fn told(text: &str) -> Self {
-        let mut place = Self::default();
-        let Some((beginning, _)) = text.split_once(": ") else { return place };
-        let (first, column) = match beginning.split_once(", column ") {
+    fn parse(text: &str) -> Self {
+        let mut location = Self::default();
+        let Some((prefix, _)) = text.split_once(": ") else { return location };
+        let (first, column) = match prefix.split_once(", column ") {
             Some((first, column)) => (first, Some(column.to_owned())),
-            None => (beginning, None),
+            None => (prefix, None),
         };
         let number = |unit: &str| first.strip_prefix(unit).and_then(|number| number.parse().ok());
-        (place.line, place.row) = (number("line "), number("row "));
-        place.column = column.filter(|_| place.row.is_some());
-        place
+        (location.line, location.row) = (number("line "), number("row "));
+        location.column = column.filter(|_| location.row.is_some());
+        location
     }
 }
 
 impl Complaint<'_> {
     /// Writes the line. Ignores write errors.
     pub(crate) fn print(&self) {
-        let (Self::Error(told) | Self::Warning(told)) = self;
-        let message = shortened(told.message);
+        let (Self::Error(diagnostic) | Self::Warning(diagnostic)) = self;
+        let message = shortened(diagnostic.message);
         let line = match JSON.load(Ordering::Relaxed) {
             false => format!("hearith: {}\n", Printable(&message)),
             true => {
-                let told = Told { message: &message, file: told.file, place: told.place.clone() };
+                let location = diagnostic.location.clone();
+                let diagnostic = Diagnostic { message: &message, file: diagnostic.file, location };
                 let complaint = match self {
-                    Self::Error(_) => Complaint::Error(told),
-                    Self::Warning(_) => Complaint::Warning(told),
+                    Self::Error(_) => Complaint::Error(diagnostic),
+                    Self::Warning(_) => Complaint::Warning(diagnostic),
                 };
                 let json = serde_json::to_string(&complaint).unwrap_or_default();
                 format!("{}\n", PrintableJson(&json))
@@ -119,11 +120,11 @@ impl Complaint<'_> {
 
 /// Shortens long words and a long message in the middle.
 fn shortened(text: &str) -> Cow<'_, str> {
-    if text.chars().count() <= LONGEST_WORD {
+    if text.chars().count() <= MAX_WORD_CHARS {
         return text.into();
     }
-    let words: Vec<Cow<'_, str>> = text.split(' ').map(|word| without_middle(word, LONGEST_WORD)).collect();
-    without_middle(&words.join(" "), LONGEST).into_owned().into()
+    let words: Vec<Cow<'_, str>> = text.split(' ').map(|word| without_middle(word, MAX_WORD_CHARS)).collect();
+    without_middle(&words.join(" "), MAX_MESSAGE_CHARS).into_owned().into()
 }
 
 /// Shortens a text to `most` characters and three dots: two thirds from the beginning, the rest
@@ -133,9 +134,9 @@ fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
     if count <= most {
         return text.into();
     }
-    let beginning: String = text.chars().take(most * 2 / 3).collect();
+    let start: String = text.chars().take(most * 2 / 3).collect();
     let end: String = text.chars().skip(count - most / 3).collect();
-    format!("{beginning}...{end}").into()
+    format!("{start}...{end}").into()
 }
 
 #[cfg(test)]
@@ -148,23 +149,23 @@ mod tests {
         let name = "x".repeat(5000);
         let short = shortened(&format!("a.csv: column {name}: is not there")).into_owned();
         assert!(short.starts_with("a.csv: column xxx") && short.ends_with("x: is not there"), "{short}");
-        assert_eq!(short.chars().count(), "a.csv: column  is not there".len() + LONGEST_WORD + 3);
+        assert_eq!(short.chars().count(), "a.csv: column  is not there".len() + MAX_WORD_CHARS + 3);
         let many = vec!["\u{e9}"; 3000].join(" ");
-        assert!(shortened(&many).chars().count() <= LONGEST + 3);
+        assert!(shortened(&many).chars().count() <= MAX_MESSAGE_CHARS + 3);
     }
 
     #[test]
     fn places_are_read_from_messages_of_all_kinds() {
-        let told = |text| Place::told(text);
-        assert_eq!(told("line 7: not an integer"), Place { line: Some(7), ..Place::default() });
+        let parsed = |text| Location::parse(text);
+        assert_eq!(parsed("line 7: not an integer"), Location { line: Some(7), ..Location::default() });
         let column = Some("r0".to_owned());
-        assert_eq!(told("row 2, column r0: not a residue"), Place { row: Some(2), column, ..Place::default() });
-        assert_eq!(told("row 2: damaged"), Place { row: Some(2), ..Place::default() });
+        assert_eq!(parsed("row 2, column r0: not a residue"), Location { row: Some(2), column, ..Location::default() });
+        assert_eq!(parsed("row 2: damaged"), Location { row: Some(2), ..Location::default() });
         for text in ["rows: 2", "row x: 2", "no place", "column x: y", "line up: now"] {
-            assert_eq!(told(text), Place::default(), "{text}");
+            assert_eq!(parsed(text), Location::default(), "{text}");
         }
         let error = ErrorKind::NotANumber.in_column("a: b").at_row(4);
-        let place = Place { row: Some(5), column: Some("a: b".to_owned()), ..Place::default() };
-        assert_eq!(Place::of(&error, "anything"), place);
+        let location = Location { row: Some(5), column: Some("a: b".to_owned()), ..Location::default() };
+        assert_eq!(Location::of(&error, "anything"), location);
     }
 }

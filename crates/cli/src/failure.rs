@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use hearith_columns::ErrorKind;
 use hearith_columns::parquet::WriteError;
 
-use crate::complaint::{Complaint, Place, Told};
+use crate::complaint::{Complaint, Diagnostic, Location};
 use crate::printable::Printable;
 
 /// Exit status if the input or the output is invalid.
@@ -115,12 +115,12 @@ impl Failure {
 
     fn print(&self) {
         let message = self.to_string();
-        let (file, place) = match self {
-            Self::Wrong { file, what, .. } => (file.as_deref(), Place::of(&**what, &explained(&**what))),
-            Self::Refuted { file, .. } => (Some(file.as_str()), Place::default()),
-            Self::ClosedPipe | Self::Logged => (None, Place::default()),
+        let (file, location) = match self {
+            Self::Wrong { file, what, .. } => (file.as_deref(), Location::of(&**what, &explained(&**what))),
+            Self::Refuted { file, .. } => (Some(file.as_str()), Location::default()),
+            Self::ClosedPipe | Self::Logged => (None, Location::default()),
         };
-        Complaint::Error(Told { message: &message, file, place }).print();
+        Complaint::Error(Diagnostic { message: &message, file, location }).print();
     }
 }
 
@@ -271,7 +271,7 @@ fn options(kind: &ErrorKind, shows_cell: bool) -> String {
 /// Writes `hearith: MESSAGE` to standard error without failing the command. Ignores write errors.
 pub fn eprint_line(message: &impl fmt::Display) {
     let message = message.to_string();
-    Complaint::Warning(Told { message: &message, file: None, place: Place::default() }).print();
+    Complaint::Warning(Diagnostic { message: &message, file: None, location: Location::default() }).print();
 }
 
 /// The name of a file in messages.

@@ -15,13 +15,13 @@ use signal_hook::iterator::{Handle, Signals};
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Held during work that must be finished as a whole or not begun.
-static UNDISTURBED: Mutex<()> = Mutex::new(());
+static UNINTERRUPTED: Mutex<()> = Mutex::new(());
 
 /// A terminal whose echo is off while a passphrase is typed, with its previous settings.
 static SILENCED: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
 /// Ends the wait for signals.
-static WAITING: OnceLock<Handle> = OnceLock::new();
+static SIGNAL_HANDLE: OnceLock<Handle> = OnceLock::new();
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -35,11 +35,11 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 ///   file's error.
 pub(crate) fn install() {
     if let Ok(mut signals) = signals() {
-        let _ = WAITING.set(signals.handle());
+        let _ = SIGNAL_HANDLE.set(signals.handle());
         thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
-                leave(128 + signal);
+                let _whole = UNINTERRUPTED.lock().unwrap_or_else(PoisonError::into_inner);
+                clean_up_and_exit(128 + signal);
             }
         });
     }
@@ -49,9 +49,9 @@ pub(crate) fn install() {
         if hearith_columns::guard::is_guarded() {
             return;
         }
-        let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
-        crate::failure::eprint_line(&format!("internal error{place}: please report it"));
-        leave(2);
+        let location = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
+        crate::failure::eprint_line(&format!("internal error{location}: please report it"));
+        clean_up_and_exit(2);
     }));
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn install() {
 #[cfg(any(feature = "election", feature = "service"))]
 pub(crate) fn take_over() -> io::Result<Signals> {
     let signals = signals()?;
-    if let Some(waiting) = WAITING.get() {
+    if let Some(waiting) = SIGNAL_HANDLE.get() {
         waiting.close();
     }
     Ok(signals)
@@ -78,8 +78,8 @@ fn signals() -> io::Result<Signals> {
 
 /// Removes unfinished outputs and ends the process. Locks prevent others from beginning or
 /// finishing in the meantime.
-fn leave(status: i32) -> ! {
-    echo_again();
+fn clean_up_and_exit(status: i32) -> ! {
+    restore_echo();
     let unfinished = unfinished();
     // Later outputs lie within earlier directories.
     for path in unfinished.iter().rev() {
@@ -89,18 +89,18 @@ fn leave(status: i32) -> ! {
 }
 
 /// Runs work that no interrupt may divide.
-pub(crate) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
-    let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+    let _whole = UNINTERRUPTED.lock().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
 /// Remembers a terminal whose echo is off, and its previous settings.
-pub(crate) fn silenced(terminal: File, before: Termios) {
+pub(crate) fn remember_silenced(terminal: File, before: Termios) {
     *SILENCED.lock().unwrap_or_else(PoisonError::into_inner) = Some((terminal, before));
 }
 
 /// Turns the echo of a silenced terminal on again.
-pub(crate) fn echo_again() {
+pub(crate) fn restore_echo() {
     if let Some((terminal, before)) = SILENCED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     }

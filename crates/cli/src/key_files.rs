@@ -93,7 +93,7 @@ impl Pair {
     /// Renaming failed. The old pair is then still there, unless only the new public file is
     /// missing.
     pub(crate) fn commit(self) -> Result<(), Failure> {
-        interrupt::undisturbed(|| self.commit_stepwise(|_| Ok(())))
+        interrupt::uninterrupted(|| self.commit_stepwise(|_| Ok(())))
     }
 
     /// Commits, and calls `before` before each step. Its error stops the commit.

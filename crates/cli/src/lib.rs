@@ -89,7 +89,7 @@ pub fn main() -> ExitCode {
 pub fn main_with(devices: &'static [&'static dyn DeviceProvider]) -> ExitCode {
     // Before any secret is read. A system without this feature is no reason to stop.
     let _ = hearith_paillier::disable_core_dumps();
-    complaint::speak_json(args::ask_for_json());
+    complaint::set_json_output(args::ask_for_json());
     let arguments = match args::read() {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),

@@ -12,7 +12,7 @@ use crate::failure::{Failure, name};
 use crate::{interrupt, stdout_guard, temporary};
 
 /// Maximum number of symbolic links followed in a row, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 /// File extensions that promise another format than Parquet.
 const OTHER_FORMATS: [&str; 13] =
     ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "xlsx", "xls", "arrow", "feather", "orc", "gz", "zst"];
@@ -247,7 +247,7 @@ impl Write for Output {
 /// link.
 fn missing_target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match std::fs::read_link(&target) {
             // Relative to the link's directory.
             Ok(next) => target = temporary::directory(&target).join(next),

@@ -88,12 +88,12 @@ fn typed(prompt: &str) -> io::Result<SecretText> {
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
     silent.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
-    interrupt::silenced(terminal.try_clone()?, before);
+    interrupt::remember_silenced(terminal.try_clone()?, before);
     let line = tcsetattr(&terminal, OptionalActions::Drain, &silent).map_err(io::Error::from).and_then(|()| {
         terminal.write_all(prompt.as_bytes())?;
         SecretText::read_line(&terminal)
     });
-    interrupt::echo_again();
+    interrupt::restore_echo();
     match line? {
         // An empty result has no line end: the user ended the input.
         line if line.as_str().is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),

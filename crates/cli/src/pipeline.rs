@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::sink::Sink;
 
 /// Batches that may wait on each side.
-const WAITING: usize = 2;
+const QUEUE_CAPACITY: usize = 2;
 
 /// Items that another thread reads ahead. The thread is abandoned if it still waits for input when
 /// its items are no longer wanted.
@@ -28,7 +28,7 @@ pub struct ReadAhead<T> {
 impl<T: Send + 'static> ReadAhead<T> {
     /// Starts reading.
     pub fn start(source: impl Iterator<Item = Result<T, Failure>> + Send + 'static) -> Self {
-        let (sender, items) = sync_channel(WAITING);
+        let (sender, items) = sync_channel(QUEUE_CAPACITY);
         let reader = thread::spawn(move || {
             for item in source {
                 let last = item.is_err();
@@ -68,7 +68,7 @@ pub fn write_behind<T: Send>(
     produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     thread::scope(|scope| {
-        let (sender, items): (SyncSender<T>, Receiver<T>) = sync_channel(WAITING);
+        let (sender, items): (SyncSender<T>, Receiver<T>) = sync_channel(QUEUE_CAPACITY);
         let writer = scope.spawn(move || iter::from_fn(|| items.recv().ok()).try_for_each(&mut write));
         let mut pass = |item| sender.send(item).map_err(|_| Failure::new("writing has ended"));
         let produced = produce(&mut pass);
@@ -156,6 +156,6 @@ mod tests {
         }));
         source.next();
         thread::sleep(std::time::Duration::from_millis(50));
-        assert!(read.load(Ordering::SeqCst) <= WAITING + 2);
+        assert!(read.load(Ordering::SeqCst) <= QUEUE_CAPACITY + 2);
     }
 }

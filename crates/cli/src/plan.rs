@@ -18,7 +18,7 @@ use crate::input::Table;
 use crate::output::{Access, Output};
 
 /// Maximum size of a plan in bytes.
-const LONGEST: u64 = 4 << 20;
+const MAX_PLAN_BYTES: u64 = 4 << 20;
 /// The supported version of plans.
 const VERSION: u32 = 1;
 
@@ -185,10 +185,10 @@ impl Plan {
     fn read(path: &Path) -> Result<Self, Failure> {
         let file = name(path);
         let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        let read = File::open(path).and_then(|file| file.take(MAX_PLAN_BYTES + 1).read_to_string(&mut text));
         read.map_err(|error| Failure::reading(&file, error))?;
-        if text.len() as u64 > LONGEST {
-            return Err(Failure::at(file, format!("invalid plan: more than {LONGEST} bytes")));
+        if text.len() as u64 > MAX_PLAN_BYTES {
+            return Err(Failure::at(file, format!("invalid plan: more than {MAX_PLAN_BYTES} bytes")));
         }
         let plan: Self =
             serde_json::from_str(&text).map_err(|error| Failure::at(&file, format!("invalid plan: {error}")))?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Time before a step shows a bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOW_DELAY: Duration = Duration::from_secs(1);
 /// Interval between updates of a bar.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -33,7 +33,7 @@ pub(crate) enum Length {
 pub(crate) struct Progress {
     bar: ProgressBar,
     stop: Option<Sender<()>>,
-    shower: Option<JoinHandle<()>>,
+    display: Option<JoinHandle<()>>,
 }
 
 impl Progress {
@@ -61,15 +61,15 @@ impl Progress {
         bar.set_prefix(what);
         let (stop, stopped) = mpsc::channel();
         let shown = bar.clone();
-        let shower = std::io::stderr().is_terminal().then(|| {
+        let display = std::io::stderr().is_terminal().then(|| {
             thread::spawn(move || {
-                if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if stopped.recv_timeout(SHOW_DELAY) == Err(RecvTimeoutError::Timeout) {
                     shown.set_draw_target(ProgressDrawTarget::stderr());
                     shown.enable_steady_tick(TICK);
                 }
             })
         });
-        Self { bar, stop: Some(stop), shower }
+        Self { bar, stop: Some(stop), display }
     }
 
     /// Sets the progress, in the unit of the length, and the number of rows so far.
@@ -102,8 +102,8 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.stop.take());
-        if let Some(shower) = self.shower.take() {
-            let _ = shower.join();
+        if let Some(display) = self.display.take() {
+            let _ = display.join();
         }
         self.bar.finish_and_clear();
     }

@@ -107,7 +107,7 @@ impl SharedKey {
     /// Renaming failed. If it failed for a share and no other key was to be replaced, nothing is
     /// left.
     pub(crate) fn commit(self) -> Result<(), Failure> {
-        interrupt::undisturbed(|| self.commit_stepwise(|_| ()))
+        interrupt::uninterrupted(|| self.commit_stepwise(|_| ()))
     }
 
     /// Commits, and calls `before` before each step.

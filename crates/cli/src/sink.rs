@@ -14,12 +14,12 @@ use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
 
-/// Maximum bytes of batches that are held until all numbers are known. Beyond it, each column keeps
-/// the type that its range requires.
-const MOST_HELD: usize = 1 << 30;
+/// Maximum bytes of batches that are buffered until all numbers are known. Beyond it, each column
+/// keeps the type that its range requires.
+const MAX_BUFFERED_BYTES: usize = 1 << 30;
 
 /// A Parquet file whose types depend on its numbers.
-struct Held {
+struct Buffered {
     output: Output,
     schema: SchemaRef,
     /// The columns whose type may turn out to be narrower.
@@ -36,7 +36,7 @@ pub(crate) struct Sink {
 
 enum Form {
     Parquet(ParquetWriter<Output>),
-    Held(Held),
+    Buffered(Buffered),
     Csv(CsvWriter<Output>),
     Json(JsonSink<Output>),
     Table(TableSink<Output>),
@@ -69,7 +69,7 @@ impl Sink {
             return Self::parquet(output, schema);
         }
         Self::check_parquet(&output)?;
-        Self::new(output, |output| Ok(Form::Held(Held { output, schema, wide, batches: Vec::new(), bytes: 0 })))
+        Self::new(output, |output| Ok(Form::Buffered(Buffered { output, schema, wide, batches: Vec::new(), bytes: 0 })))
     }
 
     /// Rejects an output that cannot hold Parquet.
@@ -111,16 +111,16 @@ impl Sink {
 
     /// Writes a batch.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
-        if let Form::Held(held) = &mut self.form {
-            if held.takes(batch) {
+        if let Form::Buffered(buffered) = &mut self.form {
+            if buffered.push(batch) {
                 return Ok(());
             }
-            if let Form::Held(held) = mem::replace(&mut self.form, Form::Ended) {
-                self.form = Form::Parquet(held.released(&self.name, false)?);
+            if let Form::Buffered(buffered) = mem::replace(&mut self.form, Form::Ended) {
+                self.form = Form::Parquet(buffered.into_writer(&self.name, false)?);
             }
         }
         let written = match &mut self.form {
-            Form::Held(_) | Form::Ended => return Ok(()),
+            Form::Buffered(_) | Form::Ended => return Ok(()),
             Form::Parquet(sink) => sink.write(batch),
             Form::Csv(sink) => sink.write(batch),
             Form::Json(sink) => sink.write(batch),
@@ -132,7 +132,7 @@ impl Sink {
     /// Writes the end and completes the output.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let finished = match self.form {
-            Form::Held(held) => held.released(&self.name, true)?.finish(),
+            Form::Buffered(buffered) => buffered.into_writer(&self.name, true)?.finish(),
             Form::Ended => return Ok(()),
             Form::Parquet(sink) => sink.finish(),
             Form::Csv(sink) => sink.finish(),
@@ -143,20 +143,20 @@ impl Sink {
     }
 }
 
-impl Held {
-    /// Holds a batch, if it fits. Returns whether it did.
-    fn takes(&mut self, batch: &RecordBatch) -> bool {
+impl Buffered {
+    /// Buffers a batch, if it fits. Returns whether it did.
+    fn push(&mut self, batch: &RecordBatch) -> bool {
         let bytes = self.bytes + batch.get_array_memory_size();
-        let takes = bytes <= MOST_HELD;
-        if takes {
+        let fits = bytes <= MAX_BUFFERED_BYTES;
+        if fits {
             self.bytes = bytes;
             self.batches.push(batch.clone());
         }
-        takes
+        fits
     }
 
-    /// Begins the file with the held batches, in narrower types if they are `all` numbers.
-    fn released(self, name: &str, all: bool) -> Result<ParquetWriter<Output>, Failure> {
+    /// Begins the file with the buffered batches, in narrower types if they are `all` numbers.
+    fn into_writer(self, name: &str, all: bool) -> Result<ParquetWriter<Output>, Failure> {
         let wide: &[usize] = if all { &self.wide } else { &[] };
         let narrow = narrowed(&self.schema, wide, &self.batches);
         let (schema, batches) = narrow.map_err(|error| Failure::at(name, error))?;

@@ -10,7 +10,7 @@ use hearith_columns::parquet::WriteError;
 use crate::printable::Printable;
 
 /// Number of rows that determine the column widths. Later rows may exceed them.
-const LOOKED_AT: usize = 1000;
+const SAMPLE_ROWS: usize = 1000;
 /// The space between columns.
 const GAP: &str = "  ";
 
@@ -40,7 +40,7 @@ impl<W: Write> TableSink<W> {
             let cells = columns.iter().map(|column| Ok(Printable(&column.text(row)?).to_string()));
             self.rows.push(cells.collect::<Result<_, WriteError>>()?);
         }
-        match self.widths.is_some() || self.rows.len() >= LOOKED_AT {
+        match self.widths.is_some() || self.rows.len() >= SAMPLE_ROWS {
             true => Ok(self.print()?),
             false => Ok(()),
         }

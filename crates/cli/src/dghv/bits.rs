@@ -10,7 +10,7 @@ use crate::output::Output;
 /// Maximum number of bits in a file.
 pub const MOST_BITS: usize = 1 << 24;
 /// Maximum bytes of a line: a digit with white space around it.
-const LONGEST: u64 = 64;
+const MAX_LINE_BYTES: u64 = 64;
 
 /// Reads all bits of an input. Errors call the input `name`.
 ///
@@ -38,14 +38,14 @@ pub(super) fn lines(
     mut take: impl FnMut(&mut Zeroizing<Vec<bool>>, &[u8]) -> Option<()>,
 ) -> Result<Zeroizing<Vec<bool>>, Failure> {
     let mut bits = Zeroizing::new(Vec::new());
-    let mut text = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
+    let mut text = Zeroizing::new(Vec::with_capacity(MAX_LINE_BYTES as usize + 1));
     for line in 1.. {
         text.clear();
-        let read = (&mut input).take(LONGEST + 1).read_until(b'\n', &mut text);
+        let read = (&mut input).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut text);
         if read.map_err(|error| Failure::reading(name, error))? == 0 {
             break;
         }
-        let taken = if text.len() as u64 > LONGEST { None } else { take(&mut bits, text.trim_ascii()) };
+        let taken = if text.len() as u64 > MAX_LINE_BYTES { None } else { take(&mut bits, text.trim_ascii()) };
         taken.ok_or_else(|| Failure::at(name, format!("line {line}: {wrong}")))?;
         if bits.len() > MOST_BITS {
             return Err(Failure::at(name, format!("more than {MOST_BITS} bits")));

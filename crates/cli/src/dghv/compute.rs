@@ -19,7 +19,7 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 
 /// Maximum size of a circuit in bytes.
-const MOST_CIRCUIT_BYTES: u64 = 256 << 20;
+const MAX_CIRCUIT_BYTES: u64 = 256 << 20;
 
 /// An operation on two bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,10 +231,10 @@ fn hinting(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
 fn circuit(path: &Path) -> Result<Circuit, Failure> {
     let (file, input) = open(path)?;
     let mut text = String::new();
-    let read = input.take(MOST_CIRCUIT_BYTES + 1).read_to_string(&mut text);
+    let read = input.take(MAX_CIRCUIT_BYTES + 1).read_to_string(&mut text);
     read.map_err(|error| Failure::reading(&file, error))?;
-    match text.len() as u64 > MOST_CIRCUIT_BYTES {
-        true => Err(Failure::at(&file, format!("the circuit is larger than {MOST_CIRCUIT_BYTES} bytes"))),
+    match text.len() as u64 > MAX_CIRCUIT_BYTES {
+        true => Err(Failure::at(&file, format!("the circuit is larger than {MAX_CIRCUIT_BYTES} bytes"))),
         false => Circuit::parse(&text).map_err(|error| Failure::at(&file, error)),
     }
 }

@@ -9,7 +9,7 @@ use hearith_arith::{ArithError, Batch};
 use crate::failure::Failure;
 
 /// Maximum bytes of a line, including its line feed. No number that a basis holds is longer.
-const LONGEST: usize = 1 << 16;
+const MAX_LINE_BYTES: usize = 1 << 16;
 
 /// Reads a file of integers from `-Q/2` to below `Q` in batches. Converts each to the number from 0
 /// to below `Q` with the same residues.
@@ -43,14 +43,14 @@ impl<R: BufRead> Integers<R> {
     /// Reads a line. Returns `false` at the end.
     fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
         let mut text = Vec::new();
-        let read = (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', &mut text);
+        let read = (&mut self.input).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut text);
         let read = read.map_err(|error| Failure::reading(&self.name, error))?;
         if read == 0 {
             return Ok(false);
         }
         self.line += 1;
-        if read > LONGEST {
-            let what = format!("line {}: longer than {LONGEST} bytes", self.line);
+        if read > MAX_LINE_BYTES {
+            let what = format!("line {}: longer than {MAX_LINE_BYTES} bytes", self.line);
             return Err(Failure::at(&self.name, what));
         }
         let text = text.trim_ascii();
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_long_line_is_one_number_or_none() {
         // Cut after 2^16 bytes, each of these would become two numbers below the bound.
-        let zeros = "0".repeat(LONGEST - 1);
+        let zeros = "0".repeat(MAX_LINE_BYTES - 1);
         let cut = |text: &str| batches(text, &[10], 2);
         assert_eq!(cut(&format!("1\n{zeros}07\n")).unwrap_err(), "in.txt: line 2: longer than 65536 bytes");
         assert_eq!(cut(&format!("{zeros}07")).unwrap_err(), "in.txt: line 1: longer than 65536 bytes");

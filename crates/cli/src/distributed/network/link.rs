@@ -15,7 +15,7 @@ const ROUND: Duration = Duration::from_secs(600);
 /// How long the last messages may take.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// Maximum bytes of a message: a batch of 65 536 candidates for the longest key.
-const LONGEST: u32 = 1 << 27;
+const MAX_MESSAGE_BYTES: u32 = 1 << 27;
 
 /// A connection to another trustee. Messages are sent in the background while this side computes or
 /// waits.
@@ -57,7 +57,7 @@ impl Link {
     /// Returns the next message, or `None` if it did not arrive in time or the connection ended.
     pub(super) async fn receive(&mut self) -> Option<Vec<u8>> {
         let read = async {
-            let length = self.incoming.read_u32().await.ok().filter(|&length| length <= LONGEST)?;
+            let length = self.incoming.read_u32().await.ok().filter(|&length| length <= MAX_MESSAGE_BYTES)?;
             let mut message = vec![0; length as usize];
             self.incoming.read_exact(&mut message).await.ok()?;
             Some(message)
