@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use hearith_columns::{Combiner, Error, ErrorKind, TableDigest};
 
 use crate::args::Combine;
-use crate::decrypt::{Beside, Overflows, shown, sink};
+use crate::decrypt::{MeanColumns, Overflows, format_batch, sink};
 use crate::failure::{Failure, eprint_line};
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::KeyFile;
@@ -34,7 +34,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(command.shares.iter().map(|path| &**path));
     inputs.extend(signing::files(&None, &command.signers));
-    let means = Beside::new(command.mean, &table.name, &schema, &combiner.schema())?;
+    let means = MeanColumns::new(command.mean, &table.name, &schema, &combiner.schema())?;
     let columns = means.columns(&combiner.schema(), combiner.wide());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
                 for error in combined.wrong {
                     eprint_line(&format!("{}: ignored", at(error)));
                 }
-                let numbers = shown(&combined.decrypted, format);
+                let numbers = format_batch(&combined.decrypted, format);
                 pass(numbers.and_then(|numbers| means.of(&piece.batch, numbers)).map_err(at)?)?;
                 overflows.note(&combined.decrypted, &piece);
                 rows = piece.end_row();

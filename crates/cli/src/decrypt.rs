@@ -37,24 +37,24 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
-    signers.admit(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())))?;
+    signers.verify(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())))?;
     let trust = session.trust(command.unchecked_device)?;
     let mut device = match (session.device, &key) {
         (Some(provider), Some(key)) => Some(load(provider, key, trust)?),
         _ => None,
     };
     let checking = key.as_ref().map(PrivateKey::checking);
-    let holder: &dyn DecryptionBackend = match (&device, &remote, &key, &checking) {
+    let backend: &dyn DecryptionBackend = match (&device, &remote, &key, &checking) {
         (Some((_, device)), ..) => &**device,
         (_, Some(remote), ..) => &**remote,
         (_, _, _, Some(checking)) if command.check => checking,
         (_, _, Some(key), _) => key,
         _ => unreachable!("either a key was read or a service asked"),
     };
-    let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let decryptor = Decryptor::with(backend, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
-    let means = Beside::new(command.mean, &table.name, &source.schema(), &decryptor.schema())?;
+    let means = MeanColumns::new(command.mean, &table.name, &source.schema(), &decryptor.schema())?;
     let columns = means.columns(&decryptor.schema(), decryptor.wide());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
@@ -75,7 +75,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
                 let piece = piece?;
                 let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
                 let decrypted = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)?;
-                let numbers = shown(&decrypted, format).and_then(|numbers| means.of(&piece.batch, numbers));
+                let numbers = format_batch(&decrypted, format).and_then(|numbers| means.of(&piece.batch, numbers));
                 pass(numbers.map_err(at)?)?;
                 overflows.note(&decrypted, &piece);
                 rows = piece.end_row();
@@ -94,13 +94,13 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 }
 
 /// The means next to decrypted sums, if requested.
-pub(crate) struct Beside(Option<Means>);
+pub(crate) struct MeanColumns(Option<Means>);
 
-impl Beside {
+impl MeanColumns {
     /// Prepares the means of an encrypted table with a name and a schema, decrypted into the schema
     /// `numbers`.
-    pub(crate) fn new(asked: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
-        let means = asked.then(|| Means::of(table, numbers)).transpose();
+    pub(crate) fn new(requested: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
+        let means = requested.then(|| Means::of(table, numbers)).transpose();
         means.map(Self).map_err(|error| Failure::at(name, error))
     }
 
@@ -108,7 +108,7 @@ impl Beside {
     pub(crate) fn columns(&self, numbers: &SchemaRef, wide: Vec<usize>) -> (SchemaRef, Vec<usize>) {
         match &self.0 {
             None => (numbers.clone(), wide),
-            Some(means) => (means.schema(), wide.into_iter().map(|place| means.place(place)).collect()),
+            Some(means) => (means.schema(), wide.into_iter().map(|index| means.place(index)).collect()),
         }
     }
 
@@ -146,7 +146,7 @@ pub(crate) fn sink(
 }
 
 /// Converts numbers for an output format.
-pub(crate) fn shown(decrypted: &Decrypted, format: Format) -> Result<RecordBatch, Error> {
+pub(crate) fn format_batch(decrypted: &Decrypted, format: Format) -> Result<RecordBatch, Error> {
     match format {
         Format::Parquet => decrypted.to_batch(),
         Format::Csv | Format::Tsv | Format::Json | Format::Table => decrypted.to_text(),

@@ -23,9 +23,9 @@ pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> 
     let original = like.source()?.schema();
     let describer = Describer::new(&source.schema(), &original).map_err(|error| Failure::at(&table.name, error))?;
     let sign = signing::key(session, command.sign.as_deref())?;
-    let mut taken = vec![&*command.input, &*command.like];
-    taken.extend(command.sign.as_deref());
-    let output = Output::table(&command.out, &taken)?;
+    let mut inputs = vec![&*command.input, &*command.like];
+    inputs.extend(command.sign.as_deref());
+    let output = Output::table(&command.out, &inputs)?;
     let mut sink = Sink::signed_parquet(output, describer.schema(), sign)?;
 
     let mut watch = Stopwatch::start();

@@ -159,7 +159,7 @@ pub(crate) fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String
 fn describe_table(session: &Session, table: &ParquetFile, signers: &Signers) -> Result<Description, Failure> {
     let source = table.source()?;
     let schema = source.schema();
-    signers.admit(table, session.ciphertext_batch_rows(fixed_bytes(&schema)))?;
+    signers.verify(table, session.ciphertext_batch_rows(fixed_bytes(&schema)))?;
     let signature = source.signature().map_err(|error| Failure::at(&table.name, error))?;
     let signer = signature.map(|signature| signature.signer().id().to_string());
     let at = |error| Failure::at(&table.name, error);

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use hearith_columns::{Checker, Digest, Error, ErrorKind, Opener, TableDigest};
 
 use crate::args::{ProveDecryption, VerifyDecryption};
-use crate::decrypt::{Beside, Overflows, shown, sink};
+use crate::decrypt::{MeanColumns, Overflows, format_batch, sink};
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::Key;
@@ -24,9 +24,9 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let signers = Signers::read(&command.signers)?;
     let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
     let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
-    let mut taken = vec![&*command.input, &*command.key];
-    taken.extend(signing::files(&None, &command.signers));
-    let output = Output::table(&command.out, &taken)?;
+    let mut inputs = vec![&*command.input, &*command.key];
+    inputs.extend(signing::files(&None, &command.signers));
+    let output = Output::table(&command.out, &inputs)?;
     let mut sink = Sink::parquet(output, opener.schema())?;
 
     let mut watch = Stopwatch::start();
@@ -63,7 +63,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     }
     let mut inputs = vec![&*command.input, &*command.proof, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
-    let means = Beside::new(command.mean, &table.name, &schema, &checker.schema())?;
+    let means = MeanColumns::new(command.mean, &table.name, &schema, &checker.schema())?;
     let columns = means.columns(&checker.schema(), checker.wide());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
@@ -85,7 +85,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
                 let proofs = proofs.take(piece.batch.num_rows())?;
                 let checked = watch.compute(|| checker.check(&piece.batch, &proofs)).map_err(at)?;
                 again.update(&piece.batch).map_err(at)?;
-                let numbers = shown(&checked, format).and_then(|numbers| means.of(&piece.batch, numbers));
+                let numbers = format_batch(&checked, format).and_then(|numbers| means.of(&piece.batch, numbers));
                 pass(numbers.map_err(at)?)?;
                 overflows.note(&checked, &piece);
                 rows = piece.end_row();
@@ -114,6 +114,6 @@ pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signe
         digest.update(&piece?.batch).map_err(failed)?;
     }
     let digest = digest.finish();
-    signers.admit_digest(table, &digest)?;
+    signers.verify_digest(table, &digest)?;
     Ok(digest)
 }

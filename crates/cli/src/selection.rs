@@ -12,13 +12,13 @@ use crate::args::{List, Name, Sum};
 /// The columns that group and weight a sum.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    groups: Vec<Chosen>,
-    weight: Option<Chosen>,
+    groups: Vec<ColumnChoice>,
+    weight: Option<ColumnChoice>,
 }
 
 /// A column, and how to compute it if a table does not contain it.
 #[derive(Clone, Debug)]
-struct Chosen {
+struct ColumnChoice {
     name: String,
     computed: Option<Computed>,
 }
@@ -33,50 +33,50 @@ impl Selection {
         for list in &command.by {
             groups.extend(Self::list(&list.0, schema)?);
         }
-        let weight = command.weight.as_deref().map(|text| Chosen::of(text, schema)).transpose()?;
+        let weight = command.weight.as_deref().map(|text| ColumnChoice::of(text, schema)).transpose()?;
         Ok(Self { groups, weight })
     }
 
-    fn list(text: &str, schema: &Schema) -> Result<Vec<Chosen>, Error> {
+    fn list(text: &str, schema: &Schema) -> Result<Vec<ColumnChoice>, Error> {
         let is_column = |Name(name): &Name| schema.field_with_name(name).is_ok();
         if let Ok(List(names)) = text.parse::<List<Name>>()
             && names.iter().all(is_column)
         {
-            return Ok(names.into_iter().map(|Name(name)| Chosen { name, computed: None }).collect());
+            return Ok(names.into_iter().map(|Name(name)| ColumnChoice { name, computed: None }).collect());
         }
-        listed(text).into_iter().map(|text| Chosen::of(text, schema)).collect()
+        listed(text).into_iter().map(|text| ColumnChoice::of(text, schema)).collect()
     }
 
     /// The names of the group columns.
     pub(crate) fn groups(&self) -> Vec<String> {
-        self.groups.iter().map(|chosen| chosen.name.clone()).collect()
+        self.groups.iter().map(|choice| choice.name.clone()).collect()
     }
 
     /// The name of the weight column.
     pub(crate) fn weight(&self) -> Option<&str> {
-        self.weight.as_ref().map(|chosen| chosen.name.as_str())
+        self.weight.as_ref().map(|choice| choice.name.as_str())
     }
 
     /// Returns the columns that have to be computed for a table.
     ///
     /// # Errors
     /// As for [`Computed::bind`].
-    pub(crate) fn bind(&self, schema: &Schema) -> Result<Added, Error> {
-        let mut added = Added::default();
+    pub(crate) fn bind(&self, schema: &Schema) -> Result<ComputedColumns, Error> {
+        let mut added = ComputedColumns::default();
         let mut seen = HashSet::new();
-        for chosen in self.groups.iter().chain(&self.weight) {
-            let Some(computed) = &chosen.computed else { continue };
-            if schema.field_with_name(&chosen.name).is_err() && seen.insert(&chosen.name) {
+        for choice in self.groups.iter().chain(&self.weight) {
+            let Some(computed) = &choice.computed else { continue };
+            if schema.field_with_name(&choice.name).is_err() && seen.insert(&choice.name) {
                 added.sources.extend(computed.columns().map(str::to_owned));
                 added.columns.push(computed.bind(schema)?);
             }
         }
-        added.behind = Behind::new(added.columns.iter().map(BoundComputed::field).collect());
+        added.appended = Behind::new(added.columns.iter().map(BoundComputed::field).collect());
         Ok(added)
     }
 }
 
-impl Chosen {
+impl ColumnChoice {
     fn of(text: &str, schema: &Schema) -> Result<Self, Error> {
         if schema.field_with_name(text).is_ok() {
             return Ok(Self { name: text.to_owned(), computed: None });
@@ -89,13 +89,13 @@ impl Chosen {
 
 /// The computed columns of a table.
 #[derive(Debug, Default)]
-pub(crate) struct Added {
+pub(crate) struct ComputedColumns {
     columns: Vec<BoundComputed>,
     sources: Vec<String>,
-    behind: Behind,
+    appended: Behind,
 }
 
-impl Added {
+impl ComputedColumns {
     /// The unencrypted columns that they are computed from.
     pub(crate) fn sources(&self) -> &[String] {
         &self.sources
@@ -103,18 +103,18 @@ impl Added {
 
     /// The table's schema with the computed columns.
     pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
-        self.behind.schema(schema)
+        self.appended.schema(schema)
     }
 
     /// Adds the computed columns to a batch. Computes only the rows in `mask`.
     ///
     /// # Errors
     /// As for [`BoundComputed::values`].
-    pub(crate) fn to(&mut self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
+    pub(crate) fn append_to(&mut self, batch: &RecordBatch, mask: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
         if self.columns.is_empty() {
             return Ok(batch.clone());
         }
         let values = self.columns.iter().map(|column| column.values(batch, mask));
-        self.behind.batch(batch, values.collect::<Result<_, _>>()?)
+        self.appended.batch(batch, values.collect::<Result<_, _>>()?)
     }
 }

@@ -23,9 +23,9 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let signers = Signers::read(&command.signers)?;
     let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
     let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
-    let mut taken = vec![&*command.input, &*command.share];
-    taken.extend(signing::files(&None, &command.signers));
-    let output = Output::table(&command.out, &taken)?;
+    let mut inputs = vec![&*command.input, &*command.share];
+    inputs.extend(signing::files(&None, &command.signers));
+    let output = Output::table(&command.out, &inputs)?;
     let mut sink = Sink::parquet(output, sharer.schema())?;
 
     let mut watch = Stopwatch::start();

@@ -42,7 +42,7 @@ impl Signers {
     }
 
     /// Reads a whole table to check its signature.
-    pub(crate) fn admit(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), Failure> {
+    pub(crate) fn verify(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), Failure> {
         match self.are_required() {
             true => self.pieces(table, table.source()?, batch_rows)?.try_for_each(|piece| piece.map(drop)),
             false => Ok(()),
@@ -50,12 +50,12 @@ impl Signers {
     }
 
     /// Checks the signature of a table with this digest.
-    pub(crate) fn admit_digest(&self, table: &ParquetFile, digest: &Digest) -> Result<(), Failure> {
+    pub(crate) fn verify_digest(&self, table: &ParquetFile, digest: &Digest) -> Result<(), Failure> {
         if !self.are_required() {
             return Ok(());
         }
         let source = table.source()?;
-        self.check(table, &source)?;
+        self.start_check(table, &source)?;
         let at = |error: Error| Failure::at(&table.name, error);
         let signature = source.signature().map_err(at)?;
         let contents = Contents::of(&source.schema()).map_err(at)?;
@@ -75,7 +75,7 @@ impl Signers {
         if !self.are_required() {
             return table.pieces(source, batch_rows, None);
         }
-        let (mut check, name) = (Some(self.check(table, &source)?), table.name.clone());
+        let (mut check, name) = (Some(self.start_check(table, &source)?), table.name.clone());
         let mut pieces = table.pieces(source, batch_rows, None)?;
         Ok(Box::new(iter::from_fn(move || {
             let piece = pieces.next();
@@ -94,7 +94,7 @@ impl Signers {
         })))
     }
 
-    fn check(&self, table: &ParquetFile, source: &ParquetReader) -> Result<SignatureCheck, Failure> {
+    fn start_check(&self, table: &ParquetFile, source: &ParquetReader) -> Result<SignatureCheck, Failure> {
         let checked =
             source.signature().and_then(|signature| SignatureCheck::new(&source.schema(), signature, &self.0));
         checked.map_err(|error| Failure::at(&table.name, error))

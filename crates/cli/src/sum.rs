@@ -24,7 +24,7 @@ use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
-use crate::selection::{Added, Selection};
+use crate::selection::{ComputedColumns, Selection};
 use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
@@ -48,14 +48,14 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     }
     let remote = command.remote.key(key.public())?;
     let device = LoadedAccelerator::load(session, key.public(), command.unchecked_device, remote.is_some())?;
-    let adding: Arc<dyn PublicKeyBackend> = match (&remote, &device) {
+    let backend: Arc<dyn PublicKeyBackend> = match (&remote, &device) {
         (Some(remote), _) => remote.clone(),
         (None, Some(device)) => device.key(),
         (None, None) => Arc::new(key.public().clone()),
     };
-    let Inputs { files, mut alignment, mut totals, rows } = Inputs::open(&adding, command)?;
+    let Inputs { files, mut alignment, mut totals, rows } = Inputs::open(&backend, command)?;
     let sign = signing::key(session, command.sign.as_deref())?;
-    let output = Output::table(&command.out, &taken(command))?;
+    let output = Output::table(&command.out, &input_paths(command))?;
     let mut sink = Sink::signed_parquet(output, totals.schema(), sign)?;
 
     let mut watch = Stopwatch::start();
@@ -64,7 +64,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     for piece in ReadAhead::start(files.into_iter().flat_map(File::pieces)) {
         let FilePiece { file, piece, mask } = piece?;
         let update = || {
-            let batch = alignment.align(&*adding, &piece.batch)?;
+            let batch = alignment.align(&*backend, &piece.batch)?;
             match &mask {
                 None => totals.update(&batch),
                 Some(mask) => totals.update_where(&batch, mask),
@@ -75,20 +75,20 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         progress.set(done, done);
     }
     drop(progress);
-    let elsewhere = remote.is_some() || device.is_some();
-    let encryption = if elsewhere { EncryptionKey::Service(&*adding) } else { key.encryption() };
+    let is_external = remote.is_some() || device.is_some();
+    let encryption = if is_external { EncryptionKey::Service(&*backend) } else { key.encryption() };
     let rerandomise = command.rerandomise.then_some(encryption);
-    let release = FinishOptions { min_rows: command.min_rows.unwrap_or(0), rerandomise };
+    let options = FinishOptions { min_rows: command.min_rows.unwrap_or(0), rerandomise };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
-    let released = watch.compute(|| totals.finish_with(&release)).map_err(Failure::new)?;
-    sink.write(&released.batch)?;
+    let aggregates = watch.compute(|| totals.finish_with(&options)).map_err(Failure::new)?;
+    sink.write(&aggregates.batch)?;
     sink.finish()?;
     drop(progress);
-    let withheld = command.min_rows.map(|_| released.withheld);
-    let totalled = released.batch.num_rows() as u64;
-    drop((released, adding));
+    let withheld = command.min_rows.map(|_| aggregates.withheld);
+    let rows_out = aggregates.batch.num_rows() as u64;
+    drop((aggregates, backend));
     let note = device.map(LoadedAccelerator::note).transpose()?.flatten();
-    let step = watch.stop("sum", done, totalled, note.or_else(|| command.remote.note()));
+    let step = watch.stop("sum", done, rows_out, note.or_else(|| command.remote.note()));
     session.report(&match withheld {
         None => step,
         Some(it) => step.withholding(Withheld { groups: it.groups, rows: it.rows, totals: it.totals }),
@@ -97,7 +97,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
 }
 
 /// The input files, which no output may replace.
-pub(crate) fn taken(command: &Sum) -> Vec<&Path> {
+pub(crate) fn input_paths(command: &Sum) -> Vec<&Path> {
     let read = command.input.iter().chain([&command.key]).map(PathBuf::as_path);
     read.chain(signing::files(&command.sign, &command.signers)).collect()
 }
@@ -149,7 +149,7 @@ pub(crate) struct File {
     needed: HashSet<String>,
     conditions: Option<BoundPredicate>,
     partitions: Partitions,
-    added: Added,
+    added: ComputedColumns,
     signers: Signers,
 }
 
@@ -171,9 +171,9 @@ impl Inputs {
         let by = selection.groups();
         let (mut added, mut schemas) = (Vec::new(), Vec::new());
         for (table, schema, _) in &tables {
-            let here = selection.bind(schema).map_err(|error| Failure::at(&table.name, error))?;
-            schemas.push(here.schema(schema));
-            added.push(here);
+            let computed = selection.bind(schema).map_err(|error| Failure::at(&table.name, error))?;
+            schemas.push(computed.schema(schema));
+            added.push(computed);
         }
         let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
         let mut started: Option<Aggregator> = None;
@@ -241,7 +241,7 @@ impl File {
         (plain, schema): (&Schema, &SchemaRef),
         mut needed: HashSet<String>,
         conditions: &[Predicate],
-        (partitions, added): (Partitions, Added),
+        (partitions, added): (Partitions, ComputedColumns),
     ) -> Result<Self, Failure> {
         needed.extend(added.sources().iter().cloned());
         let all = conditions.iter().cloned().reduce(Predicate::and);
@@ -277,7 +277,7 @@ impl File {
             piece.batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
             let mask =
                 conditions.as_ref().map(|conditions| conditions.evaluate(&piece.batch)).transpose().map_err(at)?;
-            piece.batch = added.to(&piece.batch, mask.as_ref()).map_err(at)?;
+            piece.batch = added.append_to(&piece.batch, mask.as_ref()).map_err(at)?;
             Ok(FilePiece { file: file.clone(), piece, mask })
         };
         match pieces {

@@ -6,7 +6,7 @@ use hearith_columns::lattice::LatticeDecryptor;
 
 use super::{Key, check_options};
 use crate::args::{Decrypt, Format};
-use crate::decrypt::{Beside, sink};
+use crate::decrypt::{MeanColumns, sink};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
 use crate::keys::PUBLIC;
@@ -26,14 +26,14 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
-    signers.admit(&table, key.public().set().degree())?;
+    signers.verify(&table, key.public().set().degree())?;
     let schema = source.schema();
     let prepare =
         |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
     let numbers = prepare(false)?.schema();
-    let means = Beside::new(command.mean, &table.name, &schema, &numbers)?;
+    let means = MeanColumns::new(command.mean, &table.name, &schema, &numbers)?;
     let columns = means.columns(&numbers, Vec::new());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
     let mut decryptor = prepare(format != Format::Parquet)?;

@@ -15,14 +15,14 @@ use crate::selection::Selection;
 use crate::session::Session;
 use crate::signing::{self, Signers};
 use crate::sink::Sink;
-use crate::sum::{File, FilePiece, partitions, taken, warn_of_copies};
+use crate::sum::{File, FilePiece, input_paths, partitions, warn_of_copies};
 
 /// Sums the encrypted columns of tables.
 pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
     check_options(session, &command.remote, command.unchecked_device)?;
     let (files, mut totals, rows) = open(key, command)?;
     let sign = signing::key(session, command.sign.as_deref())?;
-    let output = Output::create(&command.out, &taken(command))?;
+    let output = Output::create(&command.out, &input_paths(command))?;
     Sink::check_parquet(&output)?;
 
     let mut watch = Stopwatch::start();
@@ -43,13 +43,13 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     }
     drop(progress);
     let progress = Progress::start("hiding", Length::Unknown);
-    let released = watch.compute(|| totals.finish_with(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
+    let aggregates = watch.compute(|| totals.finish_with(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
     drop(progress);
-    let mut sink = Sink::signed_parquet(output, released.batch.schema(), sign)?;
-    sink.write(&released.batch)?;
+    let mut sink = Sink::signed_parquet(output, aggregates.batch.schema(), sign)?;
+    sink.write(&aggregates.batch)?;
     sink.finish()?;
-    let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
-    let withheld = released.withheld;
+    let step = watch.stop("sum", done, aggregates.batch.num_rows() as u64, None);
+    let withheld = aggregates.withheld;
     session.report(&match command.min_rows {
         None => step,
         Some(_) => {
@@ -84,10 +84,10 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64),
             Some(totals) => Ok(totals),
         };
         let begun = totals.and_then(|mut totals| {
-            let here = Contents::of(&schema)?;
+            let found = Contents::of(&schema)?;
             match command.allow_repeated {
                 true => totals.allow_repeated(),
-                false => contents.add(&here)?,
+                false => contents.add(&found)?,
             }
             if command.allow_rare_weights {
                 totals.allow_rare_weights();
