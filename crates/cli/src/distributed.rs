@@ -13,16 +13,16 @@ use hearith_threshold::distributed::Finished;
 use crate::args::Meet;
 use crate::failure::Failure;
 use crate::session::Session;
-use network::Meeting;
-use offline::Correspondence;
+use network::NetworkRun;
+use offline::OfflineRun;
 pub(crate) use party::{Party, missing, number};
 
 /// How a trustee generates a key with the others.
 pub(crate) enum Generation {
     /// All trustees are online at the same time.
-    Network(Box<Meeting>),
+    Network(Box<NetworkRun>),
     /// The trustees exchange files.
-    Offline(Box<Correspondence>),
+    Offline(Box<OfflineRun>),
 }
 
 /// Whether existing files of the key come from an interrupted call of this same run.
@@ -35,8 +35,8 @@ impl Generation {
     /// all trustees and writes nothing yet.
     pub(crate) fn prepare(session: &Session, party: Party, at: &Meet, out: &Path) -> Result<Self, Failure> {
         Ok(match &at.offline {
-            None => Self::Network(Box::new(Meeting::new(session, party, at)?)),
-            Some(folder) => Self::Offline(Box::new(Correspondence::new(session, party, folder, &at.absent, out)?)),
+            None => Self::Network(Box::new(NetworkRun::new(session, party, at)?)),
+            Some(folder) => Self::Offline(Box::new(OfflineRun::new(session, party, folder, &at.absent, out)?)),
         })
     }
 
@@ -49,7 +49,7 @@ impl Generation {
     ) -> Result<Option<SecretText>, Failure> {
         match self {
             Self::Network(_) => chosen(),
-            Self::Offline(correspondence) => correspondence.passphrase(session).map(Some),
+            Self::Offline(run) => run.passphrase(session).map(Some),
         }
     }
 
@@ -61,8 +61,8 @@ impl Generation {
         passphrase: Option<&SecretText>,
     ) -> Result<Option<Finished>, Failure> {
         match (self, passphrase) {
-            (Self::Network(meeting), _) => meeting.run().map(Some),
-            (Self::Offline(correspondence), Some(passphrase)) => correspondence.run(session, passphrase),
+            (Self::Network(run), _) => run.run().map(Some),
+            (Self::Offline(run), Some(passphrase)) => run.run(session, passphrase),
             (Self::Offline(_), None) => Err(Failure::new("the state of a run by files has a passphrase")),
         }
     }
@@ -71,7 +71,7 @@ impl Generation {
     pub(crate) fn end(self, session: &Session) -> Result<(), Failure> {
         match self {
             Self::Network(_) => Ok(()),
-            Self::Offline(correspondence) => correspondence.end(session),
+            Self::Offline(run) => run.end(session),
         }
     }
 }

@@ -11,7 +11,7 @@ mod tls;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use hearith_threshold::distributed::{Failure as Ended, Finished, Reason, Step, Trustee, session_id};
+use hearith_threshold::distributed::{Failure as RunFailure, Finished, Reason, Step, Trustee, session_id};
 use rustls_pki_types::ServerName;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -28,16 +28,16 @@ use crate::session::Session;
 use link::{Link, close};
 
 /// How long trustees wait for each other at the start.
-const MEETING: Duration = Duration::from_secs(600);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Deadline of a handshake with an unknown peer.
-const HANDSHAKE: Duration = Duration::from_secs(20);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pause between two attempts to reach another trustee.
-const AGAIN: Duration = Duration::from_millis(200);
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// Maximum number of restarts after a lost connection, each with fresh random numbers.
 const RESTARTS: u32 = 2;
 
 /// A trustee's side of a key generation.
-pub(crate) struct Meeting {
+pub(crate) struct NetworkRun {
     party: Party,
     listen: SocketAddr,
     /// The addresses of the trustees with lower numbers.
@@ -46,14 +46,14 @@ pub(crate) struct Meeting {
 }
 
 /// Why a run produced no key.
-enum Lost {
+enum AttemptError {
     /// The trustees did not all connect, or requested different keys.
-    Meeting(Failure),
+    Connect(Failure),
     /// The run failed.
-    Run(Ended),
+    Run(RunFailure),
 }
 
-impl Meeting {
+impl NetworkRun {
     /// Reads the addresses, and shows the keys of all trustees.
     pub(super) fn new(session: &Session, party: Party, at: &Meet) -> Result<Self, Failure> {
         let listen = at.listen.ok_or_else(|| missing("--listen ADDRESS:PORT, or --offline FOLDER"))?;
@@ -64,7 +64,7 @@ impl Meeting {
         };
         let addresses = (1..party.me).map(address).collect::<Result<_, _>>()?;
         party.show_keys(session);
-        Ok(Meeting { party, listen, addresses, is_quiet: session.is_quiet() })
+        Ok(NetworkRun { party, listen, addresses, is_quiet: session.is_quiet() })
     }
 
     /// Generates the key. After a lost connection, trustees reconnect and restart with fresh random
@@ -80,8 +80,8 @@ impl Meeting {
             for restart in 0.. {
                 let ended = match self.attempt(&listener, &progress).await {
                     Ok(finished) => return Ok(finished),
-                    Err(Lost::Meeting(failure)) => return Err(failure),
-                    Err(Lost::Run(ended)) => ended,
+                    Err(AttemptError::Connect(failure)) => return Err(failure),
+                    Err(AttemptError::Run(ended)) => ended,
                 };
                 let is_link = matches!(ended.reason, Reason::Silent | Reason::Reported { .. } | Reason::Chance);
                 if !is_link || restart == RESTARTS {
@@ -95,17 +95,17 @@ impl Meeting {
         })
     }
 
-    async fn attempt(&self, listener: &TcpListener, progress: &Progress) -> Result<Finished, Lost> {
-        let mut links = self.meet(listener).await.map_err(Lost::Meeting)?;
+    async fn attempt(&self, listener: &TcpListener, progress: &Progress) -> Result<Finished, AttemptError> {
+        let mut links = self.connect_all(listener).await.map_err(AttemptError::Connect)?;
         let outcome = self.run_over(&mut links, progress).await;
         close(links).await;
         outcome
     }
 
     /// Runs over established connections, starting with the exchange of parameters.
-    async fn run_over(&self, links: &mut [Option<Link>], progress: &Progress) -> Result<Finished, Lost> {
+    async fn run_over(&self, links: &mut [Option<Link>], progress: &Progress) -> Result<Finished, AttemptError> {
         let mut nonce = [0; 32];
-        getrandom(&mut nonce).map_err(Lost::Meeting)?;
+        getrandom(&mut nonce).map_err(AttemptError::Connect)?;
         // The peers' identities are known. Now they compare parameters.
         let hello = [&nonce[..], &self.party.parameters.to_bytes()].concat();
         let mut nonces = vec![nonce; self.party.keys.len()];
@@ -113,33 +113,33 @@ impl Meeting {
         for (at, link) in links.iter_mut().enumerate() {
             let Some(link) = link else { continue };
             let number = at as u32 + 1;
-            let silent = || Lost::Run(Ended { trustees: vec![number], reason: Reason::Silent });
+            let silent = || AttemptError::Run(RunFailure { trustees: vec![number], reason: Reason::Silent });
             let theirs = link.receive().await.ok_or_else(silent)?;
             match theirs.split_first_chunk::<32>() {
                 Some((nonce, parameters)) if parameters == self.party.parameters.to_bytes() => nonces[at] = *nonce,
                 _ => {
                     let what = format!("trustee {number} uses another key length, variant or number of trustees");
-                    return Err(Lost::Meeting(Failure::new(what)));
+                    return Err(AttemptError::Connect(Failure::new(what)));
                 }
             }
         }
         let session = session_id(&self.party.parameters, &self.party.keys, &nonces);
         let Party { parameters, me, identity, keys, .. } = &self.party;
         let trustee = Trustee::new(parameters.clone(), *me, identity.clone(), keys, session);
-        let trustee = trustee.map_err(|error| Lost::Meeting(Failure::new(error)))?;
-        exchange(trustee, links, progress).await.map_err(Lost::Run)
+        let trustee = trustee.map_err(|error| AttemptError::Connect(Failure::new(error)))?;
+        exchange(trustee, links, progress).await.map_err(AttemptError::Run)
     }
 
     /// Connects to all other trustees.
-    async fn meet(&self, listener: &TcpListener) -> Result<Vec<Option<Link>>, Failure> {
-        let deadline = Instant::now() + MEETING;
+    async fn connect_all(&self, listener: &TcpListener) -> Result<Vec<Option<Link>>, Failure> {
+        let deadline = Instant::now() + CONNECT_TIMEOUT;
         let failed = |error: TlsError| Failure::because("cannot set up TLS", error);
         let (client, server) = (tls::client(&self.party).map_err(failed)?, tls::server(&self.party).map_err(failed)?);
         let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
         let mut links: Vec<Option<Link>> = self.party.keys.iter().map(|_| None).collect();
         let lower = self.addresses.iter().zip(&self.party.keys).zip(1_u32..).map(|((address, key), number)| {
             let (connector, address, key) = (connector.clone(), address.clone(), *key);
-            tokio::spawn(async move { (number, reach(&connector, &address, &key, deadline).await) })
+            tokio::spawn(async move { (number, connect_to(&connector, &address, &key, deadline).await) })
         });
         let lower: Vec<JoinHandle<_>> = lower.collect();
         let absent = |number: u32| Failure::new(format!("trustee {number} did not connect within ten minutes"));
@@ -148,9 +148,10 @@ impl Meeting {
             let Ok((stream, _)) = accepted else { continue };
             let _ = stream.set_nodelay(true);
             // Skips strangers, and connections that peers have given up.
-            let Ok(Ok(stream)) = timeout(HANDSHAKE, acceptor.accept(stream)).await else { continue };
-            let shown = stream.get_ref().1.peer_certificates().and_then(|shown| tls::raw_key(shown.first()?));
-            let number = self.party.keys.iter().position(|key| Some(*key) == shown);
+            let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else { continue };
+            let peer =
+                stream.get_ref().1.peer_certificates().and_then(|certificates| tls::raw_key(certificates.first()?));
+            let number = self.party.keys.iter().position(|key| Some(*key) == peer);
             let number = number.filter(|&at| at >= self.party.me as usize);
             if let Some(at) = number {
                 links[at] = Some(Link::new(stream.into()));
@@ -172,7 +173,11 @@ fn getrandom(bytes: &mut [u8; 32]) -> Result<(), Failure> {
 }
 
 /// Exchanges rounds of messages until the run ends.
-async fn exchange(mut trustee: Trustee, links: &mut [Option<Link>], progress: &Progress) -> Result<Finished, Ended> {
+async fn exchange(
+    mut trustee: Trustee,
+    links: &mut [Option<Link>],
+    progress: &Progress,
+) -> Result<Finished, RunFailure> {
     let mut messages = trustee.start();
     loop {
         send(links, messages);
@@ -207,7 +212,7 @@ fn send(links: &[Option<Link>], messages: Vec<Vec<u8>>) {
 }
 
 /// Connects to the trustee with this key.
-async fn reach(
+async fn connect_to(
     connector: &TlsConnector,
     address: &str,
     key: &[u8; 32],
@@ -220,12 +225,13 @@ async fn reach(
             let stream = TcpStream::connect(address).await.ok()?;
             let _ = stream.set_nodelay(true);
             let stream = connector.connect(name.clone(), stream).await.ok()?;
-            let shown = stream.get_ref().1.peer_certificates().and_then(|shown| tls::raw_key(shown.first()?));
-            (shown.as_ref() == Some(key)).then_some(stream)
+            let peer =
+                stream.get_ref().1.peer_certificates().and_then(|certificates| tls::raw_key(certificates.first()?));
+            (peer.as_ref() == Some(key)).then_some(stream)
         };
         match timeout_at(deadline, attempt).await {
             Ok(Some(stream)) => return Ok(stream),
-            Ok(None) => sleep(AGAIN).await,
+            Ok(None) => sleep(RETRY_DELAY).await,
             Err(_) => return Err(()),
         }
     }
@@ -238,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    fn meeting(me: u32, addresses: Vec<String>) -> Meeting {
+    fn run(me: u32, addresses: Vec<String>) -> NetworkRun {
         let seeds = [[1; 32], [2; 32], [3; 32]];
         let (seed, policy) = (seeds[me as usize - 1], KeyPolicy::AllowInsecure);
         let parameters = Parameters::new(512, 2, 3, Variant::Standard, policy, Engine::Serial).unwrap();
@@ -248,25 +254,25 @@ mod tests {
             identity: Identity::from_seed(&seed),
             seed: seed.into(),
             keys: seeds.map(|seed| Identity::from_seed(&seed).public()).to_vec(),
-            shown: Vec::new(),
+            key_texts: Vec::new(),
         };
-        Meeting { party, listen: ([127, 0, 0, 1], 0).into(), addresses, is_quiet: true }
+        NetworkRun { party, listen: ([127, 0, 0, 1], 0).into(), addresses, is_quiet: true }
     }
 
     /// Connected links between trustees 1 and 2.
     async fn pair() -> (Link, Link) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let (one, two) = (meeting(1, vec![]), meeting(2, vec![address.clone()]));
+        let (one, two) = (run(1, vec![]), run(2, vec![address.clone()]));
         let (acceptor, connector) =
             (TlsAcceptor::from(tls::server(&one.party).unwrap()), TlsConnector::from(tls::client(&two.party).unwrap()));
         let accepting = async { acceptor.accept(listener.accept().await.unwrap().0).await.unwrap() };
-        let reaching = reach(&connector, &address, &two.party.keys[0], Instant::now() + HANDSHAKE);
+        let reaching = connect_to(&connector, &address, &two.party.keys[0], Instant::now() + HANDSHAKE_TIMEOUT);
         let (accepted, reached) = tokio::join!(accepting, reaching);
         (Link::new(accepted.into()), Link::new(reached.unwrap().into()))
     }
 
-    /// Data that the sender's socket holds, and for which the receiver's has no room, is lost if
+    /// Data that the sender's socket holds, and for which the receiver's has no space, is lost if
     /// the connection is reset. Tests lengths around the sizes of their buffers.
     #[tokio::test]
     async fn last_words_arrive_though_nobody_reads_the_answer() {

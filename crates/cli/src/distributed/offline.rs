@@ -4,7 +4,7 @@
 //! are there, it writes this trustee's files of the next exchange. Between calls the run is stored
 //! in a [state](State). Every call recomputes the run from it from the start.
 
-mod carried;
+mod exchange_folder;
 mod report;
 mod state;
 
@@ -12,21 +12,21 @@ use std::path::Path;
 
 use hearith_paillier::SecretText;
 use hearith_threshold::distributed::offline::{Correspondent, Next, WrongFile, file_name};
-use hearith_threshold::distributed::{Failure as Ended, Finished};
+use hearith_threshold::distributed::{Failure as RunFailure, Finished};
 
 use super::party::Party;
 use crate::failure::Failure;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
-use carried::Carried;
+use exchange_folder::ExchangeFolder;
 use report::Report;
 use state::State;
 
 /// A trustee's side of a run by files.
-pub(crate) struct Correspondence {
+pub(crate) struct OfflineRun {
     party: Party,
     others: Vec<u32>,
-    carried: Carried,
+    folder: ExchangeFolder,
     state: State,
     /// Trustees whose files of the current exchange will not arrive.
     absent: Vec<u32>,
@@ -39,7 +39,7 @@ pub(super) fn is_ending(out: &Path, trustee: u32) -> bool {
     State::at(out, trustee).is_ending()
 }
 
-impl Correspondence {
+impl OfflineRun {
     /// Opens the folder of exchanged files and the state of a run whose key is written to `out`.
     /// Shows the keys of all trustees until they are bound to the run.
     pub(super) fn new(
@@ -55,15 +55,15 @@ impl Correspondence {
         if absent.iter().any(|number| !others.contains(number)) {
             return Err(Failure::new("--absent needs the number of another trustee"));
         }
-        let (carried, state) = (Carried::at(folder)?, State::at(out, me));
+        let (folder, state) = (ExchangeFolder::at(folder)?, State::at(out, me));
         if !state.is_there() {
-            carried.check_unused(me, &others)?;
+            folder.check_unused(me, &others)?;
         }
-        let correspondence = Correspondence { party, others, carried, state, absent: absent.to_vec(), report: None };
-        if !correspondence.has_all(1) {
-            correspondence.party.show_keys(session);
+        let run = Self { party, others, folder, state, absent: absent.to_vec(), report: None };
+        if !run.has_all(1) {
+            run.party.show_keys(session);
         }
-        Ok(correspondence)
+        Ok(run)
     }
 
     /// Asks for the passphrase of the state, or for a new one in a new run.
@@ -101,7 +101,7 @@ impl Correspondence {
                 self.write(exchange, &trustee.files())?;
             }
             let missing = self.collect(&trustee)?;
-            let report = Report::new(self.party.me, &self.others, &self.carried, &trustee, &missing);
+            let report = Report::new(self.party.me, &self.others, &self.folder, &trustee, &missing);
             if !self.is_complete(exchange, &missing)? {
                 return Ok((None, report));
             }
@@ -140,7 +140,7 @@ impl Correspondence {
     /// Writes files for the others, one for each trustee, in order.
     fn write(&self, exchange: u32, files: &[Vec<u8>]) -> Result<(), Failure> {
         let mut files = (1..).zip(files).filter(|(_, file)| !file.is_empty());
-        files.try_for_each(|(to, file)| self.carried.write(&file_name(exchange, self.party.me, to), file))
+        files.try_for_each(|(to, file)| self.folder.write(&file_name(exchange, self.party.me, to), file))
     }
 
     /// Stores new files of the current exchange. Returns the trustees whose files are missing.
@@ -151,13 +151,13 @@ impl Correspondence {
             if self.state.has(&file) {
                 continue;
             }
-            let Some(content) = self.carried.read(&file, trustee.longest_file())? else {
+            let Some(content) = self.folder.read(&file, trustee.longest_file())? else {
                 missing.push(sender);
                 continue;
             };
-            let wrong = |wrong| Failure::at(self.carried.name_of(&file), wrong);
+            let wrong = |wrong| Failure::at(self.folder.name_of(&file), wrong);
             trustee.check(sender, &content).map_err(wrong)?;
-            self.state.keep(&file, &content)?;
+            self.state.store(&file, &content)?;
         }
         Ok(missing)
     }
@@ -171,29 +171,29 @@ impl Correspondence {
         if exchange == 1 && !missing.is_empty() {
             return Err(Failure::new("--absent ends a run, but in exchange 1 no run has begun yet"));
         }
-        missing.iter().try_for_each(|&sender| self.state.go_without(&self.incoming(exchange, sender)))?;
+        missing.iter().try_for_each(|&sender| self.state.mark_absent(&self.incoming(exchange, sender)))?;
         Ok(true)
     }
 
     /// Advances to the next exchange.
     fn take(&self, trustee: &mut Correspondent) -> Result<Next, Failure> {
         let exchange = trustee.exchange();
-        let taken = |sender: u32| match sender == self.party.me {
+        let received = |sender: u32| match sender == self.party.me {
             true => Ok(None),
-            false => self.state.taken(&self.incoming(exchange, sender)),
+            false => self.state.received(&self.incoming(exchange, sender)),
         };
-        let files = (1..=self.party.parameters.trustees()).map(taken).collect::<Result<_, _>>()?;
+        let files = (1..=self.party.parameters.trustees()).map(received).collect::<Result<_, _>>()?;
         let wrong = |wrong: WrongFile| Failure::at(self.state.name_of(&self.incoming(exchange, wrong.trustee)), wrong);
         trustee.take(files).map_err(wrong)
     }
 
     /// Ends a failed run and returns its failure. Writes the last files for the others first, then
     /// removes the state.
-    fn fail(&self, exchange: u32, failure: &Ended, files: &[Vec<u8>]) -> Result<Failure, Failure> {
+    fn fail(&self, exchange: u32, failure: &RunFailure, files: &[Vec<u8>]) -> Result<Failure, Failure> {
         self.write(exchange, files)?;
         self.state.remove()?;
         let what = Failure::new(format!("no key was generated: {failure}"));
-        let pattern = self.carried.name_of(&format!("exchange-{exchange:02}-from-{}-to-N.hearith", self.party.me));
+        let pattern = self.folder.name_of(&format!("exchange-{exchange:02}-from-{}-to-N.hearith", self.party.me));
         Ok(if files.is_empty() { what } else { what.with_note(format!("give the others {pattern}")) })
     }
 }

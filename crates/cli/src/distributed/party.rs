@@ -21,7 +21,7 @@ pub(crate) struct Party {
     /// The public keys of all trustees.
     pub(super) keys: Vec<[u8; 32]>,
     /// The same keys in a form that people compare.
-    pub(super) shown: Vec<String>,
+    pub(super) key_texts: Vec<String>,
 }
 
 /// The failure for a missing option of `--distributed`.
@@ -65,13 +65,13 @@ impl Party {
                 _ => return Err(Failure::at(name(file), "expected exactly one key")),
             }
         }
-        let shown = keys.iter().map(|key| key.id().to_string()).collect();
+        let key_texts = keys.iter().map(|key| key.id().to_string()).collect();
         let keys = keys.iter().map(VerifyingKey::to_bytes).collect();
-        Self::new(session, &command.at, sharing, (bits, variant), seed, keys, shown)
+        Self::new(session, &command.at, sharing, (bits, variant), seed, keys, key_texts)
     }
 
     /// Creates a party. `seed` is this trustee's private key, `keys` are the public keys of all
-    /// trustees, and `shown` are these in a form that people compare.
+    /// trustees, and `key_texts` are these in a form that people compare.
     pub(crate) fn new(
         session: &Session,
         at: &Meet,
@@ -79,7 +79,7 @@ impl Party {
         (bits, variant): (u32, Variant),
         seed: Zeroizing<[u8; 32]>,
         keys: Vec<[u8; 32]>,
-        shown: Vec<String>,
+        key_texts: Vec<String>,
     ) -> Result<Self, Failure> {
         let Sharing { needed, trustees } = sharing;
         let me = number(at, sharing)?;
@@ -88,7 +88,7 @@ impl Party {
         if (1..keys.len()).any(|at| keys[..at].contains(&keys[at])) {
             return Err(Failure::new("two trustees have the same key"));
         }
-        Ok(Party { parameters, me, identity: Identity::from_seed(&seed), seed, keys, shown })
+        Ok(Party { parameters, me, identity: Identity::from_seed(&seed), seed, keys, key_texts })
     }
 
     /// This trustee's number.
@@ -101,7 +101,7 @@ impl Party {
         if session.is_quiet() {
             return;
         }
-        for (number, key) in (1..).zip(&self.shown) {
+        for (number, key) in (1..).zip(&self.key_texts) {
             let own = if number == self.me { ", this one" } else { "" };
             eprint_line(&format!("trustee {number}{own}: key {key}"));
         }

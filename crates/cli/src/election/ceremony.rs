@@ -198,12 +198,12 @@ mod trustee {
         if !replace {
             check_absent(&statement)?;
         }
-        let shown: Vec<String> = all.iter().map(base64).collect();
+        let key_texts: Vec<String> = all.iter().map(base64).collect();
         let public = |key: &hearith_election::Bytes| <[u8; 32]>::try_from(&key.0[..]);
         let all = all.iter().map(public).collect::<Result<_, _>>();
         let all = all.map_err(|_| Failure::at(name(path), "a key does not have 32 bytes"))?;
         let of_key = (command.bits, Variant::Djn);
-        let party = Party::new(session, &command.at, sharing, of_key, signer.secret(), all, shown)?;
+        let party = Party::new(session, &command.at, sharing, of_key, signer.secret(), all, key_texts)?;
 
         let file = name(&out.join(share_file(me)));
         let mut files = SharedKey::begin(out, me..=me, replace)?;

@@ -11,9 +11,9 @@ use tokio_rustls::TlsStream;
 use zeroize::Zeroizing;
 
 /// How long trustees wait for a message of a round.
-const ROUND: Duration = Duration::from_secs(600);
+const ROUND_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long the last messages may take.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum bytes of a message: a batch of 65 536 candidates for the longest key.
 const MAX_MESSAGE_BYTES: u32 = 1 << 27;
 
@@ -62,7 +62,7 @@ impl Link {
             self.incoming.read_exact(&mut message).await.ok()?;
             Some(message)
         };
-        timeout(ROUND, read).await.ok().flatten()
+        timeout(ROUND_TIMEOUT, read).await.ok().flatten()
     }
 
     /// Waits until all messages are sent and the other side has closed too.
@@ -74,7 +74,7 @@ impl Link {
         drop(outgoing);
         let mut rest = Zeroizing::new([0; 4096]);
         let unread = async { while matches!(incoming.read(&mut rest[..]).await, Ok(1..)) {} };
-        let _ = timeout(FAREWELL, async { tokio::join!(writer, unread) }).await;
+        let _ = timeout(CLOSE_TIMEOUT, async { tokio::join!(writer, unread) }).await;
     }
 }
 

@@ -24,7 +24,7 @@ use crate::distributed::Party;
 const PRIVATE: [u8; 16] = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 const PUBLIC: [u8; 12] = [48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0];
 
-fn certified(party: &Party) -> Result<Arc<CertifiedKey>, TlsError> {
+fn certified_key(party: &Party) -> Result<Arc<CertifiedKey>, TlsError> {
     let private = Zeroizing::new([&PRIVATE[..], &party.seed[..]].concat());
     let key = any_eddsa_type(&PrivatePkcs8KeyDer::from(&private[..]))?;
     let public = [&PUBLIC[..], &party.identity.public()].concat();
@@ -34,8 +34,8 @@ fn certified(party: &Party) -> Result<Arc<CertifiedKey>, TlsError> {
 /// The configuration of the connecting side.
 pub(super) fn client(party: &Party) -> Result<Arc<ClientConfig>, TlsError> {
     let provider = Arc::new(default_provider());
-    let verifier = Arc::new(Known { keys: party.keys.clone(), provider: provider.clone() });
-    let resolver = Arc::new(AlwaysResolvesClientRawPublicKeys::new(certified(party)?));
+    let verifier = Arc::new(KnownKeys { keys: party.keys.clone(), provider: provider.clone() });
+    let resolver = Arc::new(AlwaysResolvesClientRawPublicKeys::new(certified_key(party)?));
     let config = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[&TLS13])?;
     let config = config.dangerous().with_custom_certificate_verifier(verifier);
     Ok(Arc::new(config.with_client_cert_resolver(resolver)))
@@ -44,26 +44,26 @@ pub(super) fn client(party: &Party) -> Result<Arc<ClientConfig>, TlsError> {
 /// The configuration of the listening side.
 pub(super) fn server(party: &Party) -> Result<Arc<ServerConfig>, TlsError> {
     let provider = Arc::new(default_provider());
-    let verifier = Arc::new(Known { keys: party.keys.clone(), provider: provider.clone() });
-    let resolver = Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified(party)?));
+    let verifier = Arc::new(KnownKeys { keys: party.keys.clone(), provider: provider.clone() });
+    let resolver = Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified_key(party)?));
     let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(&[&TLS13])?;
     Ok(Arc::new(config.with_client_cert_verifier(verifier).with_cert_resolver(resolver)))
 }
 
 /// Extracts the Ed25519 key from a raw public key.
-pub(super) fn raw_key(shown: &CertificateDer<'_>) -> Option<[u8; 32]> {
-    shown.strip_prefix(&PUBLIC[..])?.try_into().ok()
+pub(super) fn raw_key(certificate: &CertificateDer<'_>) -> Option<[u8; 32]> {
+    certificate.strip_prefix(&PUBLIC[..])?.try_into().ok()
 }
 
 /// Accepts only the trustees' keys.
-struct Known {
+struct KnownKeys {
     keys: Vec<[u8; 32]>,
     provider: Arc<CryptoProvider>,
 }
 
-impl Known {
-    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), TlsError> {
-        match raw_key(shown).is_some_and(|key| self.keys.contains(&key)) {
+impl KnownKeys {
+    fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), TlsError> {
+        match raw_key(certificate).is_some_and(|key| self.keys.contains(&key)) {
             true => Ok(()),
             false => Err(TlsError::InvalidCertificate(CertificateError::ApplicationVerificationFailure)),
         }
@@ -72,36 +72,36 @@ impl Known {
     fn signature(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
+        let key = SubjectPublicKeyInfoDer::from(certificate.as_ref());
         verify_tls13_signature_with_raw_key(message, &key, signature, &self.provider.signature_verification_algorithms)
     }
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Known({} keys)", self.keys.len())
     }
 }
 
-impl ServerCertVerifier for Known {
+impl ServerCertVerifier for KnownKeys {
     fn verify_server_cert(
         &self,
-        shown: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         _intermediates: &[CertificateDer<'_>],
         _name: &ServerName<'_>,
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, TlsError> {
-        self.check(shown).map(|()| ServerCertVerified::assertion())
+        self.check(certificate).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
         &self,
         _message: &[u8],
-        _shown: &CertificateDer<'_>,
+        _certificate: &CertificateDer<'_>,
         _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
         Err(TlsError::PeerIncompatible(PeerIncompatible::Tls13RequiredForQuic))
@@ -110,10 +110,10 @@ impl ServerCertVerifier for Known {
     fn verify_tls13_signature(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.signature(message, shown, signature)
+        self.signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -125,24 +125,24 @@ impl ServerCertVerifier for Known {
     }
 }
 
-impl ClientCertVerifier for Known {
+impl ClientCertVerifier for KnownKeys {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
 
     fn verify_client_cert(
         &self,
-        shown: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         _intermediates: &[CertificateDer<'_>],
         _now: UnixTime,
     ) -> Result<ClientCertVerified, TlsError> {
-        self.check(shown).map(|()| ClientCertVerified::assertion())
+        self.check(certificate).map(|()| ClientCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
         &self,
         _message: &[u8],
-        _shown: &CertificateDer<'_>,
+        _certificate: &CertificateDer<'_>,
         _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
         Err(TlsError::PeerIncompatible(PeerIncompatible::Tls13RequiredForQuic))
@@ -151,10 +151,10 @@ impl ClientCertVerifier for Known {
     fn verify_tls13_signature(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.signature(message, shown, signature)
+        self.signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -3,7 +3,7 @@
 use hearith_threshold::distributed::offline::{Correspondent, FAILURE_EXCHANGES, file_name};
 use serde::Serialize;
 
-use super::carried::Carried;
+use super::exchange_folder::ExchangeFolder;
 use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -32,15 +32,21 @@ struct Text {
 }
 
 impl Report {
-    pub(super) fn new(me: u32, others: &[u32], carried: &Carried, trustee: &Correspondent, missing: &[u32]) -> Self {
+    pub(super) fn new(
+        me: u32,
+        others: &[u32],
+        folder: &ExchangeFolder,
+        trustee: &Correspondent,
+        missing: &[u32],
+    ) -> Self {
         let exchange = trustee.exchange();
-        let written = others.iter().map(|&to| carried.name_of(&file_name(exchange, me, to)));
-        let awaited = missing.iter().map(|&from| carried.name_of(&file_name(exchange, from, me)));
+        let written = others.iter().map(|&to| folder.name_of(&file_name(exchange, me, to)));
+        let awaited = missing.iter().map(|&from| folder.name_of(&file_name(exchange, from, me)));
         let text = Text {
             to: trustees(others),
             from: trustees(missing),
-            written: carried.name_of(&format!("exchange-{exchange:02}-from-{me}-to-N.hearith")),
-            missing: carried.name_of(&format!("exchange-{exchange:02}-from-N-to-{me}.hearith")),
+            written: folder.name_of(&format!("exchange-{exchange:02}-from-{me}-to-N.hearith")),
+            missing: folder.name_of(&format!("exchange-{exchange:02}-from-N-to-{me}.hearith")),
         };
         Report {
             exchange,
@@ -72,13 +78,13 @@ impl Report {
         if self.is_finished {
             return format!("exchange {exchange} of {exchanges}: done; keep {written} until all have their keys\n");
         }
-        let place = match self.has_failed {
+        let progress = match self.has_failed {
             true => format!(
                 "exchange {exchange} (the run has failed, at most {FAILURE_EXCHANGES} exchanges to find the cause)"
             ),
             false => format!("exchange {exchange} of {exchanges}"),
         };
-        format!("{place}: give {to} {written}\n{place}: waiting for {missing} of {from}\n")
+        format!("{progress}: give {to} {written}\n{progress}: waiting for {missing} of {from}\n")
     }
 }
 

@@ -3,7 +3,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | `state.json` | the seed of the run, under a passphrase |
-//! | `exchange-NN-from-I-to-J.hearith` | the file taken from trustee I, sealed as it came |
+//! | `exchange-NN-from-I-to-J.hearith` | the file received from trustee I, sealed as it came |
 //! | `exchange-NN-from-I-to-J.absent` | the run goes on without that file |
 //! | `finished` | the key's files are being written |
 //!
@@ -97,7 +97,7 @@ impl State {
     }
 
     /// Returns a received file, or `None` if the run continues without it.
-    pub(super) fn taken(&self, file: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn received(&self, file: &str) -> Result<Option<Vec<u8>>, Failure> {
         let path = self.0.join(file);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -112,12 +112,12 @@ impl State {
     }
 
     /// Stores a file for the rest of the run.
-    pub(super) fn keep(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
+    pub(super) fn store(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
         self.put(&self.0.join(file), content)
     }
 
     /// Records that the run continues without a file.
-    pub(super) fn go_without(&self, file: &str) -> Result<(), Failure> {
+    pub(super) fn mark_absent(&self, file: &str) -> Result<(), Failure> {
         self.put(&self.0.join(file).with_extension(ABSENT), &[])
     }
 

@@ -11,13 +11,13 @@ use crate::failure::{Failure, name};
 use crate::output::{Access, Output};
 
 /// A folder of exchanged files.
-pub(super) struct Carried(PathBuf);
+pub(super) struct ExchangeFolder(PathBuf);
 
-impl Carried {
+impl ExchangeFolder {
     /// Opens an existing folder.
     pub(super) fn at(folder: &Path) -> Result<Self, Failure> {
         match fs::metadata(folder) {
-            Ok(metadata) if metadata.is_dir() => Ok(Carried(folder.to_owned())),
+            Ok(metadata) if metadata.is_dir() => Ok(ExchangeFolder(folder.to_owned())),
             Ok(_) => Err(Failure::at(name(folder), "not a folder")),
             Err(error) => Err(Failure::reading(&name(folder), error)),
         }
