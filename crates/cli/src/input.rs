@@ -142,12 +142,12 @@ impl Table {
 pub(crate) struct ParquetFile {
     /// Its name in messages.
     pub(crate) name: String,
-    held: Held,
+    origin: Origin,
 }
 
 /// The location of a Parquet file.
 #[derive(Debug)]
-enum Held {
+enum Origin {
     /// An unnamed temporary file with the content of a stream.
     Stored(File),
     /// A named file, opened for each reading, since a process may have few open files and there may
@@ -181,9 +181,9 @@ impl ParquetFile {
 
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetReader, Failure> {
-        let file = match &self.held {
-            Held::Stored(file) => file.try_clone(),
-            Held::Named(path, state) => {
+        let file = match &self.origin {
+            Origin::Stored(file) => file.try_clone(),
+            Origin::Named(path, state) => {
                 match File::open(path).and_then(|file| Ok((State::of(&file.metadata()?), file))) {
                     Ok((now, _)) if now != *state => {
                         return Err(Failure::at(&self.name, "changed while it was being read"));
@@ -219,21 +219,21 @@ impl ParquetFile {
 /// The rows of a table, regrouped to match another table's batches.
 pub(crate) struct Rows {
     pieces: Pieces,
-    held: RecordBatch,
+    pending: RecordBatch,
     position: u64,
 }
 
 impl Rows {
     pub(crate) fn new(pieces: Pieces, schema: SchemaRef) -> Self {
-        Self { pieces, held: RecordBatch::new_empty(schema), position: 0 }
+        Self { pieces, pending: RecordBatch::new_empty(schema), position: 0 }
     }
 
     /// Returns pieces of `len` rows each. The last one may be shorter.
     pub(crate) fn by(mut self, len: usize) -> impl Iterator<Item = Result<Piece, Failure>> + Send {
         let mut first_row = 0;
         iter::from_fn(move || {
-            let taken = self.take(len).map(|batch| Piece { batch, first_row, position: self.position });
-            match taken {
+            let piece = self.take(len).map(|batch| Piece { batch, first_row, position: self.position });
+            match piece {
                 Ok(piece) if piece.batch.num_rows() == 0 => None,
                 Ok(piece) => {
                     first_row = piece.end_row();
@@ -246,17 +246,17 @@ impl Rows {
 
     /// The next `len` rows, or fewer at the end.
     pub(crate) fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
-        while self.held.num_rows() < len {
+        while self.pending.num_rows() < len {
             let Some(piece) = self.pieces.next() else { break };
-            let schema: SchemaRef = self.held.schema();
+            let schema: SchemaRef = self.pending.schema();
             let Piece { batch, position, .. } = piece?;
             self.position = position;
-            self.held =
-                concat_batches(&schema, [&self.held, &batch]).map_err(|error| Failure::new(error.to_string()))?;
+            self.pending =
+                concat_batches(&schema, [&self.pending, &batch]).map_err(|error| Failure::new(error.to_string()))?;
         }
-        let taken = self.held.slice(0, len.min(self.held.num_rows()));
-        self.held = self.held.slice(taken.num_rows(), self.held.num_rows() - taken.num_rows());
-        Ok(taken)
+        let batch = self.pending.slice(0, len.min(self.pending.num_rows()));
+        self.pending = self.pending.slice(batch.num_rows(), self.pending.num_rows() - batch.num_rows());
+        Ok(batch)
     }
 }
 
@@ -307,23 +307,25 @@ impl Opened {
         if !metadata.is_file() {
             return Self::stream(name, Box::new(file));
         }
-        let beginning = beginning(&mut file).map_err(unreadable)?;
+        let first_bytes = first_bytes(&mut file).map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
-        if let Some(codec) = Codec::of(&beginning) {
+        if let Some(codec) = Codec::of(&first_bytes) {
             let plain = codec.decoder(file).map_err(unreadable)?;
             return Self::plain(name, plain);
         }
-        match is_called_parquet(path) || is_parquet(&beginning) {
-            true => Ok(Self::Parquet(ParquetFile { name, held: Held::Named(path.to_owned(), State::of(&metadata)) })),
+        match is_called_parquet(path) || is_parquet(&first_bytes) {
+            true => {
+                Ok(Self::Parquet(ParquetFile { name, origin: Origin::Named(path.to_owned(), State::of(&metadata)) }))
+            }
             false => Ok(Self::Csv { name, input: Box::new(file), bytes: Some(metadata.len()) }),
         }
     }
 
     fn stream(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
         let unreadable = |error| Failure::reading(&name, error);
-        let beginning = beginning(&mut stream).map_err(unreadable)?;
-        let codec = Codec::of(&beginning);
-        let input = Cursor::new(beginning).chain(stream);
+        let first_bytes = first_bytes(&mut stream).map_err(unreadable)?;
+        let codec = Codec::of(&first_bytes);
+        let input = Cursor::new(first_bytes).chain(stream);
         let plain = match codec {
             Some(codec) => codec.decoder(input).map_err(unreadable)?,
             None => Box::new(input),
@@ -333,14 +335,14 @@ impl Opened {
 
     /// Opens an uncompressed or decompressed stream.
     fn plain(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
-        let beginning = beginning(&mut stream).map_err(|error| Failure::reading(&name, error))?;
-        let is_parquet = is_parquet(&beginning);
-        let mut input = Cursor::new(beginning).chain(stream);
+        let first_bytes = first_bytes(&mut stream).map_err(|error| Failure::reading(&name, error))?;
+        let is_parquet = is_parquet(&first_bytes);
+        let mut input = Cursor::new(first_bytes).chain(stream);
         if !is_parquet {
             return Ok(Self::Csv { name, input: Box::new(input), bytes: None });
         }
         let file = stored(&name, &mut input)?;
-        Ok(Self::Parquet(ParquetFile { name, held: Held::Stored(file) }))
+        Ok(Self::Parquet(ParquetFile { name, origin: Origin::Stored(file) }))
     }
 }
 
@@ -371,12 +373,12 @@ pub(crate) fn is_called_parquet(path: &Path) -> bool {
 }
 
 /// Whether the first bytes are those of a Parquet file.
-fn is_parquet(beginning: &[u8]) -> bool {
-    beginning == PARQUET || beginning == ENCRYPTED_PARQUET
+fn is_parquet(first_bytes: &[u8]) -> bool {
+    first_bytes == PARQUET || first_bytes == ENCRYPTED_PARQUET
 }
 
 /// Reads the first bytes of an input, as many as identify Parquet.
-fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
+fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PARQUET.len());
     input.take(PARQUET.len() as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -386,13 +388,13 @@ fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
 pub(crate) struct Counted<R, F> {
     input: R,
     read: u64,
-    tell: F,
+    on_read: F,
 }
 
 impl<R: Read, F: FnMut(u64)> Counted<R, F> {
-    /// Calls `tell` after every read with the total number of bytes.
-    pub(crate) fn new(input: R, tell: F) -> Self {
-        Self { input, read: 0, tell }
+    /// Calls `on_read` after every read with the total number of bytes.
+    pub(crate) fn new(input: R, on_read: F) -> Self {
+        Self { input, read: 0, on_read }
     }
 }
 
@@ -400,7 +402,7 @@ impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.read += count as u64;
-        (self.tell)(self.read);
+        (self.on_read)(self.read);
         Ok(count)
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<
     for (option, value) in file.options()? {
         let argument = file.argument(command, &option)?;
         if matches.value_source(argument.get_id().as_str()) != Some(ValueSource::CommandLine) {
-            expanded.extend(file.said(argument, &option, value)?);
+            expanded.extend(file.to_arguments(argument, &option, value)?);
         }
     }
     Ok(expanded)
@@ -65,7 +65,7 @@ struct File<'a> {
 impl File<'_> {
     fn options(&self) -> Result<Options, Failure> {
         let read = toml::from_str::<HashMap<Spanned<String>, Spanned<Value>>>(self.text);
-        let wrong = |error: toml::de::Error| self.wrong(error.span().map_or(0, |span| span.start), error.message());
+        let wrong = |error: toml::de::Error| self.error(error.span().map_or(0, |span| span.start), error.message());
         let mut options: Options = read.map_err(wrong)?.into_iter().collect();
         options.sort_by_key(|(option, _)| option.span().start);
         Ok(options)
@@ -76,13 +76,18 @@ impl File<'_> {
         let long = option.get_ref().as_str();
         let mut known = command.get_arguments().filter(|argument| argument.get_id() != OPTION);
         let found = known.find(|argument| argument.get_long() == Some(long) && long != "help");
-        found.ok_or_else(|| self.wrong(option.span().start, &format!("{} has no option {long:?}", command.get_name())))
+        found.ok_or_else(|| self.error(option.span().start, &format!("{} has no option {long:?}", command.get_name())))
     }
 
     /// Converts an option to command line form.
-    fn said(&self, argument: &Arg, option: &Spanned<String>, value: Spanned<Value>) -> Result<Vec<OsString>, Failure> {
+    fn to_arguments(
+        &self,
+        argument: &Arg,
+        option: &Spanned<String>,
+        value: Spanned<Value>,
+    ) -> Result<Vec<OsString>, Failure> {
         let long = option.get_ref();
-        let wrong = |what: &str| self.wrong(value.span().start, &format!("{long}: {what}"));
+        let wrong = |what: &str| self.error(value.span().start, &format!("{long}: {what}"));
         let action = argument.get_action();
         if !action.takes_values() {
             return match value.get_ref() {
@@ -105,7 +110,7 @@ impl File<'_> {
         }
     }
 
-    fn wrong(&self, at: usize, what: &str) -> Failure {
+    fn error(&self, at: usize, what: &str) -> Failure {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = 1 + before.matches('\n').count();
         Failure::at(format!("{}:{line}", name(self.path)), what.to_owned())

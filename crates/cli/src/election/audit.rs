@@ -25,7 +25,7 @@ struct Story {
 
 /// Reads a record, checks everything but proofs, and compares it.
 pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Failure> {
-    let (source, place) = record(&command.record, command.ca.as_deref())?;
+    let (source, location) = record(&command.record, command.ca.as_deref())?;
     let heads = command.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
     let receipt = command.receipt.as_deref().map(read_receipt).transpose()?;
     let wanted = command
@@ -33,10 +33,10 @@ pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Fail
         .as_deref()
         .map(|text| read_tracker(text).map_err(|error| Failure::new(format!("--tracker: {error}"))));
     let wanted = wanted.transpose()?;
-    let story = read(session, &*source, &place, &heads, receipt.as_ref(), wanted.as_deref())?;
+    let story = read(session, &*source, &location, &heads, receipt.as_ref(), wanted.as_deref())?;
     let compared = command.other.as_deref().map(|other| {
-        let (other, other_place) = record(other, command.ca.as_deref())?;
-        compare((&*source, &place), (&*other, &other_place))
+        let (other, other_location) = record(other, command.ca.as_deref())?;
+        compare((&*source, &location), (&*other, &other_location))
     });
     let compared = compared.transpose()?;
     show(session, command, &story, compared)
@@ -45,12 +45,12 @@ pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Fail
 fn read(
     session: &Session,
     source: &dyn Source,
-    place_name: &str,
+    location: &str,
     heads: &[SignedTreeHead],
     receipt: Option<&Receipt>,
     wanted: Option<&str>,
 ) -> Result<Story, Failure> {
-    let of = |error: hearith_election::Error| Failure::at(place_name, error);
+    let of = |error: hearith_election::Error| Failure::at(location, error);
     let (mut lines, mut board, mut state) = (Lines::new(source), Board::default(), None);
     let (mut kinds, mut found, mut place) = (BTreeMap::new(), Vec::new(), None);
     let mut roots = BTreeMap::new();
@@ -81,8 +81,8 @@ fn read(
             place = Some((index, notice.kind(), ballot.voter.clone()));
         }
     }
-    let Some(state) = state else { return Err(Failure::at(place_name, "there is no record here")) };
-    let refuted = |what: String| Failure::refuted(place_name, what);
+    let Some(state) = state else { return Err(Failure::at(location, "there is no record here")) };
+    let refuted = |what: String| Failure::refuted(location, what);
     for head in heads {
         head.check_signature(state.election().board())
             .map_err(|error| refuted(format!("a head of {} entries: {error}", head.size)))?;

@@ -58,8 +58,8 @@ fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
 
 /// Converts a voter's ID to a part of a file name that every system accepts.
 fn file_name(voter: &str) -> String {
-    let kept = |one: char| if one.is_alphanumeric() || one == '-' { one } else { '_' };
-    voter.chars().take(40).map(kept).collect()
+    let allowed = |one: char| if one.is_alphanumeric() || one == '-' { one } else { '_' };
+    voter.chars().take(40).map(allowed).collect()
 }
 
 /// Reads the table of codes written by `register` or the organiser's page.
@@ -84,7 +84,7 @@ fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
 }
 
 /// Fills in a text for one voter.
-pub(super) fn told(text: &str, title: &str, code: &Code) -> String {
+pub(super) fn fill_in(text: &str, title: &str, code: &Code) -> String {
     let link = code.link.as_ref().map_or("", |link| link.as_str());
     filled(text, &[("voter", &code.called), ("title", title), ("code", &code.code), ("link", link)])
 }
@@ -107,7 +107,7 @@ fn letters(
         }
         document.text(&format!("{} {}", words.for_whom, code.called), 13.0)?;
         document.space(14.0);
-        document.text(&told(own.unwrap_or(words.letter), &command.title, code), 11.0)?;
+        document.text(&fill_in(own.unwrap_or(words.letter), &command.title, code), 11.0)?;
         document.space(8.0);
         if let Some(link) = code.link.as_ref().filter(|link| !link.is_empty()) {
             document.qr(link, 170.0)?;

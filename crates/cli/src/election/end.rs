@@ -33,17 +33,17 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
 pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
     let signer = secret_key(&command.trustee_key, KeyRole::Trustee)?;
-    let (source, place) = record(&command.record, command.ca.as_deref())?;
-    let report = verified(session, &*source, &place)?;
+    let (source, location) = record(&command.record, command.ca.as_deref())?;
+    let report = verified(session, &*source, &location)?;
     let Some((state, tally)) = report.state.as_ref().and_then(|state| Some((state, state.tally()?))) else {
-        return Err(Failure::at(place, "there is no tally yet"));
+        return Err(Failure::at(location, "there is no tally yet"));
     };
     let election = state.election();
     election.check_trustee(&trustee).map_err(|error| of(&command.share, error))?;
     check_signer(election, trustee.trustee(), &signer).map_err(|error| of(&command.trustee_key, error))?;
     let share = match &command.machine {
         Some(settings) => {
-            let record = Verified { source: &*source, name: &place, state, tally };
+            let record = Verified { source: &*source, name: &location, state, tally };
             tally_board::share(session, settings, &record, &trustee)?
         }
         None => election.share(&trustee, tally).map_err(|error| of(&command.share, error))?,

@@ -105,7 +105,7 @@ impl Station<'_> {
         for contest in 0..self.choices.len() {
             sealed.push(self.seal(contest)?);
             let opened = self.machine.open().map_err(|error| self.failed(error))?;
-            openings.push(opened.iter().map(shown).collect::<Vec<_>>());
+            openings.push(opened.iter().map(revealed_mark).collect::<Vec<_>>());
         }
         let as_chosen = is_chosen(&openings, self.choices);
         let ballot = self.ballot(voter, sealed);
@@ -149,22 +149,22 @@ fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<
     let one = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
         let values = one.choose(chosen).map_err(|problem| ErrorKind::Choice { contest, problem })?;
         let values = Zeroizing::new(values);
-        Ok(places(values.iter().map(|&value| value as u32)))
+        Ok(selected_marks(values.iter().map(|&value| value as u32)))
     };
     contests.iter().zip(chosen).enumerate().map(one).collect::<Result<_, ErrorKind>>().map_err(Failure::new)
 }
 
 /// The positions of the marks that are 1.
-fn places(marks: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u32>> {
-    let mut places = Zeroizing::new(Vec::with_capacity(marks.len()));
-    places.extend((0..).zip(marks).filter(|&(_, mark)| mark == 1).map(|(place, _)| place));
-    places
+fn selected_marks(marks: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u32>> {
+    let mut positions = Zeroizing::new(Vec::with_capacity(marks.len()));
+    positions.extend((0..).zip(marks).filter(|&(_, mark)| mark == 1).map(|(position, _)| position));
+    positions
 }
 
 /// Whether the opened marks are the chosen ones.
 fn is_chosen(openings: &[Vec<RevealedMark>], choices: &[Zeroizing<Vec<u32>>]) -> bool {
-    let held = openings.iter().map(|marks| places(marks.iter().map(|mark| mark.value as u32)));
-    openings.len() == choices.len() && held.zip(choices).all(|(held, chosen)| held == *chosen)
+    let revealed = openings.iter().map(|marks| selected_marks(marks.iter().map(|mark| mark.value as u32)));
+    openings.len() == choices.len() && revealed.zip(choices).all(|(revealed, chosen)| revealed == *chosen)
 }
 
 /// The rules of a contest to send to a machine.
@@ -198,7 +198,7 @@ fn selection(sealed: Sealed) -> Selection {
 }
 
 /// An opening of a mark in its published form.
-fn shown(opening: &ballot::Opening) -> RevealedMark {
+fn revealed_mark(opening: &ballot::Opening) -> RevealedMark {
     RevealedMark { exponent: Bytes(opening.exponent.to_vec()), value: opening.value.into() }
 }
 

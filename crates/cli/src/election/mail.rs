@@ -14,7 +14,7 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, Message, SmtpTransport, Transport};
 use serde::Deserialize;
 
-use super::deliver::{Code, told};
+use super::deliver::{Code, fill_in};
 use super::letters::{Words, filled};
 use super::organiser_dir::{secret_text, text};
 use crate::args::ElectionDeliver;
@@ -96,7 +96,7 @@ pub(super) fn send(
             continue;
         }
         let subject = filled(words.subject, &[("title", &command.title)]);
-        let body = told(own.unwrap_or(words.mail), &command.title, code);
+        let body = fill_in(own.unwrap_or(words.mail), &command.title, code);
         let to = Mailbox::new(None, addresses[&code.called].clone());
         let mut message = Message::builder().from(from.clone()).to(to).subject(subject.trim_start_matches(": "));
         if let Some(reply_to) = &reply_to {

@@ -95,11 +95,11 @@ impl ElectionHandle {
         let (mut lines, mut board, mut state) = (Lines::new(&record), Board::default(), None);
         while let Some(line) = lines.next_line().map_err(|error| Failure::at(url, error))? {
             let notice = board.follow(&line).map_err(|error| Failure::at(url, error))?.notice;
-            let taken = match &mut state {
+            let admitted = match &mut state {
                 None => State::begin(&notice, session.policy, session.engine).map(|begun| state = Some(begun)),
                 Some(state) => state.admit(&notice).map(drop),
             };
-            taken.map_err(|error| Failure::at(url, error))?;
+            admitted.map_err(|error| Failure::at(url, error))?;
         }
         let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
         Ok(ElectionHandle {

@@ -90,8 +90,8 @@ impl Document {
         self.top -= points;
     }
 
-    /// Makes room for a height in points. Begins a new page if this one has too little.
-    fn room(&mut self, points: f32) {
+    /// Ensures space for a height in points. Begins a new page if this one has too little.
+    fn ensure_space(&mut self, points: f32) {
         if self.top - points < MARGIN {
             self.end_page();
         }
@@ -119,7 +119,7 @@ impl Document {
     }
 
     fn line(&mut self, text: &str, size: f32, left: f32) -> Result<(), Failure> {
-        self.room(1.4 * size);
+        self.ensure_space(1.4 * size);
         let bytes = self.font.encoded(text)?;
         self.show(Name(b"F1"), &bytes, size, left);
         Ok(())
@@ -127,7 +127,7 @@ impl Document {
 
     /// Adds a code in a font whose letters are easy to distinguish.
     pub(super) fn code(&mut self, code: &str, size: f32) {
-        self.room(1.4 * size);
+        self.ensure_space(1.4 * size);
         let bytes: Vec<u8> = code.bytes().filter(u8::is_ascii).collect();
         self.show(Name(b"F2"), &bytes, size, 0.0);
     }
@@ -142,7 +142,7 @@ impl Document {
     pub(super) fn qr(&mut self, text: &str, points: f32) -> Result<(), Failure> {
         let code = QrCode::encode_text(text, QrCodeEcc::Medium)
             .map_err(|_| Failure::new("a link is too long for a QR code"))?;
-        self.room(points);
+        self.ensure_space(points);
         let module = points / (code.size() + 2 * QUIET) as f32;
         for y in 0..code.size() {
             for x in (0..code.size()).filter(|&x| code.get_module(x, y)) {

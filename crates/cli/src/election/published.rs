@@ -17,13 +17,13 @@ use crate::session::Session;
 
 /// Verifies a record, and writes its result.
 pub(super) fn run(session: &Session, command: &ElectionResult) -> Result<(), Failure> {
-    let (source, place) = record(&command.record, command.ca.as_deref())?;
+    let (source, location) = record(&command.record, command.ca.as_deref())?;
     for out in [&command.csv, &command.pdf].into_iter().flatten() {
         check_absent(out)?;
     }
-    let report = verified(session, &*source, &place)?;
+    let report = verified(session, &*source, &location)?;
     let (Some(state), Some(result)) = (&report.state, report.result()) else {
-        return Err(Failure::at(place, "there is no result yet"));
+        return Err(Failure::at(location, "there is no result yet"));
     };
     if let Some(out) = &command.csv {
         write_new_bytes(out, Access::Usual, &table(state, result)?)?;
@@ -57,7 +57,7 @@ fn fates(contest: &Contest, votes: &[u64]) -> Vec<Fate> {
 }
 
 /// The maximum votes or points of a candidate, if ballots of total `weight` are counted.
-fn most(contest: &Contest, weight: u64) -> u64 {
+fn max_votes(contest: &Contest, weight: u64) -> u64 {
     weight * contest.points().map_or(1, |points| points[0])
 }
 
@@ -90,7 +90,7 @@ fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
                 Fate::Other => "",
             };
             let (title, candidate) = (plain(&contest.title), plain(&contest.candidates[at]));
-            let share = percent(votes[at], most(contest, weight));
+            let share = percent(votes[at], max_votes(contest, weight));
             let (given, points, ranks) = match contest.points() {
                 None => (votes[at], String::new(), String::new()),
                 Some(_) => {
@@ -155,7 +155,7 @@ fn section(
         document.text(&contest.candidates[at], 11.0)?;
         let unit = if contest.points().is_some() { words.points } else { words.votes };
         let (count, part) =
-            (format!("{} {unit}", votes[at]), format!("{} %", percent(votes[at], most(contest, weight))));
+            (format!("{} {unit}", votes[at]), format!("{} %", percent(votes[at], max_votes(contest, weight))));
         document.row(&[(count.as_str(), 20.0), (part.as_str(), 150.0), (outcome, 220.0)], 10.0)?;
         if contest.points().is_some() {
             let ranks = at_ranks(contest, votes, at);

@@ -28,9 +28,9 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
         handle.check_lists()?;
     }
     if let (Some(path), Some(out)) = (&command.voters, &command.out) {
-        let made = Made::of_table(path, id, command)?;
-        let count = made.voters.len();
-        deliver(&mut handle, made, out, command)?;
+        let new_voters = NewVoters::of_table(path, id, command)?;
+        let count = new_voters.voters.len();
+        deliver(&mut handle, new_voters, out, command)?;
         let what = if command.replace { "credentials replaced" } else { "voters" };
         print(&format!("{count} {what}\n"))?;
     } else if let Some(out) = &command.out {
@@ -48,19 +48,24 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
 }
 
 /// Stores the credentials of voters, then enters the voters on the board.
-fn deliver(handle: &mut ElectionHandle, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
+fn deliver(
+    handle: &mut ElectionHandle,
+    new_voters: NewVoters,
+    out: &Path,
+    command: &ElectionRegister,
+) -> Result<(), Failure> {
     let pending = pending(out);
     check_absent(out)?;
     check_absent(&pending)?;
     command.codes.as_deref().map_or(Ok(()), check_absent)?;
-    let notices = made.bodies(handle.state().election().id(), command.replace).into_iter();
+    let notices = new_voters.bodies(handle.state().election().id(), command.replace).into_iter();
     let notices = notices.map(|body| handle.signed(body)).collect::<Result<Vec<Notice>, Failure>>()?;
     // Credentials first: a listed voter without a credential could not vote.
-    write_new(out, Access::Owner, made.credentials.trim_end())?;
+    write_new(out, Access::Owner, new_voters.credentials.trim_end())?;
     let files = [Some(out), command.codes.as_deref(), Some(&pending)];
     let remove = || files.into_iter().flatten().for_each(|path| _ = fs::remove_file(path));
     if let Some(path) = &command.codes {
-        write_new(path, Access::Owner, made.codes.trim_end()).inspect_err(|_| remove())?;
+        write_new(path, Access::Owner, new_voters.codes.trim_end()).inspect_err(|_| remove())?;
     }
     // The entries are stored until they are known to be on the board. They can then be sent again,
     // without a second set of credentials.
@@ -118,7 +123,7 @@ fn is_there(state: &State, notice: &Notice) -> bool {
 }
 
 /// The voters of a table, with their new credentials.
-struct Made {
+struct NewVoters {
     voters: Vec<Voter>,
     /// The credentials, one per line.
     credentials: Zeroizing<String>,
@@ -126,7 +131,7 @@ struct Made {
     codes: Zeroizing<String>,
 }
 
-impl Made {
+impl NewVoters {
     /// Reads voters, and creates credentials for those without a key of their own. Codes come with
     /// links to a server's pages.
     fn of_table(path: &Path, election: Hash, command: &ElectionRegister) -> Result<Self, Failure> {
@@ -162,8 +167,8 @@ impl Made {
                 Some(key) => canonical::parse("a public key", &canonical::to_text(&key))
                     .map_err(|_| wrong("the key is not base64url"))?,
                 None => {
-                    let made = VoterCode::generate().and_then(|code| Ok((code.signer(&election)?, code)));
-                    let (signer, code) = made.map_err(Failure::new)?;
+                    let generated = VoterCode::generate().and_then(|code| Ok((code.signer(&election)?, code)));
+                    let (signer, code) = generated.map_err(Failure::new)?;
                     credentials.push_str(&SecretKey::of_voter(election, &id, &signer).to_line());
                     credentials.push('\n');
                     codes.push(&id, &called, &code);
@@ -179,7 +184,7 @@ impl Made {
             // The table's order would reveal whose aliases these are.
             voters.sort_by(|one, other| one.id.cmp(&other.id));
         }
-        Ok(Made { voters, credentials, codes: codes.table })
+        Ok(NewVoters { voters, credentials, codes: codes.table })
     }
 
     /// The entries that list the voters or replace their credentials.

@@ -136,7 +136,7 @@ pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), 
         store.close().await;
         entries
     })?;
-    told(session, "kept", entries)
+    print_count(session, "kept", entries)
 }
 
 /// Copies a record to an empty store.
@@ -145,21 +145,21 @@ pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<()
     let progress = Progress::start("verifying", source.bytes().map_or(Length::Unknown, Length::Bytes));
     let entries = wait(async {
         let store = Store::open(&command.store).await?;
-        let tell = |bytes| progress.set_bytes(bytes);
-        let entries = backup::restore(&store, &source, session.policy, session.engine, &tell).await;
+        let on_bytes = |bytes| progress.set_bytes(bytes);
+        let entries = backup::restore(&store, &source, session.policy, session.engine, &on_bytes).await;
         store.close().await;
         entries
     })?;
     drop(progress);
-    told(session, "restored", entries)
+    print_count(session, "restored", entries)
 }
 
 /// Removes heads that go back in time from a record or a store.
 pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> Result<(), Failure> {
     let board = secret_key(&command.board_key, KeyRole::Board)?;
     let removed = match (&command.record, &command.store) {
-        (Some(place), _) => {
-            let folder = record_folder(place)?;
+        (Some(record), _) => {
+            let folder = record_folder(record)?;
             let record = Record::open(&folder, session.policy, session.engine);
             let removed = record.and_then(|mut record| record.repair_heads(&board));
             removed.map_err(|error| of(&folder, error))? as u64
@@ -178,7 +178,7 @@ pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> 
     }
 }
 
-fn told(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {
+fn print_count(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {
     match session.json {
         true => print_json(&serde_json::json!({ what: entries })),
         false => print(&format!("{what}: {entries} entries\n")),

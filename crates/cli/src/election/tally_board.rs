@@ -49,7 +49,7 @@ pub(super) fn share(
     check_products(provider, &mut board, &places, record.tally)?;
     let shares = shares(&mut board, &places, trustee).map_err(machine)?;
     let share = Share { election: election.id(), shares: Bytes(shares), trustee: trustee.trustee() };
-    election.verify_share(record.tally, &share).map_err(|error| wrong(provider, error))?;
+    election.verify_share(record.tally, &share).map_err(|error| unverified(provider, error))?;
     Ok(share)
 }
 
@@ -87,7 +87,10 @@ fn check_products(
     for (place, product) in places.iter().zip(tally.contests.iter().flatten()) {
         let (contest, mark) = numbers(place);
         if board.product(contest, mark).map_err(|error| failed(provider, error))? != product.0 {
-            return Err(wrong(provider, format!("contest {contest}, mark {mark}: not the product of the ballots")));
+            return Err(unverified(
+                provider,
+                format!("contest {contest}, mark {mark}: not the product of the ballots"),
+            ));
         }
     }
     Ok(())
@@ -111,7 +114,7 @@ fn numbers(place: &Place) -> (u32, u32) {
 }
 
 /// The failure for a machine's output, which is not trusted.
-fn wrong(provider: &dyn DeviceProvider, error: impl Into<Cause>) -> Failure {
+fn unverified(provider: &dyn DeviceProvider, error: impl Into<Cause>) -> Failure {
     Failure::at(format!("engine {}", provider.system().name), error)
         .with_note("what the machine returned does not verify")
 }

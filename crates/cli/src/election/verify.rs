@@ -52,8 +52,8 @@ fn refuted(report: &Report, name: &str) -> Failure {
 
 fn show(session: &Session, report: &Report) -> Result<(), Failure> {
     for (step, check) in &report.checks {
-        let told = check.faults.iter().map(|fault| format!("{step}: {fault}"));
-        told.for_each(|line| eprint_line(&line));
+        let lines = check.faults.iter().map(|fault| format!("{step}: {fault}"));
+        lines.for_each(|line| eprint_line(&line));
         let more = check.wrong - check.faults.len() as u64;
         if more > 0 {
             eprint_line(&format!("{step}: and {more} more"));
@@ -71,7 +71,7 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
     for (step, check) in &report.checks {
         let verdict = match (check.wrong, check.checked) {
             (0, 0) => "nothing to check".to_owned(),
-            (0, checked) => format!("good  {checked} {}", what(*step)),
+            (0, checked) => format!("good  {checked} {}", counted_items(*step)),
             (wrong, _) => format!("WRONG {wrong}"),
         };
         text += &format!("{step:<11}{verdict}\n");
@@ -102,7 +102,7 @@ pub(super) fn terms(state: &State) -> String {
 }
 
 /// What a check counts.
-fn what(step: Step) -> &'static str {
+fn counted_items(step: Step) -> &'static str {
     match step {
         Step::Chain => "entries in their places",
         Step::Heads => "heads signed by the board",

@@ -133,21 +133,22 @@ pub(super) fn publish_challenge(
     challenge: Challenge,
     signer: &Signer,
 ) -> Result<(), Failure> {
-    let (shown, held) = (shown_tracker(&challenge.ballot.hash()), held(handle.state().election(), &challenge));
+    let (shown, choices) =
+        (shown_tracker(&challenge.ballot.hash()), opened_choices(handle.state().election(), &challenge));
     let notice = Notice::signed(Body::Challenge(challenge), signer);
     handle.check(&notice)?;
     let receipt = handle.enter(notice)?;
     handle.sign_head()?;
     if session.json {
-        let held: HashMap<_, _> = held.into_iter().collect();
-        return print_json(&serde_json::json!({ "challenged": receipt.index, "tracker": shown, "held": held }));
+        let choices: HashMap<_, _> = choices.into_iter().collect();
+        return print_json(&serde_json::json!({ "challenged": receipt.index, "tracker": shown, "held": choices }));
     }
-    let lines: String = held.iter().map(|(title, names)| format!("{title}: {}\n", names.join("; "))).collect();
+    let lines: String = choices.iter().map(|(title, names)| format!("{title}: {}\n", names.join("; "))).collect();
     print(&format!("challenged: this ballot never counts; vote with a new one\ntracker {shown}\n{lines}"))
 }
 
 /// The contents of a challenged ballot by contest. Ranked candidates come with their ranks.
-fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
+fn opened_choices(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
     let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::RevealedMark>)| {
         let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
         let names = contest.chosen(&values).into_iter().filter_map(|one| contest.candidates.get(one).cloned());
