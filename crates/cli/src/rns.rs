@@ -16,8 +16,8 @@ use crate::session::Session;
 pub(crate) fn run(session: &Session, command: &Rns) -> Result<(), Failure> {
     match command {
         Rns::Primes(command) => primes::run(session, command),
-        Rns::Convert(command) if command.back => convert::back(session, command),
-        Rns::Convert(command) => convert::forth(session, command),
+        Rns::Convert(command) if command.back => convert::from_residues(session, command),
+        Rns::Convert(command) => convert::to_residues(session, command),
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) fn lines(
         if read.map_err(|error| Failure::reading(name, error))? == 0 {
             break;
         }
-        let taken = if text.len() as u64 > MAX_LINE_BYTES { None } else { take(&mut bits, text.trim_ascii()) };
-        taken.ok_or_else(|| Failure::at(name, format!("line {line}: {wrong}")))?;
+        let accepted = if text.len() as u64 > MAX_LINE_BYTES { None } else { take(&mut bits, text.trim_ascii()) };
+        accepted.ok_or_else(|| Failure::at(name, format!("line {line}: {wrong}")))?;
         if bits.len() > MOST_BITS {
             return Err(Failure::at(name, format!("more than {MOST_BITS} bits")));
         }

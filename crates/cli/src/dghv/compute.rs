@@ -81,7 +81,7 @@ pub(super) fn combine(
     while done < rows {
         let (a, b) = (left.batch(batch)?, right.batch(batch)?);
         let result = watch.compute(|| operation.apply(&keys, level, &a.rows, &b.rows));
-        let result = result.map_err(|error| hinting(&keys, left.failed(&error, a.first), &error))?;
+        let result = result.map_err(|error| with_hint(&keys, left.failed(&error, a.first), &error))?;
         sink.write(&result)?;
         done += result.len() as u64;
         progress.set(done, done);
@@ -121,14 +121,14 @@ pub(super) fn evaluate(
     let key = keys.at_level(level).unwrap_or(&keys.key);
     let outputs = circuit.output_bits() as u64;
     let mut sink = BitsSink::create(&command.out, &read, key, outputs)?;
-    let mut give = |_, bits: Vec<Ciphertext>| match bits.iter().all(|bit| bit.key_id() == key.id()) {
-        true => sink.write(&bits).map_err(Ended::Written),
-        false => Err(Ended::Tampered),
+    let mut on_output = |_, bits: Vec<Ciphertext>| match bits.iter().all(|bit| bit.key_id() == key.id()) {
+        true => sink.write(&bits).map_err(StopReason::Written),
+        false => Err(StopReason::Tampered),
     };
-    watch.compute(|| evaluator.evaluate_into(&circuit, rows, &mut give)).map_err(|ended| match ended {
-        Ended::Computing(error) => failed(error),
-        Ended::Written(failure) => failure,
-        Ended::Tampered => {
+    watch.compute(|| evaluator.evaluate_into(&circuit, rows, &mut on_output)).map_err(|reason| match reason {
+        StopReason::Computing(error) => failed(error),
+        StopReason::Written(failure) => failure,
+        StopReason::Tampered => {
             Failure::at(&circuit_name, "an input's noise differs from what its file says: the file was tampered with")
         }
     })?;
@@ -143,30 +143,30 @@ pub(super) fn evaluate(
 }
 
 /// Why an evaluation ended early.
-enum Ended {
+enum StopReason {
     Computing(Error),
     Written(Failure),
     Tampered,
 }
 
-impl From<Error> for Ended {
+impl From<Error> for StopReason {
     fn from(error: Error) -> Self {
-        Ended::Computing(error)
+        StopReason::Computing(error)
     }
 }
 
 /// Rejects a circuit that needs more memory than is available.
 fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<(), Failure> {
-    let (there, note) = match command.memory {
+    let (available, note) = match command.memory {
         Some(mebibytes) => (Some(mebibytes << 20), "--memory allows more"),
         None => (memory::available(), "--memory sets another limit"),
     };
-    match there {
-        Some(there) if needed > there => {
+    match available {
+        Some(available) if needed > available => {
             let what = format!(
                 "evaluating it needs {} of memory, but only {} may be used",
                 mebibytes(needed),
-                mebibytes(there)
+                mebibytes(available)
             );
             Err(Failure::at(circuit, what).with_note(note))
         }
@@ -217,7 +217,7 @@ pub(super) fn switch(
 }
 
 /// Adds a hint to the failure for an error.
-fn hinting(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
+fn with_hint(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
     match (error.kind(), &keys.ladder) {
         (ErrorKind::NoiseExhausted { .. }, Some(_)) => {
             failure.with_note("reduce the noise first with hearith dghv switch")

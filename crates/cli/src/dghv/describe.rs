@@ -20,15 +20,15 @@ use crate::session::Session;
 /// Describes a file. Keys are not used, so this needs no consent to insecure parameters.
 pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
     let (name, mut input) = open(path)?;
-    let mut beginning = Vec::new();
-    let read = (&mut input).take(MOST_HEADER_BYTES).read_to_end(&mut beginning);
+    let mut header_bytes = Vec::new();
+    let read = (&mut input).take(MOST_HEADER_BYTES).read_to_end(&mut header_bytes);
     read.map_err(|error| Failure::reading(&name, error))?;
-    let header = Header::read(&beginning[..]).map_err(|error| failed(&name, error))?;
-    let whole = Box::new(Cursor::new(beginning).chain(input));
+    let header = Header::read(&header_bytes[..]).map_err(|error| failed(&name, error))?;
+    let input = Box::new(Cursor::new(header_bytes).chain(input));
     let (mut text, mut json) = general(&name, &header);
     match header.kind {
         FileKind::PublicKey => {
-            let keys = public_keys(&name, whole)?;
+            let keys = public_keys(&name, input)?;
             let recrypts = keys.recryption.is_some();
             let rungs: Vec<u32> = keys.ladder.iter().flat_map(Ladder::rungs).map(secret_bits).collect();
             let _ = writeln!(text, "  {:<10} {}", "recryption", if recrypts { "yes" } else { "no" });
@@ -38,7 +38,7 @@ pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
         }
         FileKind::PrivateKey => {}
         FileKind::Ciphertexts => {
-            let rows = rows(session, Bits::new(name, whole)?)?;
+            let rows = rows(session, Bits::new(name, input)?)?;
             let _ = writeln!(text, "  {:<10} {}", "rows", rows.len());
             runs(&rows).iter().for_each(|run| text.push_str(&run.line(&header.parameters)));
             json.insert("rows".to_owned(), rows.iter().map(|row| row.json()).collect());
@@ -157,10 +157,10 @@ struct Run {
 
 fn runs(rows: &[Row]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for (place, &row) in rows.iter().enumerate() {
+    for (index, &row) in rows.iter().enumerate() {
         match runs.last_mut() {
-            Some(run) if run.row == row => run.last = place,
-            _ => runs.push(Run { first: place, last: place, row }),
+            Some(run) if run.row == row => run.last = index,
+            _ => runs.push(Run { first: index, last: index, row }),
         }
     }
     runs

@@ -66,7 +66,7 @@ pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<V
     let (least, most) = width.range();
     bits::lines(name, input, &format!("not an integer from {least} to {most}"), |bits, text| {
         let number = width.parse(text)?;
-        (0..width.bits).for_each(|place| bits::push(bits, number >> place & 1 == 1));
+        (0..width.bits).for_each(|position| bits::push(bits, number >> position & 1 == 1));
         Some(())
     })
 }
@@ -138,7 +138,7 @@ mod tests {
             let (least, most) = width.range();
             for number in [least, least + 1, -1, 0, 1, most - 1, most] {
                 if (least..=most).contains(&number) {
-                    let bits: Vec<bool> = (0..width.bits).map(|place| number >> place & 1 == 1).collect();
+                    let bits: Vec<bool> = (0..width.bits).map(|position| number >> position & 1 == 1).collect();
                     assert_eq!(width.of_bits(&bits), number);
                 }
             }

@@ -21,7 +21,7 @@ use crate::sink::Sink;
 const ROWS: usize = 8192;
 
 /// Converts integers to residues.
-pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure> {
+pub(super) fn to_residues(session: &Session, command: &Convert) -> Result<(), Failure> {
     let moduli = command.moduli()?;
     let basis = command.basis(session, &moduli)?;
     let trust = session.trust(command.unchecked_device)?;
@@ -58,7 +58,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
 }
 
 /// Converts residues to integers.
-pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
+pub(super) fn from_residues(session: &Session, command: &Convert) -> Result<(), Failure> {
     if let Some(device) = session.device {
         return Err(Failure::new(format!("the engine '{}' does not convert residues back", device.system().name)));
     }
