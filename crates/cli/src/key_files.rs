@@ -38,7 +38,7 @@ pub(crate) struct Pair {
     private: Output,
     public: Output,
     public_path: PathBuf,
-    made: CreatedDirectories,
+    created_directories: CreatedDirectories,
 }
 
 /// The steps of a commit, in order.
@@ -58,13 +58,13 @@ impl Pair {
             check_absent(&private)?;
             check_absent(&public)?;
         }
-        let made = CreatedDirectories::make(directory);
-        let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
+        let created_directories = CreatedDirectories::make(directory);
+        let created_directories = created_directories.map_err(|error| Failure::writing(&name(directory), error))?;
         Ok(Self {
             private: Output::file(&private, Access::Owner, replace)?,
             public: Output::file(&public, Access::Usual, replace)?,
             public_path: public,
-            made,
+            created_directories,
         })
     }
 
@@ -98,7 +98,7 @@ impl Pair {
 
     /// Commits, and calls `before` before each step. Its error stops the commit.
     fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), Failure>) -> Result<(), Failure> {
-        let Self { private, public, public_path, made } = self;
+        let Self { private, public, public_path, created_directories } = self;
         before(Step::RemovePublic)?;
         let old = RemovedFile::file(&public_path)?;
         let placed = before(Step::PlacePrivate).and_then(|()| private.commit());
@@ -107,7 +107,7 @@ impl Pair {
             return Err(failure);
         }
         // From here on the new pair exists, even if placing its public file fails.
-        made.keep();
+        created_directories.keep();
         before(Step::PlacePublic)?;
         public.commit()?;
         before(Step::Done)
@@ -147,18 +147,18 @@ impl CreatedDirectories {
     pub(crate) fn make(path: &Path) -> io::Result<Self> {
         let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
         let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
-        let mut made = Self(Vec::new());
+        let mut directories = Self(Vec::new());
         for directory in missing.into_iter().rev() {
             let path = directory.to_owned();
             let created = interrupt::begin(|| fs::create_dir(directory).map(|()| (path.clone(), path)));
             match created {
-                Ok(path) => made.0.push(path),
+                Ok(path) => directories.0.push(path),
                 // Another process created it, so it is not ours.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(made)
+        Ok(directories)
     }
 
     /// Keeps the directories.

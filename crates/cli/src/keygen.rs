@@ -12,7 +12,7 @@ use crate::distributed::{Generation, Party, is_ending};
 use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
 use crate::key_files::{JSON, Pair, SIGNING};
-use crate::keys::{hinting, sealed};
+use crate::keys::{sealed, with_hint};
 use crate::lattice;
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
@@ -149,7 +149,7 @@ fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> 
         None => PrivateKey::generate(bits, variant, session.policy, session.engine),
         Some(_) => PrivateKey::generate_safe(bits, variant, session.policy, session.engine),
     };
-    made.map_err(|error| hinting(Failure::new(error.clone()), &error))
+    made.map_err(|error| with_hint(Failure::new(error.clone()), &error))
 }
 
 /// The file text of a private key, encrypted if there is a passphrase.

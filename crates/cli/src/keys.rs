@@ -169,12 +169,12 @@ impl KeyFile {
     }
 
     fn fault(&self, error: &Error) -> Failure {
-        hinting(Failure::at(&self.name, error.clone()), error)
+        with_hint(Failure::at(&self.name, error.clone()), error)
     }
 }
 
 /// Adds the option that helps with a key's error to a failure.
-pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
+pub(crate) fn with_hint(failure: Failure, error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::InsecureKey(_) => failure.with_note("--insecure-key"),
         _ => failure,

@@ -30,7 +30,7 @@ pub(crate) struct SharedKey {
     public: Output,
     trustees: RangeInclusive<u32>,
     directory: PathBuf,
-    made: CreatedDirectories,
+    created_directories: CreatedDirectories,
     replace: bool,
 }
 
@@ -67,8 +67,8 @@ impl SharedKey {
             (1..=MAX_TRUSTEES).try_for_each(|trustee| check_absent(&share(trustee)))?;
             [&public, &verification].into_iter().try_for_each(|path| check_absent(path))?;
         }
-        let made = CreatedDirectories::make(directory);
-        let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
+        let created_directories = CreatedDirectories::make(directory);
+        let created_directories = created_directories.map_err(|error| Failure::writing(&name(directory), error))?;
         let shares = trustees.clone().map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
         Ok(Self {
             shares: shares.collect::<Result<_, _>>()?,
@@ -76,7 +76,7 @@ impl SharedKey {
             public: Output::file(&public, Access::Usual, replace)?,
             trustees,
             directory: directory.to_owned(),
-            made,
+            created_directories,
             replace,
         })
     }
@@ -112,7 +112,7 @@ impl SharedKey {
 
     /// Commits, and calls `before` before each step.
     fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
-        let Self { shares, verification, public, trustees, directory, made, replace } = self;
+        let Self { shares, verification, public, trustees, directory, created_directories, replace } = self;
         before(Step::RemoveOld);
         let old = [VERIFICATION, JSON.public].map(|file| RemovedFile::file(&directory.join(file)));
         let [old_verification, old_public] = old;
@@ -137,7 +137,7 @@ impl SharedKey {
         for trustee in (1..=MAX_TRUSTEES).filter(|trustee| !trustees.contains(trustee)) {
             let _ = fs::remove_file(directory.join(share_file(trustee)));
         }
-        made.keep();
+        created_directories.keep();
         before(Step::PlaceVerification);
         verification.commit()?;
         before(Step::PlacePublic);

@@ -47,12 +47,12 @@ fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
     let lines = long_secret_text(path)?;
     let read = |line| SecretKey::from_line(line, KeyRole::Voter).map_err(|error| of(path, error));
     let keys = lines.lines().map(read).collect::<Result<Vec<_>, _>>()?;
-    let made = CreatedDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
+    let directories = CreatedDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
     for (number, key) in keys.iter().enumerate() {
         let file = format!("{:04}-{}.json", number + 1, file_name(key.voter().unwrap_or_default()));
         write_new(&folder.join(file), Access::Owner, &key.to_line())?;
     }
-    made.keep();
+    directories.keep();
     print(&format!("{} files\n", keys.len()))
 }
 

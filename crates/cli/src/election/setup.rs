@@ -43,14 +43,14 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     let draft = Draft { about, closes, contests, late, opens, registrar, revoting, title, trial };
     let files = [ORGANISER, BOARD, DRAFT].map(|file| command.out.join(file));
     files.iter().try_for_each(|file| check_absent(file))?;
-    let made = CreatedDirectories::make(&command.out);
-    let made = made.map_err(|error| Failure::writing(&name(&command.out), error))?;
+    let directories = CreatedDirectories::make(&command.out);
+    let directories = directories.map_err(|error| Failure::writing(&name(&command.out), error))?;
     for (file, role) in [(&files[0], KeyRole::Organiser), (&files[1], KeyRole::Board)] {
         let signer = Signer::generate().map_err(|error| of(file, error))?;
         write_new(file, Access::Owner, &SecretKey::of_office(role, &signer).to_line())?;
     }
     write_new(&files[2], Access::Usual, &canonical::to_text(&draft))?;
-    made.keep();
+    directories.keep();
     Ok(())
 }
 

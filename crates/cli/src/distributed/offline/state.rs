@@ -66,12 +66,12 @@ impl State {
         // Files that an interrupted removal left belong to no run.
         self.remove_files()?;
         let saved = Saved::new(settings).map_err(Failure::new)?;
-        let made = CreatedDirectories::make(&self.0);
-        let made = made.map_err(|error| Failure::writing(&name(&self.0), error))?;
+        let directories = CreatedDirectories::make(&self.0);
+        let directories = directories.map_err(|error| Failure::writing(&name(&self.0), error))?;
         let mut output = Output::file(&self.file(), Access::Owner, false)?;
         write(&mut output, &sealed(saved.to_text(), run_id(settings)?, Some(passphrase))?)?;
         output.commit()?;
-        made.keep();
+        directories.keep();
         Ok(saved)
     }
 
