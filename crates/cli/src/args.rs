@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::printable::Printable;
 
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
@@ -205,7 +205,7 @@ pub(crate) fn ask_for_json() -> bool {
 ///
 /// # Errors
 /// The arguments are invalid.
-pub(crate) fn read() -> Result<Arguments, Failure> {
+pub(crate) fn read() -> Result<Arguments, CliError> {
     let line = line()?;
     Arguments::try_parse_from(&line).map_err(|error| {
         // The error message shows escaped arguments, since a file name may contain characters that
@@ -216,7 +216,7 @@ pub(crate) fn read() -> Result<Arguments, Failure> {
             clap::error::ErrorKind::DisplayHelp
             | clap::error::ErrorKind::DisplayVersion
             | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-            _ => Failure::new(sentence(&error.render().to_string())),
+            _ => CliError::new(sentence(&error.render().to_string())),
         }
     })
 }
@@ -251,7 +251,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// The process's arguments, and those that a file of options adds.
-fn line() -> Result<Vec<OsString>, Failure> {
+fn line() -> Result<Vec<OsString>, CliError> {
     let line = std::env::args_os().collect();
     #[cfg(feature = "service")]
     let line = config::expanded(<Arguments as clap::CommandFactory>::command, line)?;

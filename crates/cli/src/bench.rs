@@ -7,7 +7,7 @@ use hearith_paillier::{Ciphertexts, Error, KeyPolicy, PrivateKey, PublicKey, Var
 
 use crate::args::Bench;
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Rows per batch for each core: several times the lanes of any engine.
@@ -22,7 +22,7 @@ type Rates = Vec<(&'static str, f64)>;
 type Run<'a> = dyn Fn() -> Result<(), Error> + 'a;
 
 /// Measures every operation at every key size.
-pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), CliError> {
     let mut sizes = Vec::new();
     for &bits in &command.bits {
         sizes.push((bits, rates(session, bits)?));
@@ -34,13 +34,13 @@ pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
 }
 
 /// Measures one key size.
-fn rates(session: &Session, bits: u32) -> Result<Rates, Failure> {
+fn rates(session: &Session, bits: u32) -> Result<Rates, CliError> {
     let key =
-        PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, session.engine).map_err(Failure::new)?;
+        PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, session.engine).map_err(CliError::new)?;
     let djn = key.public();
     let standard = PublicKey::new(&djn.modulus_be(), None, KeyPolicy::AllowInsecure, session.engine);
-    let standard = standard.map_err(Failure::new)?;
-    measure(session, &key, djn, &standard).map_err(Failure::new)
+    let standard = standard.map_err(CliError::new)?;
+    measure(session, &key, djn, &standard).map_err(CliError::new)
 }
 
 fn measure(session: &Session, key: &PrivateKey, djn: &PublicKey, standard: &PublicKey) -> Result<Rates, Error> {

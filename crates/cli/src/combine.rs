@@ -5,7 +5,7 @@ use hearith_columns::{Combiner, Error, ErrorKind, TableDigest};
 
 use crate::args::Combine;
 use crate::decrypt::{MeanColumns, Overflows, format_batch, sink};
-use crate::failure::{Failure, eprint_line};
+use crate::failure::{CliError, eprint_line};
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::KeyFile;
 use crate::openings::digest;
@@ -17,7 +17,7 @@ use crate::signing::{self, Signers};
 
 /// Decrypts a table with the shares of enough trustees. Warns about invalid shares and ignores
 /// them.
-pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), CliError> {
     let verification = KeyFile::open(&command.key)?.verification(session)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
@@ -25,12 +25,12 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let schema = source.schema();
     let digest = digest(&table, rows_at_a_time, &Signers::read(&command.signers)?)?;
     let mut combiner =
-        Combiner::new(&verification, &schema, digest).map_err(|error| Failure::at(&table.name, error))?;
+        Combiner::new(&verification, &schema, digest).map_err(|error| CliError::at(&table.name, error))?;
     let mut shares = Vec::with_capacity(command.shares.len());
     for path in &command.shares {
         shares.push(opened(path, &table, source.rows(), rows_at_a_time, &mut combiner)?);
     }
-    combiner.check_enough().map_err(|error| Failure::at(&table.name, error))?;
+    combiner.check_enough().map_err(|error| CliError::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(command.shares.iter().map(|path| &**path));
     inputs.extend(signing::files(&None, &command.signers));
@@ -42,7 +42,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let length = Length::Rows(source.rows());
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("combining", length);
-    let changed = |error: Error| Failure::at(&table.name, error);
+    let changed = |error: Error| CliError::at(&table.name, error);
     let mut again = TableDigest::new(&schema).map_err(changed)?;
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
@@ -50,7 +50,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
         |pass| {
             for piece in pieces {
                 let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let at = |error: Error| CliError::at(&table.name, error.offset_rows(piece.first_row));
                 let of_piece = shares
                     .iter_mut()
                     .map(|shares| shares.take(piece.batch.num_rows()))
@@ -86,13 +86,13 @@ fn opened(
     rows: u64,
     rows_at_a_time: usize,
     combiner: &mut Combiner<'_>,
-) -> Result<Rows, Failure> {
+) -> Result<Rows, CliError> {
     let file = ParquetFile::open(path)?;
     let source = file.source()?;
-    combiner.add(&source.schema()).map_err(|error| Failure::at(&file.name, error))?;
+    combiner.add(&source.schema()).map_err(|error| CliError::at(&file.name, error))?;
     if source.rows() != rows {
         let what = format!("has {} rows, but {} has {rows}", source.rows(), table.name);
-        return Err(Failure::at(&file.name, what));
+        return Err(CliError::at(&file.name, what));
     }
     let schema = source.schema();
     Ok(Rows::new(file.pieces(source, rows_at_a_time, None)?, schema))

@@ -7,7 +7,7 @@ use hearith_device::{Computes, ComputingDevice, DeviceProvider, Error, Trust};
 use hearith_paillier::{PublicKey, PublicKeyBackend};
 
 use crate::device::{failed, note};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::keys::Key;
 use crate::session::{Session, only};
 
@@ -25,7 +25,7 @@ impl LoadedAccelerator {
         key: &PublicKey,
         unchecked: bool,
         remote: bool,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, CliError> {
         Self::load_with(session, unchecked, remote, |computes, trust| computes.load_public(key, trust))
     }
 
@@ -35,7 +35,7 @@ impl LoadedAccelerator {
         key: &Key,
         unchecked: bool,
         remote: bool,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, CliError> {
         Self::load_with(session, unchecked, remote, |computes, trust| match key.encryption() {
             EncryptionKey::Owner(key) => computes.load_owner(key, trust),
             _ => computes.load_public(key.public(), trust),
@@ -47,7 +47,7 @@ impl LoadedAccelerator {
         unchecked: bool,
         remote: bool,
         load: impl FnOnce(&dyn Computes, Trust) -> Result<Box<dyn ComputingDevice>, Error>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, CliError> {
         let trust = session.trust(unchecked)?;
         let Some(provider) = session.device.filter(|_| !remote) else { return Ok(None) };
         let computes = provider.computes().ok_or_else(|| only(provider))?;
@@ -66,7 +66,7 @@ impl LoadedAccelerator {
     }
 
     /// Describes the device and its clock cycles. Returns `None` while the device is still shared.
-    pub(crate) fn note(mut self) -> Result<Option<String>, Failure> {
+    pub(crate) fn note(mut self) -> Result<Option<String>, CliError> {
         Arc::get_mut(&mut self.device).map(|device| note(self.provider, device, "commands")).transpose()
     }
 }

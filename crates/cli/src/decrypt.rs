@@ -10,7 +10,7 @@ use hearith_paillier::{DecryptionBackend, PrivateKey};
 
 use crate::args::{Decrypt, Format};
 use crate::device::{failed, failure, note};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, Piece, fixed_bytes};
 use crate::keys::AnyKey;
 use crate::lattice;
@@ -24,7 +24,7 @@ use crate::sink::Sink;
 
 /// Decrypts a table. Text output is complete even if totals overflowed: a mark replaces them, and
 /// the exit status still reports the overflow.
-pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), CliError> {
     let key = match AnyKey::read(session, &command.key)? {
         AnyKey::Paillier(key) => key,
         AnyKey::Lattice(key) => return lattice::decrypt(session, command, key),
@@ -51,7 +51,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         (_, _, Some(key), _) => key,
         _ => unreachable!("either a key was read or a service asked"),
     };
-    let decryptor = Decryptor::with(backend, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let decryptor = Decryptor::with(backend, &source.schema()).map_err(|error| CliError::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
     let means = MeanColumns::new(command.mean, &table.name, &source.schema(), &decryptor.schema())?;
@@ -99,9 +99,9 @@ pub(crate) struct MeanColumns(Option<Means>);
 impl MeanColumns {
     /// Prepares the means of an encrypted table with a name and a schema, decrypted into the schema
     /// `numbers`.
-    pub(crate) fn new(requested: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
+    pub(crate) fn new(requested: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, CliError> {
         let means = requested.then(|| Means::of(table, numbers)).transpose();
-        means.map(Self).map_err(|error| Failure::at(name, error))
+        means.map(Self).map_err(|error| CliError::at(name, error))
     }
 
     /// Returns the output columns, and the positions of the columns `wide` among them.
@@ -128,7 +128,7 @@ pub(crate) fn sink(
     format: Option<Format>,
     inputs: &[&Path],
     (schema, wide): (&SchemaRef, Vec<usize>),
-) -> Result<(Sink, Format), Failure> {
+) -> Result<(Sink, Format), CliError> {
     let out = out.unwrap_or(Path::new("-"));
     let output = Output::create(out, inputs)?;
     let format = match format {
@@ -158,13 +158,13 @@ fn load(
     provider: &'static dyn DeviceProvider,
     key: &PrivateKey,
     trust: Trust,
-) -> Result<(&'static dyn DeviceProvider, Box<dyn DecryptingDevice>), Failure> {
+) -> Result<(&'static dyn DeviceProvider, Box<dyn DecryptingDevice>), CliError> {
     let decrypts = provider.decrypts().expect("the session refused a device that does not decrypt");
     Ok((provider, decrypts.load(key, trust).map_err(|error| failed(provider, error))?))
 }
 
 /// The default format for the output's extension, or for a terminal.
-fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
+fn usual_format(path: &Path, output: &Output) -> Result<Format, CliError> {
     let Some(extension) = path.extension() else {
         return Ok(if output.is_terminal() { Format::Table } else { Format::Csv });
     };
@@ -177,7 +177,7 @@ fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
         "txt" => Ok(Format::Table),
         _ => {
             let what = format!("unknown format .{extension}: --format accepts csv, tsv, json, parquet or table");
-            Err(Failure::at(output.name(), what))
+            Err(CliError::at(output.name(), what))
         }
     }
 }
@@ -198,11 +198,11 @@ impl Overflows {
         }
     }
 
-    pub(crate) fn result(self, file: &str) -> Result<(), Failure> {
+    pub(crate) fn result(self, file: &str) -> Result<(), CliError> {
         match (self.first, self.count) {
             (None, _) => Ok(()),
-            (Some(error), 1) => Err(Failure::at(file, error)),
-            (Some(error), count) => Err(Failure::at(file, error).with_note(format!("and {} more cells", count - 1))),
+            (Some(error), 1) => Err(CliError::at(file, error)),
+            (Some(error), count) => Err(CliError::at(file, error).with_note(format!("and {} more cells", count - 1))),
         }
     }
 }

@@ -3,7 +3,7 @@
 use hearith_columns::{Describer, Error};
 
 use crate::args::Describe;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, rows_of};
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
@@ -17,11 +17,11 @@ use crate::sink::Sink;
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Copies the descriptions of another table to a table.
-pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), CliError> {
     let (table, like) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.like)?);
     let source = table.source()?;
     let original = like.source()?.schema();
-    let describer = Describer::new(&source.schema(), &original).map_err(|error| Failure::at(&table.name, error))?;
+    let describer = Describer::new(&source.schema(), &original).map_err(|error| CliError::at(&table.name, error))?;
     let sign = signing::key(session, command.sign.as_deref())?;
     let mut inputs = vec![&*command.input, &*command.like];
     inputs.extend(command.sign.as_deref());
@@ -33,7 +33,7 @@ pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> 
     let rows = rows_of(&source.schema(), BATCH_BYTES);
     let pieces = ReadAhead::start(table.pieces(source, rows, None)?);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
-        let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+        let at = |error: Error| CliError::at(&table.name, error.offset_rows(piece.first_row));
         watch.compute(|| describer.describe(&piece.batch)).map_err(at)
     })?;
     sink.finish()?;

@@ -5,7 +5,7 @@ use hearith_columns::ErrorKind;
 use hearith_device::ballot::{CountsBallots, MakesBallots};
 use hearith_device::{Device, DeviceProvider, Error, SYSTEMS, System};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::remote::failed as failed_at;
 
 /// How to get devices that are not built in.
@@ -23,19 +23,19 @@ impl Devices {
 
     /// Returns the device with this name (`cuda`) or a part of it (`cuda:1`). Returns `None` if no
     /// device has the name.
-    pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn DeviceProvider>, Failure> {
+    pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn DeviceProvider>, CliError> {
         if let Some((system, which)) = name.split_once(':')
             && let Some(provider) = self.named(system)?
         {
             let unknown = || {
-                Failure::new(format!(
+                CliError::new(format!(
                     "there is no engine '{name}': it may be {system}, {system}:all, {system}:0 and so on"
                 ))
             };
             return provider.part(which).map(Some).ok_or_else(unknown);
         }
         if self.absent().any(|system| system.name == name) {
-            return Err(Failure::new(format!("the engine '{name}' is not built in: {HOW}")));
+            return Err(CliError::new(format!("the engine '{name}' is not built in: {HOW}")));
         }
         Ok(self.0.iter().find(|provider| provider.system().name == name).copied())
     }
@@ -48,13 +48,13 @@ impl Devices {
 
     /// Returns the device that makes ballots, with its provider.
     #[cfg(feature = "election")]
-    pub(crate) fn ballot_machine(self) -> Result<(&'static dyn DeviceProvider, &'static dyn MakesBallots), Failure> {
+    pub(crate) fn ballot_machine(self) -> Result<(&'static dyn DeviceProvider, &'static dyn MakesBallots), CliError> {
         self.machine(|provider| provider.makes_ballots())
     }
 
     /// Returns the device that counts ballots, with its provider.
     #[cfg(feature = "election")]
-    pub(crate) fn tally_board(self) -> Result<(&'static dyn DeviceProvider, &'static dyn CountsBallots), Failure> {
+    pub(crate) fn tally_board(self) -> Result<(&'static dyn DeviceProvider, &'static dyn CountsBallots), CliError> {
         self.machine(|provider| provider.counts_ballots())
     }
 
@@ -62,9 +62,9 @@ impl Devices {
     fn machine<M: ?Sized>(
         self,
         able: impl Fn(&'static dyn DeviceProvider) -> Option<&'static M>,
-    ) -> Result<(&'static dyn DeviceProvider, &'static M), Failure> {
+    ) -> Result<(&'static dyn DeviceProvider, &'static M), CliError> {
         let machine = self.0.iter().find_map(|&provider| Some((provider, able(provider)?)));
-        machine.ok_or_else(|| Failure::new(format!("no ballot machine is built in: {HOW}")))
+        machine.ok_or_else(|| CliError::new(format!("no ballot machine is built in: {HOW}")))
     }
 
     /// Lists the devices and what they do, for users who selected none. Empty if there are none.
@@ -78,8 +78,8 @@ impl Devices {
 }
 
 /// A failure of a device, prefixed with the engine's name.
-pub(crate) fn failed(provider: &dyn DeviceProvider, error: Error) -> Failure {
-    Failure::at(format!("engine {}", provider.system().name), error)
+pub(crate) fn failed(provider: &dyn DeviceProvider, error: Error) -> CliError {
+    CliError::at(format!("engine {}", provider.system().name), error)
 }
 
 /// Describes a device and its clock cycles.
@@ -87,7 +87,7 @@ pub(crate) fn note(
     provider: &dyn DeviceProvider,
     device: &mut (impl Device + ?Sized),
     rows: &str,
-) -> Result<String, Failure> {
+) -> Result<String, CliError> {
     device.note(rows).map_err(|error| failed(provider, error))
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn note(
 /// of the table or a service.
 ///
 /// A device counts only rows that hold a ciphertext, so its error is reported without a row.
-pub(crate) fn failure(device: Option<&dyn DeviceProvider>, table: &str, error: hearith_columns::Error) -> Failure {
+pub(crate) fn failure(device: Option<&dyn DeviceProvider>, table: &str, error: hearith_columns::Error) -> CliError {
     let (ErrorKind::Device(cause) | ErrorKind::Service(cause)) = error.kind() else { return failed_at(table, error) };
     match (device, cause.downcast_ref::<Error>()) {
         (Some(provider), Some(cause)) => failed(provider, cause.kind().clone().into()),

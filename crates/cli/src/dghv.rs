@@ -15,7 +15,7 @@ use hearith_dghv::{Error, InsecureHistoricalParameters};
 pub(crate) use describe::inspect;
 
 use crate::args::{Dghv, DghvCommand};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 use compute::Operation;
@@ -24,10 +24,10 @@ use compute::Operation;
 const OPTION: &str = "--insecure-historical-parameters";
 
 /// Runs the command.
-pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), CliError> {
     let insecure = || match command.insecure_historical_parameters {
         true => Ok(InsecureHistoricalParameters),
-        false => Err(Failure::new("these schemes are broken: their keys protect nothing").with_note(OPTION)),
+        false => Err(CliError::new("these schemes are broken: their keys protect nothing").with_note(OPTION)),
     };
     match &command.command {
         DghvCommand::Keygen(command) => keygen::run(session, command, insecure()?),

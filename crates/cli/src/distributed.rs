@@ -11,7 +11,7 @@ use hearith_paillier::SecretText;
 use hearith_threshold::distributed::Finished;
 
 use crate::args::Meet;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 use network::NetworkRun;
 use offline::OfflineRun;
@@ -33,7 +33,7 @@ pub(crate) fn is_ending(at: &Meet, trustee: u32, out: &Path) -> bool {
 impl Generation {
     /// Prepares what the options select. `out` is the folder for the key's files. Shows the keys of
     /// all trustees and writes nothing yet.
-    pub(crate) fn prepare(session: &Session, party: Party, at: &Meet, out: &Path) -> Result<Self, Failure> {
+    pub(crate) fn prepare(session: &Session, party: Party, at: &Meet, out: &Path) -> Result<Self, CliError> {
         Ok(match &at.offline {
             None => Self::Network(Box::new(NetworkRun::new(session, party, at)?)),
             Some(folder) => Self::Offline(Box::new(OfflineRun::new(session, party, folder, &at.absent, out)?)),
@@ -45,8 +45,8 @@ impl Generation {
     pub(crate) fn passphrase(
         &self,
         session: &Session,
-        chosen: impl FnOnce() -> Result<Option<SecretText>, Failure>,
-    ) -> Result<Option<SecretText>, Failure> {
+        chosen: impl FnOnce() -> Result<Option<SecretText>, CliError>,
+    ) -> Result<Option<SecretText>, CliError> {
         match self {
             Self::Network(_) => chosen(),
             Self::Offline(run) => run.passphrase(session).map(Some),
@@ -59,16 +59,16 @@ impl Generation {
         &mut self,
         session: &Session,
         passphrase: Option<&SecretText>,
-    ) -> Result<Option<Finished>, Failure> {
+    ) -> Result<Option<Finished>, CliError> {
         match (self, passphrase) {
             (Self::Network(run), _) => run.run().map(Some),
             (Self::Offline(run), Some(passphrase)) => run.run(session, passphrase),
-            (Self::Offline(_), None) => Err(Failure::new("the state of a run by files has a passphrase")),
+            (Self::Offline(_), None) => Err(CliError::new("the state of a run by files has a passphrase")),
         }
     }
 
     /// Removes the state of the run once the key's files are written.
-    pub(crate) fn end(self, session: &Session) -> Result<(), Failure> {
+    pub(crate) fn end(self, session: &Session) -> Result<(), CliError> {
         match self {
             Self::Network(_) => Ok(()),
             Self::Offline(run) => run.end(session),

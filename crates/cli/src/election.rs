@@ -23,7 +23,7 @@ mod vote;
 use hearith_election::KeyRole;
 
 use crate::args::{Command, Election};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Whether a command verifies an election's record, which may be long.
@@ -35,7 +35,7 @@ pub(crate) fn verifies(command: &Command) -> bool {
 }
 
 /// Runs the command.
-pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Election) -> Result<(), CliError> {
     match command {
         Election::Init(command) => setup::init(session, command),
         Election::TrusteeKey(command) => setup::signing_key(session, command, KeyRole::Trustee),

@@ -7,7 +7,7 @@ use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Part
 use crate::args::{Encrypt, Setting, all};
 use crate::computing::LoadedAccelerator;
 use crate::device::failure;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{Piece, Table};
 use crate::keys::AnyKey;
 use crate::lattice;
@@ -21,7 +21,7 @@ use crate::signing;
 use crate::sink::Sink;
 
 /// Encrypts columns of a table.
-pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), CliError> {
     let key = match AnyKey::read(session, &command.key)? {
         AnyKey::Paillier(key) => key,
         AnyKey::Lattice(key) => return lattice::encrypt(session, command, key),
@@ -66,8 +66,8 @@ pub(crate) fn inputs(command: &Encrypt) -> Vec<&Path> {
 }
 
 /// Opens the table to encrypt.
-pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure> {
-    let dialect = planned.csv().dialect().map_err(Failure::new)?;
+pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, CliError> {
+    let dialect = planned.csv().dialect().map_err(CliError::new)?;
     let command = &planned.command;
     let table = Table::read(&command.input, rows, &dialect, &planned.numbers())?;
     match table.is_csv || command.csv.is_default() {
@@ -75,7 +75,7 @@ pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure>
             let table = partitioned(table, &command.input);
             planned.table(table)
         }
-        false => Err(Failure::at(&table.name, "a Parquet file, but options describe a CSV file")),
+        false => Err(CliError::at(&table.name, "a Parquet file, but options describe a CSV file")),
     }
 }
 
@@ -85,13 +85,13 @@ fn partitioned(table: Table, path: &Path) -> Table {
     let (schema, file) = (partitions.schema(&table.schema), table.name.clone());
     let pieces = table.pieces.map(move |piece| {
         let piece = piece?;
-        let batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&file, error))?;
+        let batch = partitions.batch(&piece.batch).map_err(|error| CliError::at(&file, error))?;
         Ok(Piece { batch, ..piece })
     });
     Table { schema, pieces: Box::new(pieces), ..table }
 }
 
-pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
+pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, CliError> {
     let columns = command.columns();
     let (scale, range) = (all(&command.scale), all(&command.range));
     let scale = Settings::new("--scale", &scale, &columns)?;
@@ -110,16 +110,16 @@ pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
 struct Settings<'a, T>(&'a [Setting<T>]);
 
 impl<'a, T: Clone> Settings<'a, T> {
-    fn new(option: &str, settings: &'a [Setting<T>], columns: &[String]) -> Result<Self, Failure> {
+    fn new(option: &str, settings: &'a [Setting<T>], columns: &[String]) -> Result<Self, CliError> {
         for (index, setting) in settings.iter().enumerate() {
             if settings[..index].iter().any(|other| other.column == setting.column) {
                 let of = setting.column.as_deref().unwrap_or("all columns");
-                return Err(Failure::new(format!("{option} is given twice for {of}")));
+                return Err(CliError::new(format!("{option} is given twice for {of}")));
             }
             match &setting.column {
                 Some(column) if !columns.contains(column) => {
                     let what = format!("{option} is given for {column}, which is not encrypted");
-                    return Err(Failure::new(what));
+                    return Err(CliError::new(what));
                 }
                 _ => {}
             }

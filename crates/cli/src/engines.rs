@@ -7,7 +7,7 @@ use hearith_paillier::Engine;
 use serde::Serialize;
 
 use crate::device::HOW;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::printable::{PrintableJson, PrintableLines};
 use crate::session::Session;
 use crate::stdout_guard;
@@ -27,7 +27,7 @@ struct Row {
 }
 
 /// Lists the engines, which of them this machine can run, and which one is selected.
-pub(crate) fn run(session: &Session) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session) -> Result<(), CliError> {
     let row = |&engine: &Engine| Row {
         engine: engine.name(),
         available: engine.is_available(),
@@ -74,19 +74,19 @@ impl Row {
 }
 
 /// Prints a command's text output.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
     write(&PrintableLines(text))
 }
 
 /// Prints a command's JSON output on one line.
-pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
-    let json = serde_json::to_string(answer).map_err(Failure::new)?;
+pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), CliError> {
+    let json = serde_json::to_string(answer).map_err(CliError::new)?;
     write(&format_args!("{}\n", PrintableJson(&json)))
 }
 
-fn write(text: &dyn std::fmt::Display) -> Result<(), Failure> {
+fn write(text: &dyn std::fmt::Display) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     let written =
         stdout_guard::check_standard_output().and_then(|()| write!(stdout, "{text}")).and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::writing("standard output", error))
+    written.map_err(|error| CliError::writing("standard output", error))
 }

@@ -10,7 +10,7 @@ use hearith_paillier::{Ciphertexts, Error, KeyPolicy, Plaintexts, PrivateKey, Pu
 use serde::Serialize;
 
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Operations per vector.
@@ -45,17 +45,17 @@ struct Explanation {
 
 /// Measures kernels and whole operations on one thread. Prints the share of the limit that each
 /// reaches.
-pub(crate) fn run(session: &Session) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session) -> Result<(), CliError> {
     if let Some(kind) = session.device {
         let (name, State { available, description, .. }) = (kind.system().name, kind.state());
         let there = if available { description } else { format!("not available: {description}") };
-        return Err(Failure::new(format!("only the engine ifma has a cost model, not {name} ({there})")));
+        return Err(CliError::new(format!("only the engine ifma has a cost model, not {name} ({there})")));
     }
     let Some(peak) = peak_rate() else {
         let needs = Engine::Ifma.requires();
-        return Err(Failure::new(format!("only the engine ifma has a cost model, and it needs {needs}")));
+        return Err(CliError::new(format!("only the engine ifma has a cost model, and it needs {needs}")));
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::new)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(CliError::new)?;
     let mut lines = Vec::new();
     for bits in [512, 1024, 1536, 2048, 3072, 4096] {
         lines.extend(pool.install(|| kernels(bits)));
@@ -130,18 +130,18 @@ struct Keys {
 }
 
 impl Keys {
-    fn new(bits: u32, engine: Engine) -> Result<Self, Failure> {
+    fn new(bits: u32, engine: Engine) -> Result<Self, CliError> {
         let policy = KeyPolicy::AllowInsecure;
-        let djn = PrivateKey::generate(bits, Variant::Djn, policy, engine).map_err(Failure::new)?;
-        let subgroup = PrivateKey::generate(bits, Variant::Subgroup, policy, engine).map_err(Failure::new)?;
+        let djn = PrivateKey::generate(bits, Variant::Djn, policy, engine).map_err(CliError::new)?;
+        let subgroup = PrivateKey::generate(bits, Variant::Subgroup, policy, engine).map_err(CliError::new)?;
         let [p, q] = djn.primes().map(|prime| to_be(prime, (bits / 2).div_ceil(8) as usize));
-        let standard = PrivateKey::from_primes(&p, &q, None, policy, engine).map_err(Failure::new)?;
+        let standard = PrivateKey::from_primes(&p, &q, None, policy, engine).map_err(CliError::new)?;
         let encrypted = |key: &PublicKey| {
             let plaintexts = encoding::encode_signed(key, &[-1; ROWS])?;
             Ok((plaintexts.clone(), key.encrypt(&plaintexts)?))
         };
-        let (plaintexts, ciphertexts) = encrypted(djn.public()).map_err(|error: Error| Failure::new(error))?;
-        let short = encrypted(subgroup.public()).map_err(Failure::new)?;
+        let (plaintexts, ciphertexts) = encrypted(djn.public()).map_err(|error: Error| CliError::new(error))?;
+        let short = encrypted(subgroup.public()).map_err(CliError::new)?;
         let (short_plaintexts, short_ciphertexts) = short;
         Ok(Self { bits, djn, standard, subgroup, plaintexts, ciphertexts, short_plaintexts, short_ciphertexts })
     }

@@ -24,13 +24,13 @@ pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// Why a command fails.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CliError {
     /// Something is wrong, possibly in a file.
     Wrong {
         /// The file as the user named it, or the device.
         file: Option<String>,
         /// What is wrong, with row and column if known.
-        what: Cause,
+        cause: Cause,
         /// A note: an option that helps, or that there are more faults of the same kind.
         note: Option<String>,
     },
@@ -39,7 +39,7 @@ pub enum Failure {
         /// The file as the user named it.
         file: String,
         /// The claim that is false.
-        what: String,
+        message: String,
     },
     /// The reader of our output closed it. Nothing is reported.
     ClosedPipe,
@@ -47,15 +47,15 @@ pub enum Failure {
     Logged,
 }
 
-impl Failure {
+impl CliError {
     /// A failure without a file.
-    pub fn new(what: impl Into<Cause>) -> Self {
-        Self::Wrong { file: None, what: what.into(), note: None }
+    pub fn new(cause: impl Into<Cause>) -> Self {
+        Self::Wrong { file: None, cause: cause.into(), note: None }
     }
 
     /// A failure in a file.
-    pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
-        Self::Wrong { file: Some(file.to_string()), what: what.into(), note: None }
+    pub fn at(file: impl fmt::Display, cause: impl Into<Cause>) -> Self {
+        Self::Wrong { file: Some(file.to_string()), cause: cause.into(), note: None }
     }
 
     /// Adds a note to the failure.
@@ -67,33 +67,33 @@ impl Failure {
     }
 
     /// A check that failed.
-    pub fn refuted(file: &str, what: String) -> Self {
-        Self::Refuted { file: file.to_owned(), what }
+    pub fn refuted(file: &str, message: String) -> Self {
+        Self::Refuted { file: file.to_owned(), message }
     }
 
     /// A failed action that concerns no file.
-    pub fn because(what: &'static str, error: impl Into<Cause>) -> Self {
-        Self::new(Doing { what, error: error.into() })
+    pub fn because(action: &'static str, error: impl Into<Cause>) -> Self {
+        Self::new(FailedAction { action, error: error.into() })
     }
 
     /// The failure to write a file.
     pub fn writing(file: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::at(file, Doing { what: "cannot write", error: error.into() }),
+            _ => Self::at(file, FailedAction { action: "cannot write", error: error.into() }),
         }
     }
 
     /// The failure to read a file.
     pub fn reading(file: &str, error: io::Error) -> Self {
-        Self::at(file, Doing { what: "cannot read", error: error.into() })
+        Self::at(file, FailedAction { action: "cannot read", error: error.into() })
     }
 
     /// The failure to write a table.
     pub fn from_write(file: &str, error: WriteError) -> Self {
         match error {
             WriteError::Io(error) => Self::writing(file, error),
-            other => Self::at(file, Doing { what: "cannot write", error: other.into() }),
+            other => Self::at(file, FailedAction { action: "cannot write", error: other.into() }),
         }
     }
 
@@ -116,7 +116,7 @@ impl Failure {
     fn print(&self) {
         let message = self.to_string();
         let (file, location) = match self {
-            Self::Wrong { file, what, .. } => (file.as_deref(), Location::of(&**what, &explained(&**what))),
+            Self::Wrong { file, cause, .. } => (file.as_deref(), Location::of(&**cause, &explained(&**cause))),
             Self::Refuted { file, .. } => (Some(file.as_str()), Location::default()),
             Self::ClosedPipe | Self::Logged => (None, Location::default()),
         };
@@ -124,18 +124,18 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, what, note) = match self {
-            Self::Wrong { file, what, note } => (file, what, note),
-            Self::Refuted { file, what } => return write!(f, "{file}: {what}"),
+        let (file, cause, note) = match self {
+            Self::Wrong { file, cause, note } => (file, cause, note),
+            Self::Refuted { file, message } => return write!(f, "{file}: {message}"),
             Self::ClosedPipe => return f.write_str("the output was closed"),
             Self::Logged => return f.write_str("the log says it"),
         };
         if let Some(file) = file {
             write!(f, "{file}: ")?;
         }
-        f.write_str(&explained(&**what))?;
+        f.write_str(&explained(&**cause))?;
         match note {
             Some(note) => write!(f, " ({note})"),
             None => Ok(()),
@@ -143,10 +143,10 @@ impl fmt::Display for Failure {
     }
 }
 
-impl Error for Failure {
+impl Error for CliError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Wrong { what, .. } => Some(&**what),
+            Self::Wrong { cause, .. } => Some(&**cause),
             Self::Refuted { .. } | Self::ClosedPipe | Self::Logged => None,
         }
     }
@@ -154,18 +154,18 @@ impl Error for Failure {
 
 /// An action that failed, with its error.
 #[derive(Debug)]
-struct Doing {
-    what: &'static str,
+struct FailedAction {
+    action: &'static str,
     error: Cause,
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for FailedAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.what)
+        f.write_str(self.action)
     }
 }
 
-impl Error for Doing {
+impl Error for FailedAction {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.error)
     }
@@ -209,12 +209,12 @@ fn fault(error: &(dyn Error + 'static)) -> String {
 
 /// Removes the numbers of operating system errors, ` (os error 2)`.
 fn without_numbers(text: &str) -> String {
-    const BEGINNING: &str = " (os error ";
-    let mut parts = text.split(BEGINNING);
+    const PREFIX: &str = " (os error ";
+    let mut parts = text.split(PREFIX);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| match part.split_once(')') {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
-        _ => text + BEGINNING + part,
+        _ => text + PREFIX + part,
     })
 }
 
@@ -291,18 +291,18 @@ mod tests {
     #[test]
     fn causes_are_said_once() {
         let refused = || io::Error::from_raw_os_error(13);
-        assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
+        assert_eq!(CliError::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
         let refused = WriteError::Io(refused());
-        assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
+        assert_eq!(CliError::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
         assert_eq!(
-            Failure::from_write("a.csv", WriteError::NoText).to_string(),
+            CliError::from_write("a.csv", WriteError::NoText).to_string(),
             "a.csv: cannot write: a value has no text form"
         );
     }
 
     #[test]
     fn the_cause_is_kept() {
-        let failure = Failure::reading("a.csv", io::Error::from_raw_os_error(2));
+        let failure = CliError::reading("a.csv", io::Error::from_raw_os_error(2));
         let doing = failure.source().unwrap();
         assert_eq!(doing.to_string(), "cannot read");
         let last = doing.source().and_then(|error| error.downcast_ref::<io::Error>()).unwrap();
@@ -312,12 +312,12 @@ mod tests {
     #[test]
     fn rows_count_from_one_whatever_the_library() {
         let error = hearith_paillier::ErrorKind::OutOfRange.at_row(0);
-        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
+        assert_eq!(CliError::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
     }
 
     #[test]
     fn the_options_that_help_are_named() {
-        let said = |kind: ErrorKind| Failure::at("a.csv", kind.in_column("x").at_row(4)).to_string();
+        let said = |kind: ErrorKind| CliError::at("a.csv", kind.in_column("x").at_row(4)).to_string();
         let scale = said(ErrorKind::TooManyDigits { scale: 2 });
         let expected = "a.csv: row 5, column x: has more than 2 fractional digits \
                         (--scale keeps more, --round rounds; --show-cells shows the cell)";
@@ -339,14 +339,14 @@ mod tests {
         let beneath = hearith_paillier::ErrorKind::OutOfRange;
         let error = ErrorKind::Paillier(beneath).in_column("salary").at_row(4);
         let expected = "a.csv: row 5, column salary: the number is out of range";
-        assert_eq!(Failure::at("a.csv", error).to_string(), expected);
+        assert_eq!(CliError::at("a.csv", error).to_string(), expected);
         let error = ErrorKind::Io(io::Error::from_raw_os_error(13)).at_row(4);
-        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 5: Permission denied");
+        assert_eq!(CliError::at("a.csv", error).to_string(), "a.csv: row 5: Permission denied");
         assert_eq!(without_numbers("a (os error 2) b (os error x) c"), "a b (os error x) c");
     }
 
     #[test]
     fn messages_are_one_line() {
-        assert_eq!(Failure::at("a\u{1b}", "two\nlines").to_string(), "a\u{1b}: two lines");
+        assert_eq!(CliError::at("a\u{1b}", "two\nlines").to_string(), "a\u{1b}: two lines");
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::is_called_parquet;
 
 /// Expands folders and patterns among the inputs.
@@ -15,7 +15,7 @@ use crate::input::is_called_parquet;
 ///
 /// Names that begin with `.` or `_` are skipped, because engines use them for notes and incomplete
 /// output. Links to folders are not followed.
-pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
     for input in matched(inputs)? {
         if !input.is_dir() {
@@ -23,16 +23,16 @@ pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             continue;
         }
         let before = found.len();
-        collect(&input, &mut found).map_err(|error| Failure::reading(&name(&input), error))?;
+        collect(&input, &mut found).map_err(|error| CliError::reading(&name(&input), error))?;
         if found.len() == before {
-            return Err(Failure::at(name(&input), "a folder without Parquet files (.parquet)"));
+            return Err(CliError::at(name(&input), "a folder without Parquet files (.parquet)"));
         }
     }
     Ok(found)
 }
 
 /// Replaces patterns by their matches.
-fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
     for input in inputs {
         let pattern = input.to_str().filter(|text| text.contains(['*', '?', '[']));
@@ -40,11 +40,11 @@ fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             None => found.push(input.clone()),
             Some(pattern) => {
                 let before = found.len();
-                for entry in glob::glob(pattern).map_err(|error| Failure::at(pattern, error))? {
-                    found.push(entry.map_err(|error| Failure::at(pattern, error))?);
+                for entry in glob::glob(pattern).map_err(|error| CliError::at(pattern, error))? {
+                    found.push(entry.map_err(|error| CliError::at(pattern, error))?);
                 }
                 if found.len() == before {
-                    return Err(Failure::at(pattern, "no file matches this pattern"));
+                    return Err(CliError::at(pattern, "no file matches this pattern"));
                 }
             }
         }

@@ -17,7 +17,7 @@ use hearith_columns::csv::{CsvReader, Dialect};
 use hearith_columns::parquet::ParquetReader;
 
 use crate::compressed::Codec;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::progress::Length;
 
 /// The first bytes of every Parquet file.
@@ -28,8 +28,8 @@ const ENCRYPTED_PARQUET: &[u8] = b"PARE";
 
 /// Reads a certificate or its key, in PEM.
 #[cfg(any(feature = "election", feature = "service"))]
-pub(crate) fn pem(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
+pub(crate) fn pem(path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path).map_err(|error| CliError::reading(&name(path), error))
 }
 
 /// A batch of rows on its way through a command.
@@ -51,7 +51,7 @@ impl Piece {
 }
 
 /// The batches of a table as they are read.
-pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, Failure>> + Send>;
+pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, CliError>> + Send>;
 
 /// A table that can be read once, from start to end.
 pub(crate) struct Table {
@@ -73,13 +73,18 @@ pub(crate) struct Table {
 impl Table {
     /// Opens a table of either format; `-` is standard input. Stores a Parquet stream in a
     /// temporary file first, because its schema comes last.
-    pub(crate) fn open(path: &Path, batch_rows: usize) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, batch_rows: usize) -> Result<Self, CliError> {
         Self::read(path, batch_rows, &Dialect::default(), &[])
     }
 
     /// Like [`open`](Self::open), but reads CSV in a dialect. Its number format applies to the
     /// columns called `numbers`.
-    pub(crate) fn read(path: &Path, batch_rows: usize, dialect: &Dialect, numbers: &[String]) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        path: &Path,
+        batch_rows: usize,
+        dialect: &Dialect,
+        numbers: &[String],
+    ) -> Result<Self, CliError> {
         match Opened::open(path)? {
             Opened::Parquet(file) => {
                 let source = file.source()?;
@@ -92,7 +97,7 @@ impl Table {
     }
 
     /// The failure for a fault of the columns. Does not list the columns of a CSV file.
-    pub(crate) fn failure(&self, error: hearith_columns::Error) -> Failure {
+    pub(crate) fn failure(&self, error: hearith_columns::Error) -> CliError {
         match (self.is_csv, error.kind()) {
             (true, ErrorKind::NoSuchColumn { .. }) => {
                 let column = error.column().unwrap_or_default();
@@ -101,12 +106,12 @@ impl Table {
                         "column {column}: does not exist, there are only c1 to c{}",
                         self.schema.fields().len()
                     );
-                    return Failure::at(&self.name, what);
+                    return CliError::at(&self.name, what);
                 }
                 let what = format!("column {column}: the first line does not name it");
-                Failure::at(&self.name, what).with_note("--no-header: the first line is a row")
+                CliError::at(&self.name, what).with_note("--no-header: the first line is a row")
             }
-            _ => Failure::at(&self.name, error),
+            _ => CliError::at(&self.name, error),
         }
     }
 
@@ -117,17 +122,17 @@ impl Table {
         batch_rows: usize,
         dialect: &Dialect,
         numbers: &[String],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let read = Arc::new(AtomicU64::new(0));
         let counter = read.clone();
         let input = Counted::new(input, move |read| counter.store(read, Ordering::Relaxed));
         let source = CsvReader::with(input, batch_rows, dialect, numbers);
-        let source = source.map_err(|error| Failure::at(&name, error))?;
+        let source = source.map_err(|error| CliError::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
         let mut first_row = 0;
         let pieces = source.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::at(&file, error))?;
+            let batch = batch.map_err(|error| CliError::at(&file, error))?;
             let position = read.load(Ordering::Relaxed);
             let piece = Piece { batch, first_row, position };
             first_row = piece.end_row();
@@ -172,28 +177,28 @@ impl State {
 
 impl ParquetFile {
     /// Opens a file. Stores a stream in a temporary file first.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
         match Opened::open(path)? {
             Opened::Parquet(file) => Ok(file),
-            Opened::Csv { name, .. } => Err(Failure::at(name, "not a Parquet file")),
+            Opened::Csv { name, .. } => Err(CliError::at(name, "not a Parquet file")),
         }
     }
 
     /// Reads the footer.
-    pub(crate) fn source(&self) -> Result<ParquetReader, Failure> {
+    pub(crate) fn source(&self) -> Result<ParquetReader, CliError> {
         let file = match &self.origin {
             Origin::Stored(file) => file.try_clone(),
             Origin::Named(path, state) => {
                 match File::open(path).and_then(|file| Ok((State::of(&file.metadata()?), file))) {
                     Ok((now, _)) if now != *state => {
-                        return Err(Failure::at(&self.name, "changed while it was being read"));
+                        return Err(CliError::at(&self.name, "changed while it was being read"));
                     }
                     found => found.map(|(_, file)| file),
                 }
             }
         };
-        let file = file.map_err(|error| Failure::reading(&self.name, error))?;
-        ParquetReader::open(file).map_err(|error| Failure::at(&self.name, error))
+        let file = file.map_err(|error| CliError::reading(&self.name, error))?;
+        ParquetReader::open(file).map_err(|error| CliError::at(&self.name, error))
     }
 
     /// Reads the rows of the file, with only the columns in `only`, if given.
@@ -202,12 +207,12 @@ impl ParquetFile {
         source: ParquetReader,
         batch_rows: usize,
         only: Option<&HashSet<String>>,
-    ) -> Result<Pieces, Failure> {
+    ) -> Result<Pieces, CliError> {
         let name = self.name.clone();
-        let batches = source.batches(batch_rows, only).map_err(|error| Failure::at(&name, error))?;
+        let batches = source.batches(batch_rows, only).map_err(|error| CliError::at(&name, error))?;
         let mut first_row = 0;
         Ok(Box::new(batches.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::at(&name, error))?;
+            let batch = batch.map_err(|error| CliError::at(&name, error))?;
             let mut piece = Piece { batch, first_row, position: 0 };
             first_row = piece.end_row();
             piece.position = first_row;
@@ -229,7 +234,7 @@ impl Rows {
     }
 
     /// Returns pieces of `len` rows each. The last one may be shorter.
-    pub(crate) fn by(mut self, len: usize) -> impl Iterator<Item = Result<Piece, Failure>> + Send {
+    pub(crate) fn by(mut self, len: usize) -> impl Iterator<Item = Result<Piece, CliError>> + Send {
         let mut first_row = 0;
         iter::from_fn(move || {
             let piece = self.take(len).map(|batch| Piece { batch, first_row, position: self.position });
@@ -245,14 +250,14 @@ impl Rows {
     }
 
     /// The next `len` rows, or fewer at the end.
-    pub(crate) fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
+    pub(crate) fn take(&mut self, len: usize) -> Result<RecordBatch, CliError> {
         while self.pending.num_rows() < len {
             let Some(piece) = self.pieces.next() else { break };
             let schema: SchemaRef = self.pending.schema();
             let Piece { batch, position, .. } = piece?;
             self.position = position;
             self.pending =
-                concat_batches(&schema, [&self.pending, &batch]).map_err(|error| Failure::new(error.to_string()))?;
+                concat_batches(&schema, [&self.pending, &batch]).map_err(|error| CliError::new(error.to_string()))?;
         }
         let batch = self.pending.slice(0, len.min(self.pending.num_rows()));
         self.pending = self.pending.slice(batch.num_rows(), self.pending.num_rows() - batch.num_rows());
@@ -288,7 +293,7 @@ enum Opened {
 }
 
 impl Opened {
-    fn open(path: &Path) -> Result<Self, Failure> {
+    fn open(path: &Path) -> Result<Self, CliError> {
         let standard = path == Path::new("-");
         let name = if standard { "standard input".to_owned() } else { name(path) };
         match standard {
@@ -297,8 +302,8 @@ impl Opened {
         }
     }
 
-    fn path(name: String, path: &Path) -> Result<Self, Failure> {
-        let unreadable = |error| Failure::reading(&name, error);
+    fn path(name: String, path: &Path) -> Result<Self, CliError> {
+        let unreadable = |error| CliError::reading(&name, error);
         let mut file = File::open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_dir() {
@@ -321,8 +326,8 @@ impl Opened {
         }
     }
 
-    fn stream(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
-        let unreadable = |error| Failure::reading(&name, error);
+    fn stream(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, CliError> {
+        let unreadable = |error| CliError::reading(&name, error);
         let first_bytes = first_bytes(&mut stream).map_err(unreadable)?;
         let codec = Codec::of(&first_bytes);
         let input = Cursor::new(first_bytes).chain(stream);
@@ -334,8 +339,8 @@ impl Opened {
     }
 
     /// Opens an uncompressed or decompressed stream.
-    fn plain(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
-        let first_bytes = first_bytes(&mut stream).map_err(|error| Failure::reading(&name, error))?;
+    fn plain(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, CliError> {
+        let first_bytes = first_bytes(&mut stream).map_err(|error| CliError::reading(&name, error))?;
         let is_parquet = is_parquet(&first_bytes);
         let mut input = Cursor::new(first_bytes).chain(stream);
         if !is_parquet {
@@ -347,11 +352,11 @@ impl Opened {
 }
 
 /// Copies a stream to a temporary file.
-fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
+fn stored(name: &str, input: &mut impl Read) -> Result<File, CliError> {
     let folder = std::env::temp_dir();
     let full = |error: io::Error| {
         let what = format!("cannot be stored temporarily in {}: {error}", folder.display());
-        Failure::at(name, what).with_note("set TMPDIR to another folder")
+        CliError::at(name, what).with_note("set TMPDIR to another folder")
     };
     let mut file = tempfile::tempfile_in(&folder).map_err(full)?;
     let mut buffer = vec![0; 1 << 16];
@@ -360,7 +365,7 @@ fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
             Ok(0) => break,
             Ok(count) => file.write_all(&buffer[..count]).map_err(full)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Failure::reading(name, error)),
+            Err(error) => return Err(CliError::reading(name, error)),
         }
     }
     file.rewind().map_err(full)?;
@@ -408,7 +413,7 @@ impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
 }
 
 /// Opens a file as a stream, and returns its name for errors; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
+pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead + Send>), CliError> {
     if path == Path::new("-") {
         return Ok(("standard input".to_owned(), Box::new(BufReader::new(io::stdin()))));
     }
@@ -419,6 +424,6 @@ pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead + Send>), Fai
     });
     match opened {
         Ok(file) => Ok((name, Box::new(BufReader::with_capacity(1 << 16, file)))),
-        Err(error) => Err(Failure::reading(&name, error)),
+        Err(error) => Err(CliError::reading(&name, error)),
     }
 }

@@ -17,7 +17,7 @@ use crate::args::Inspect;
 #[cfg(feature = "dghv")]
 use crate::dghv;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::{ParquetFile, fixed_bytes};
 use crate::keys::{AnyKey, Key, Shown};
 use crate::lattice;
@@ -28,10 +28,10 @@ use crate::session::Session;
 use crate::signing::Signers;
 
 /// Describes a key or an encrypted table.
-pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), CliError> {
     let path = &command.file;
     let signers = Signers::read(&command.signers)?;
-    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
+    let description = match first_byte(path).map_err(|error| CliError::reading(&name(path), error))? {
         b'P' => describe_table(session, &ParquetFile::open(path)?, &signers)?,
         // In compact form, an encrypted key begins with its header's brace in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
@@ -55,8 +55,8 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
         #[cfg(feature = "dghv")]
         b'H' => return dghv::inspect(session, path),
         #[cfg(not(feature = "dghv"))]
-        b'H' => return Err(Failure::at(name(path), parts::absent("the reader of files of `hearith dghv`", "dghv"))),
-        _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
+        b'H' => return Err(CliError::at(name(path), parts::absent("the reader of files of `hearith dghv`", "dghv"))),
+        _ => return Err(CliError::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {
         true => print_json(&description.json),
@@ -156,13 +156,13 @@ pub(crate) fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String
     text
 }
 
-fn describe_table(session: &Session, table: &ParquetFile, signers: &Signers) -> Result<Description, Failure> {
+fn describe_table(session: &Session, table: &ParquetFile, signers: &Signers) -> Result<Description, CliError> {
     let source = table.source()?;
     let schema = source.schema();
     signers.verify(table, session.ciphertext_batch_rows(fixed_bytes(&schema)))?;
-    let signature = source.signature().map_err(|error| Failure::at(&table.name, error))?;
+    let signature = source.signature().map_err(|error| CliError::at(&table.name, error))?;
     let signer = signature.map(|signature| signature.signer().id().to_string());
-    let at = |error| Failure::at(&table.name, error);
+    let at = |error| CliError::at(&table.name, error);
     let encrypted = match lattice_columns(&schema).map_err(at)? {
         none if none.is_empty() => Encrypted::Paillier(encrypted_columns(&schema).map_err(at)?),
         columns => Encrypted::Lattice(columns),

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 
 /// Maximum bytes per value, many times the size of a ciphertext.
 const MAX_VALUE_BYTES: usize = 1 << 16;
@@ -183,7 +183,7 @@ impl JsonSplitter {
 }
 
 impl<R: BufRead> Iterator for Values<R> {
-    type Item = Result<Cell, Failure>;
+    type Item = Result<Cell, CliError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.position == Position::End {
@@ -203,8 +203,8 @@ impl<R: BufRead> Iterator for Values<R> {
             Err(error) => {
                 self.position = Position::End;
                 Some(Err(match error {
-                    ReadError::Unreadable(error) => Failure::reading(&self.name, error),
-                    ReadError::Text(what) => Failure::at(&self.name, format!("row {}: {what}", self.row)),
+                    ReadError::Unreadable(error) => CliError::reading(&self.name, error),
+                    ReadError::Text(what) => CliError::at(&self.name, format!("row {}: {what}", self.row)),
                 }))
             }
         }

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::interrupt;
 use crate::output::{Access, Output};
 
@@ -52,14 +52,14 @@ pub(crate) enum Step {
 
 impl Pair {
     /// Begins a pair in a directory, which is created if it is missing.
-    pub(crate) fn begin(directory: &Path, names: FileNames, replace: bool) -> Result<Self, Failure> {
+    pub(crate) fn begin(directory: &Path, names: FileNames, replace: bool) -> Result<Self, CliError> {
         let (public, private) = (directory.join(names.public), directory.join(names.private));
         if !replace {
             check_absent(&private)?;
             check_absent(&public)?;
         }
         let created_directories = CreatedDirectories::make(directory);
-        let created_directories = created_directories.map_err(|error| Failure::writing(&name(directory), error))?;
+        let created_directories = created_directories.map_err(|error| CliError::writing(&name(directory), error))?;
         Ok(Self {
             private: Output::file(&private, Access::Owner, replace)?,
             public: Output::file(&public, Access::Usual, replace)?,
@@ -74,15 +74,15 @@ impl Pair {
         &mut self,
         private: impl FnOnce(&mut Output) -> io::Result<()>,
         public: impl FnOnce(&mut Output) -> io::Result<()>,
-    ) -> Result<(), Failure> {
-        private(&mut self.private).map_err(|error| Failure::writing(self.private.name(), error))?;
+    ) -> Result<(), CliError> {
+        private(&mut self.private).map_err(|error| CliError::writing(self.private.name(), error))?;
         self.private.sync()?;
-        public(&mut self.public).map_err(|error| Failure::writing(self.public.name(), error))?;
+        public(&mut self.public).map_err(|error| CliError::writing(self.public.name(), error))?;
         self.public.sync()
     }
 
     /// Writes both keys to the disk under temporary names.
-    pub(crate) fn write(&mut self, private: &str, public: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, private: &str, public: &str) -> Result<(), CliError> {
         write(&mut self.private, private)?;
         write(&mut self.public, public)
     }
@@ -92,12 +92,12 @@ impl Pair {
     /// # Errors
     /// Renaming failed. The old pair is then still there, unless only the new public file is
     /// missing.
-    pub(crate) fn commit(self) -> Result<(), Failure> {
+    pub(crate) fn commit(self) -> Result<(), CliError> {
         interrupt::uninterrupted(|| self.commit_stepwise(|_| Ok(())))
     }
 
     /// Commits, and calls `before` before each step. Its error stops the commit.
-    fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), CliError>) -> Result<(), CliError> {
         let Self { private, public, public_path, created_directories } = self;
         before(Step::RemovePublic)?;
         let old = RemovedFile::file(&public_path)?;
@@ -119,7 +119,7 @@ pub(crate) struct RemovedFile(Option<(PathBuf, Vec<u8>)>);
 
 impl RemovedFile {
     /// Removes a file, or the target of a symbolic link. Leaves anything else alone.
-    pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
         let remove = || match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => {
                 let path = path.canonicalize()?;
@@ -129,13 +129,13 @@ impl RemovedFile {
             }
             _ => Ok(Self(None)),
         };
-        remove().map_err(|error: io::Error| Failure::writing(&name(path), error))
+        remove().map_err(|error: io::Error| CliError::writing(&name(path), error))
     }
 
-    pub(crate) fn restore(self) -> Result<(), Failure> {
+    pub(crate) fn restore(self) -> Result<(), CliError> {
         let Some((path, content)) = self.0 else { return Ok(()) };
         let mut file = Output::file(&path, Access::Usual, false)?;
-        file.write_all(&content).map_err(|error| Failure::writing(file.name(), error))?;
+        file.write_all(&content).map_err(|error| CliError::writing(file.name(), error))?;
         file.commit()
     }
 }
@@ -177,17 +177,17 @@ impl Drop for CreatedDirectories {
 
 /// Rejects a path where a key exists: data encrypted under a replaced key could not be decrypted
 /// any more.
-pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_absent(path: &Path) -> Result<(), CliError> {
     match fs::symlink_metadata(path) {
         Err(_) => Ok(()),
-        Ok(_) => Err(Failure::at(name(path), "there is a key already; --force would replace it")),
+        Ok(_) => Err(CliError::at(name(path), "there is a key already; --force would replace it")),
     }
 }
 
 /// Writes a line to the disk.
-pub(crate) fn write(output: &mut Output, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(output: &mut Output, text: &str) -> Result<(), CliError> {
     let written = output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n"));
-    written.map_err(|error| Failure::writing(output.name(), error))?;
+    written.map_err(|error| CliError::writing(output.name(), error))?;
     output.sync()
 }
 
@@ -209,7 +209,7 @@ mod tests {
         PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::Serial).unwrap()
     }
 
-    fn pair(directory: &Path, replace: bool) -> Result<(Pair, PrivateKey), Failure> {
+    fn pair(directory: &Path, replace: bool) -> Result<(Pair, PrivateKey), CliError> {
         let (mut pair, key) = (Pair::begin(directory, JSON, replace)?, key());
         pair.write(&key.to_jwk(), &key.public().to_jwk())?;
         Ok((pair, key))
@@ -278,7 +278,7 @@ mod tests {
         for last in [Step::RemovePublic, Step::PlacePrivate] {
             let (directory, old) = old_pair();
             let (pair, _) = pair(directory.path(), true).unwrap();
-            let stop = |step| if step == last { Err(Failure::new("no")) } else { Ok(()) };
+            let stop = |step| if step == last { Err(CliError::new("no")) } else { Ok(()) };
             pair.commit_stepwise(stop).unwrap_err();
             assert_eq!(found(directory.path()), old);
             assert!(directory.path().join(JSON.public).exists());

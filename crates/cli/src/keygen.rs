@@ -10,7 +10,7 @@ use crate::args::{Keygen, Scheme, Sharing};
 use crate::distributed::{Generation, Party, is_ending};
 #[cfg(feature = "distributed")]
 use crate::failure::eprint_line;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::{JSON, Pair, SIGNING};
 use crate::keys::{sealed, with_hint};
 use crate::lattice;
@@ -21,7 +21,7 @@ use crate::shared_key::{SharedKey, VERIFICATION, share_file};
 use crate::signing;
 
 /// Generates a key pair and writes its two files, or the files of a shared key.
-pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), CliError> {
     check_options(command)?;
     #[cfg(feature = "distributed")]
     if let Some(sharing) = command.distributed {
@@ -35,7 +35,7 @@ pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
 }
 
 /// Rejects options of the other scheme.
-fn check_options(command: &Keygen) -> Result<(), Failure> {
+fn check_options(command: &Keygen) -> Result<(), CliError> {
     let given = |option: &'static str, is_given: bool| is_given.then_some(option);
     let foreign = match command.scheme {
         Scheme::Paillier => given("--set", command.set.is_some()),
@@ -44,15 +44,15 @@ fn check_options(command: &Keygen) -> Result<(), Failure> {
             .or(given("--shares", command.shares.is_some())),
     };
     let other = if command.scheme == Scheme::Bfv { "paillier" } else { "bfv" };
-    foreign.map_or(Ok(()), |option| Err(Failure::new(format!("{option} is for keys of --scheme {other}"))))
+    foreign.map_or(Ok(()), |option| Err(CliError::new(format!("{option} is for keys of --scheme {other}"))))
 }
 
-fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
+fn pair(session: &Session, command: &Keygen) -> Result<(), CliError> {
     let private_file = name(&command.out.join(JSON.private));
     let verification = command.out.join(VERIFICATION);
     if std::fs::symlink_metadata(&verification).is_ok() {
         let what = "there is a shared key here: use another directory for a key with one holder";
-        return Err(Failure::at(name(&verification), what));
+        return Err(CliError::at(name(&verification), what));
     }
     let mut pair = Pair::begin(&command.out, JSON, command.force)?;
     let passphrase = passphrase(session, command, &private_file)?;
@@ -69,7 +69,7 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
         Scheme::Bfv => {
             let set = command.set.unwrap_or_default();
             let made = watch.compute(|| hearith_bfv::PrivateKey::generate(set, session.engine));
-            let key = made.map_err(Failure::new)?;
+            let key = made.map_err(CliError::new)?;
             pair.write(&lattice::private_text(&key, passphrase.as_ref())?, &key.public().to_text())?;
             pair.commit()?;
             watch.stop_set(key.public().id(), set.name())
@@ -80,11 +80,11 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
 }
 
 /// Generates a key pair that signs tables.
-fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
+fn signing_pair(session: &Session, command: &Keygen) -> Result<(), CliError> {
     let mut pair = Pair::begin(&command.out, SIGNING, command.force)?;
     let passphrase = passphrase(session, command, &name(&command.out.join(SIGNING.private)))?;
     let watch = Stopwatch::start();
-    let key = SigningKey::generate().map_err(Failure::new)?;
+    let key = SigningKey::generate().map_err(CliError::new)?;
     pair.write(&signing::private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
     pair.commit()?;
     session.report(&watch.stop_set(key.public().id(), "ed25519"));
@@ -92,7 +92,7 @@ fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
 }
 
 /// Generates a key and deals its shares. Writes nothing of the whole private key.
-fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
+fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), CliError> {
     let first_file = name(&command.out.join(share_file(1)));
     let mut files = SharedKey::begin(&command.out, 1..=sharing.trustees, command.force)?;
     let passphrase = passphrase(session, command, &first_file)?;
@@ -100,7 +100,7 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
     let mut watch = Stopwatch::start();
     let (verification, shares) = watch.compute(|| {
         let key = generate(session, command)?;
-        deal(&key, sharing.needed, sharing.trustees).map_err(Failure::new)
+        deal(&key, sharing.needed, sharing.trustees).map_err(CliError::new)
     })?;
     let key = verification.key();
     session.warn_insecure_key(&first_file, key);
@@ -112,7 +112,7 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
 
 /// Generates a key with other trustees, and writes this trustee's share.
 #[cfg(feature = "distributed")]
-fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
+fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), CliError> {
     let party = Party::of_keygen(session, command, sharing)?;
     let me = party.trustee();
     let file = name(&command.out.join(share_file(me)));
@@ -136,12 +136,12 @@ fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(),
     Ok(())
 }
 
-fn passphrase(session: &Session, command: &Keygen, file: &str) -> Result<Option<SecretText>, Failure> {
+fn passphrase(session: &Session, command: &Keygen, file: &str) -> Result<Option<SecretText>, CliError> {
     let encrypts = command.passphrase || session.passphrases.is_given();
     encrypts.then(|| session.passphrases.choose(file)).transpose()
 }
 
-fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> {
+fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, CliError> {
     let what = if command.shares.is_some() { "searching safe primes" } else { "searching primes" };
     let _progress = Progress::start(what, Length::Unknown);
     let (bits, variant) = (command.bits.unwrap_or(DEFAULT_BITS), command.variant.unwrap_or(Variant::Standard));
@@ -149,10 +149,10 @@ fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> 
         None => PrivateKey::generate(bits, variant, session.policy, session.engine),
         Some(_) => PrivateKey::generate_safe(bits, variant, session.policy, session.engine),
     };
-    made.map_err(|error| with_hint(Failure::new(error.clone()), &error))
+    made.map_err(|error| with_hint(CliError::new(error.clone()), &error))
 }
 
 /// The file text of a private key, encrypted if there is a passphrase.
-pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, CliError> {
     sealed(key.to_jwk(), key.public().id(), passphrase)
 }

@@ -13,7 +13,7 @@ use hearith_paillier::{Engine, KeyKind, SecretText};
 use zeroize::Zeroizing;
 
 use crate::args::Remote;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::keys::sealed;
 use crate::session::Session;
 use converting::Converting;
@@ -67,27 +67,27 @@ impl Key {
 }
 
 /// The file text of a private key, encrypted if there is a passphrase.
-pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, CliError> {
     // The IDs of both schemes have the same form.
-    let id = key.public().id().to_string().parse().map_err(Failure::new)?;
+    let id = key.public().id().to_string().parse().map_err(CliError::new)?;
     sealed(key.to_text(), id, passphrase)
 }
 
 /// Rejects services and devices that support only the Paillier scheme.
-fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> Result<(), Failure> {
+fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> Result<(), CliError> {
     check_remote(remote)?;
     session.trust(unchecked_device)?;
     session.named_device().map_or(Ok(()), |device| Err(no_keys(device)))
 }
 
-fn check_remote(remote: &Remote) -> Result<(), Failure> {
+fn check_remote(remote: &Remote) -> Result<(), CliError> {
     match remote.is_asked_for() {
-        true => Err(Failure::new("--remote works with Paillier keys only")),
+        true => Err(CliError::new("--remote works with Paillier keys only")),
         false => Ok(()),
     }
 }
 
 /// The failure for a device that does not support keys of this scheme.
-fn no_keys(device: &dyn DeviceProvider) -> Failure {
-    Failure::new(format!("the engine '{}' does not support BFV keys", device.system().name))
+fn no_keys(device: &dyn DeviceProvider) -> CliError {
+    CliError::new(format!("the engine '{}' does not support BFV keys", device.system().name))
 }

@@ -77,7 +77,7 @@ use hearith_device::DeviceProvider;
 
 use args::{Arguments, Command, Prove, Verify};
 use device::Devices;
-use failure::Failure;
+use failure::CliError;
 use session::Session;
 
 /// Runs the process's command, on this CPU or a graphics card.
@@ -109,7 +109,7 @@ pub fn main_with(devices: &'static [&'static dyn DeviceProvider]) -> ExitCode {
     }
 }
 
-fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
+fn run(arguments: Arguments, devices: Devices) -> Result<(), CliError> {
     let mut session = Session::start(arguments.global, devices)?;
     session.check_device(&arguments.command)?;
     match arguments.command {

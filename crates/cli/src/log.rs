@@ -6,7 +6,7 @@ use std::time::Duration;
 use hearith_serving::log::Log;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// How long the process waits at its end for the last lines.
@@ -19,9 +19,9 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The thread that writes cannot be started.
-pub(crate) fn start(session: &Session) -> Result<Log, Failure> {
+pub(crate) fn start(session: &Session) -> Result<Log, CliError> {
     let level = if session.is_quiet() { LevelFilter::WARN } else { LevelFilter::INFO };
-    let lines = Log::start(io::stderr()).map_err(|error| Failure::because("cannot start threads", error))?;
+    let lines = Log::start(io::stderr()).map_err(|error| CliError::because("cannot start threads", error))?;
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(level).with_target(false);
     // The subscriber prints its own failures directly to standard error, which would panic there.
@@ -41,10 +41,10 @@ pub(crate) fn start(session: &Session) -> Result<Log, Failure> {
 ///
 /// # Errors
 /// The server did not finish the accepted requests.
-pub(crate) fn end(lines: &Log, finished: bool) -> Result<(), Failure> {
+pub(crate) fn end(lines: &Log, finished: bool) -> Result<(), CliError> {
     if !finished {
         tracing::error!("accepted requests were not finished in time");
     }
     lines.flush_within(LAST_LINES);
-    if finished { Ok(()) } else { Err(Failure::Logged) }
+    if finished { Ok(()) } else { Err(CliError::Logged) }
 }

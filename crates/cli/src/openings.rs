@@ -5,7 +5,7 @@ use hearith_columns::{Checker, Digest, Error, ErrorKind, Opener, TableDigest};
 
 use crate::args::{ProveDecryption, VerifyDecryption};
 use crate::decrypt::{MeanColumns, Overflows, format_batch, sink};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
@@ -17,13 +17,13 @@ use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Writes the plaintext and the proof of every ciphertext.
-pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), Failure> {
+pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), CliError> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
     let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
-    let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
+    let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| CliError::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
     let output = Output::table(&command.out, &inputs)?;
@@ -36,7 +36,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let progress = Progress::start("proving", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
         let made = watch.compute(|| opener.open(&piece.batch));
-        made.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))
+        made.map_err(|error| CliError::at(&table.name, error.offset_rows(piece.first_row)))
     })?;
     sink.finish()?;
     drop(progress);
@@ -45,7 +45,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
 }
 
 /// Checks the plaintext and the proof of every ciphertext, and writes the numbers.
-pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<(), Failure> {
+pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<(), CliError> {
     let key = Key::read_public(session, &command.key)?;
     let (table, proof) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.proof)?);
     let (source, proofs) = (table.source()?, proof.source()?);
@@ -55,11 +55,11 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let checker = Checker::new(&key, &schema, &shape, digest).map_err(|error| {
         let of_proof =
             matches!(error.kind(), ErrorKind::NotProofs | ErrorKind::OtherTable { .. } | ErrorKind::Unbinding { .. });
-        Failure::at(if of_proof { &proof.name } else { &table.name }, error)
+        CliError::at(if of_proof { &proof.name } else { &table.name }, error)
     })?;
     if source.rows() != proofs.rows() {
         let what = format!("has {} rows, but {} has {}", proofs.rows(), table.name, source.rows());
-        return Err(Failure::at(&proof.name, what));
+        return Err(CliError::at(&proof.name, what));
     }
     let mut inputs = vec![&*command.input, &*command.proof, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
@@ -72,7 +72,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let rows_at_a_time = session.ciphertext_batch_rows(fixed_bytes(&schema));
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let mut proofs = Rows::new(proof.pieces(proofs, rows_at_a_time, None)?, shape);
-    let changed = |error: Error| Failure::at(&table.name, error);
+    let changed = |error: Error| CliError::at(&table.name, error);
     let mut again = TableDigest::new(&schema).map_err(changed)?;
     let progress = Progress::start("verifying", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
@@ -81,7 +81,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
         |pass| {
             for piece in pieces {
                 let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let at = |error: Error| CliError::at(&table.name, error.offset_rows(piece.first_row));
                 let proofs = proofs.take(piece.batch.num_rows())?;
                 let checked = watch.compute(|| checker.check(&piece.batch, &proofs)).map_err(at)?;
                 again.update(&piece.batch).map_err(at)?;
@@ -106,9 +106,9 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
 
 /// Reads a table to compute its digest. One of the signers must have signed the table, if there are
 /// any.
-pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signers) -> Result<Digest, Failure> {
+pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signers) -> Result<Digest, CliError> {
     let source = table.source()?;
-    let failed = |error: Error| Failure::at(&table.name, error);
+    let failed = |error: Error| CliError::at(&table.name, error);
     let mut digest = TableDigest::new(&source.schema()).map_err(failed)?;
     for piece in ReadAhead::start(table.pieces(source, rows_at_a_time, None)?) {
         digest.update(&piece?.batch).map_err(failed)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::{interrupt, stdout_guard, temporary};
 
 /// Maximum number of symbolic links followed in a row, as on Linux.
@@ -62,10 +62,10 @@ impl Output {
     ///
     /// # Errors
     /// The output is an input, or cannot be created.
-    pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
+    pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, CliError> {
         if path == Path::new("-") {
             let name = "standard output".to_owned();
-            stdout_guard::check_standard_output().map_err(|error| Failure::writing(&name, error))?;
+            stdout_guard::check_standard_output().map_err(|error| CliError::writing(&name, error))?;
             let sink = Some(Sink::Standard(BufWriter::with_capacity(1 << 16, io::stdout())));
             return Ok(Self { name, sink });
         }
@@ -77,14 +77,14 @@ impl Output {
     ///
     /// # Errors
     /// As for [`Output::create`], or the name has the extension of another format.
-    pub fn table(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
+    pub fn table(path: &Path, inputs: &[&Path]) -> Result<Self, CliError> {
         check_not_input(path, inputs)?;
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.filter(|ending| OTHER_FORMATS.contains(&ending.as_str())) {
             None => Self::create(path, inputs),
             Some(ending) => {
                 let what = format!("this table is written as Parquet, but its name ends in .{ending}: use .parquet");
-                Err(Failure::at(name(path), what))
+                Err(CliError::at(name(path), what))
             }
         }
     }
@@ -93,12 +93,12 @@ impl Output {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn file(path: &Path, access: Access, replace: bool) -> Result<Self, Failure> {
+    pub fn file(path: &Path, access: Access, replace: bool) -> Result<Self, CliError> {
         let name = name(path);
         let made = Sink::file(path, access, replace);
         match made {
             Ok(sink) => Ok(Self { name, sink: Some(sink) }),
-            Err(error) => Err(Failure::writing(&name, error)),
+            Err(error) => Err(CliError::writing(&name, error)),
         }
     }
 
@@ -120,22 +120,22 @@ impl Output {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn sync(&mut self) -> Result<(), Failure> {
+    pub fn sync(&mut self) -> Result<(), CliError> {
         let synced = self.flush().and_then(|()| match &self.sink {
             Some(Sink::File { temporary, .. }) => temporary.get_ref().0.as_file().sync_all(),
             _ => Ok(()),
         });
-        synced.map_err(|error| Failure::writing(&self.name, error))
+        synced.map_err(|error| CliError::writing(&self.name, error))
     }
 
     /// Completes the output: syncs all data to the disk, then renames the file.
     ///
     /// # Errors
     /// Writing failed. No output is left.
-    pub fn commit(mut self) -> Result<(), Failure> {
+    pub fn commit(mut self) -> Result<(), CliError> {
         match self.sink.take() {
             None => Ok(()),
-            Some(sink) => sink.commit().map_err(|error| Failure::writing(&self.name, error)),
+            Some(sink) => sink.commit().map_err(|error| CliError::writing(&self.name, error)),
         }
     }
 }
@@ -268,17 +268,17 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Rejects an output that would replace an input.
-fn check_not_input(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+fn check_not_input(path: &Path, inputs: &[&Path]) -> Result<(), CliError> {
     if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(());
     }
     let output = identity(path);
     match inputs.iter().find(|input| identity(input) == output) {
         None => Ok(()),
-        Some(input) if *input == path => Err(Failure::at(name(path), "the output would replace the input")),
+        Some(input) if *input == path => Err(CliError::at(name(path), "the output would replace the input")),
         Some(input) => {
             let what = format!("the output would replace the input {}", name(input));
-            Err(Failure::at(name(path), what))
+            Err(CliError::at(name(path), what))
         }
     }
 }

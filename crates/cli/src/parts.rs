@@ -1,10 +1,10 @@
 //! Parts of the program that a build may omit: the Cargo features `dghv`, `election` and `service`.
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 
 /// The failure for a command or option that this build omits.
-pub(crate) fn absent(what: &str, feature: &str) -> Failure {
-    Failure::new(format!(
+pub(crate) fn absent(what: &str, feature: &str) -> CliError {
+    CliError::new(format!(
         "{what} is not built in: `cargo install --path crates/cli --features {feature}` installs a hearith that has it"
     ))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hearith_paillier::SecretText;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::interrupt;
 
 /// The source of passphrases.
@@ -38,7 +38,7 @@ impl Source {
     }
 
     /// Asks for the passphrase of an existing key.
-    pub(crate) fn ask(&self, key: &str) -> Result<SecretText, Failure> {
+    pub(crate) fn ask(&self, key: &str) -> Result<SecretText, CliError> {
         match self {
             Self::Terminal => typed(&format!("Passphrase of {key}: ")).map_err(|error| no_terminal(key, &error)),
             Self::File(path) => of_file(path, &name(path)),
@@ -49,15 +49,15 @@ impl Source {
     }
 
     /// Asks for a new passphrase of a key, twice on a terminal.
-    pub(crate) fn choose(&self, key: &str) -> Result<SecretText, Failure> {
+    pub(crate) fn choose(&self, key: &str) -> Result<SecretText, CliError> {
         let chosen = self.ask(key)?;
         if chosen.first_line().is_empty() {
-            return Err(Failure::at(key, "the passphrase is empty"));
+            return Err(CliError::at(key, "the passphrase is empty"));
         }
         if let Self::Terminal = self {
             let again = typed("Repeat the passphrase: ").map_err(|error| no_terminal(key, &error))?;
             if again.first_line() != chosen.first_line() {
-                return Err(Failure::at(key, "the two passphrases differ"));
+                return Err(CliError::at(key, "the two passphrases differ"));
             }
         }
         Ok(chosen)
@@ -65,19 +65,19 @@ impl Source {
 }
 
 /// Reads the first line of a file. Warns if others can read the file.
-fn of_file(path: &Path, file: &str) -> Result<SecretText, Failure> {
-    let line = SecretText::open_line(path).map_err(|error| Failure::reading(file, error))?;
+fn of_file(path: &Path, file: &str) -> Result<SecretText, CliError> {
+    let line = SecretText::open_line(path).map_err(|error| CliError::reading(file, error))?;
     if line.is_shared() {
         eprint_line(&format!("{file}: warning: other users can read this passphrase (chmod 600 fixes it)"));
     }
     Ok(line)
 }
 
-fn no_terminal(key: &str, error: &io::Error) -> Failure {
+fn no_terminal(key: &str, error: &io::Error) -> CliError {
     let what = "its passphrase is needed, but there is no terminal to ask on (--passphrase-file, --passphrase-fd)";
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => Failure::at(key, "no passphrase was typed"),
-        _ => Failure::at(key, what),
+        io::ErrorKind::UnexpectedEof => CliError::at(key, "no passphrase was typed"),
+        _ => CliError::at(key, what),
     }
 }
 

@@ -10,7 +10,7 @@ use hearith_paillier::{PublicKey, Variant};
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::ParquetFile;
 use crate::json_values::{Cell, Values};
 use crate::keys::Key;
@@ -26,13 +26,13 @@ use crate::values;
 const ROWS: usize = 1024;
 
 /// Writes an encrypted column as JSON, one object per line.
-pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
+pub(crate) fn export(session: &Session, command: &Export) -> Result<(), CliError> {
     let Some(name) = command.column.as_deref().filter(|_| !command.values) else {
         return values::export(session, command);
     };
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
-    let at = |error: hearith_columns::Error| Failure::at(&table.name, error);
+    let at = |error: hearith_columns::Error| CliError::at(&table.name, error);
     let source = table.source()?;
     let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
@@ -52,7 +52,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
             .map_err(|error| at(error.offset_rows(piece.first_row)))?;
         for cell in cells {
             writeln!(output, "{}", cell.as_deref().unwrap_or("null"))
-                .map_err(|error| Failure::writing(output.name(), error))?;
+                .map_err(|error| CliError::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);
@@ -68,12 +68,12 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
 }
 
 /// Reads ciphertexts from JSON into an encrypted column.
-pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
+pub(crate) fn import(session: &Session, command: &Import) -> Result<(), CliError> {
     if command.values {
         return values::import(session, command);
     }
     let [column] = &command.column[..] else {
-        return Err(Failure::new("python-paillier's JSON has one column: give --column once"));
+        return Err(CliError::new("python-paillier's JSON has one column: give --column once"));
     };
     let key = Key::read_public(session, &command.key)?;
     check_origin(&key, command)?;
@@ -86,7 +86,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         max_additions: command.max_additions,
         additions: command.additions,
     };
-    let at = |error: hearith_columns::Error| Failure::at(&input.name, error);
+    let at = |error: hearith_columns::Error| CliError::at(&input.name, error);
     let importer = Importer::new(&key, &options).map_err(at)?;
     let output = Output::table(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, importer.schema())?;
@@ -113,17 +113,17 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
 }
 
 /// Rejects ciphertexts that the key may be unable to decrypt.
-pub(crate) fn check_origin(key: &PublicKey, command: &Import) -> Result<(), Failure> {
+pub(crate) fn check_origin(key: &PublicKey, command: &Import) -> Result<(), CliError> {
     if key.variant() == Variant::Subgroup && !command.any_randomiser {
         let text = "a subgroup key decrypts foreign numbers, and sums that contain one, only with \
                     `decrypt --any-randomiser`: pass --any-randomiser here too";
-        return Err(Failure::at(name(&command.key), text));
+        return Err(CliError::at(name(&command.key), text));
     }
     Ok(())
 }
 
 /// The lowest exponent of the ciphertexts, where they have one, and at most 0.
-fn lowest_exponent(input: &Reread) -> Result<i32, Failure> {
+fn lowest_exponent(input: &Reread) -> Result<i32, CliError> {
     #[derive(Deserialize)]
     struct Exponent {
         e: i32,
@@ -143,7 +143,7 @@ struct Reread {
 }
 
 impl Reread {
-    fn open(path: &Path) -> Result<Self, Failure> {
+    fn open(path: &Path) -> Result<Self, CliError> {
         let standard = path == Path::new("-");
         let name = if standard { "standard input".to_owned() } else { name(path) };
         let opened = match standard {
@@ -156,13 +156,13 @@ impl Reread {
         };
         match opened {
             Ok(file) => Ok(Self { name, file }),
-            Err(error) => Err(Failure::reading(&name, error)),
+            Err(error) => Err(CliError::reading(&name, error)),
         }
     }
 
-    fn values(&self) -> Result<Values, Failure> {
+    fn values(&self) -> Result<Values, CliError> {
         let again = self.file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-        let file = again.map_err(|error| Failure::reading(&self.name, error))?;
+        let file = again.map_err(|error| CliError::reading(&self.name, error))?;
         Ok(Values::new(&self.name, BufReader::new(file)))
     }
 }

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use arrow_array::RecordBatch;
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::Piece;
 use crate::progress::Progress;
 use crate::sink::Sink;
@@ -21,13 +21,13 @@ const QUEUE_CAPACITY: usize = 2;
 /// its items are no longer wanted.
 #[derive(Debug)]
 pub struct ReadAhead<T> {
-    items: Receiver<Result<T, Failure>>,
+    items: Receiver<Result<T, CliError>>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl<T: Send + 'static> ReadAhead<T> {
     /// Starts reading.
-    pub fn start(source: impl Iterator<Item = Result<T, Failure>> + Send + 'static) -> Self {
+    pub fn start(source: impl Iterator<Item = Result<T, CliError>> + Send + 'static) -> Self {
         let (sender, items) = sync_channel(QUEUE_CAPACITY);
         let reader = thread::spawn(move || {
             for item in source {
@@ -42,7 +42,7 @@ impl<T: Send + 'static> ReadAhead<T> {
 }
 
 impl<T> Iterator for ReadAhead<T> {
-    type Item = Result<T, Failure>;
+    type Item = Result<T, CliError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Ok(item) = self.items.recv() {
@@ -51,7 +51,7 @@ impl<T> Iterator for ReadAhead<T> {
         // The end of the items, unless the reader panicked.
         match self.reader.take()?.join() {
             Ok(()) => None,
-            Err(_) => Some(Err(Failure::new("internal error while reading"))),
+            Err(_) => Some(Err(CliError::new("internal error while reading"))),
         }
     }
 }
@@ -64,17 +64,17 @@ impl<T> Iterator for ReadAhead<T> {
 /// # Errors
 /// The error of writing, or else that of `produce`.
 pub fn write_behind<T: Send>(
-    mut write: impl FnMut(T) -> Result<(), Failure> + Send,
-    produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Failure>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut write: impl FnMut(T) -> Result<(), CliError> + Send,
+    produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), CliError>) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     thread::scope(|scope| {
         let (sender, items): (SyncSender<T>, Receiver<T>) = sync_channel(QUEUE_CAPACITY);
         let writer = scope.spawn(move || iter::from_fn(|| items.recv().ok()).try_for_each(&mut write));
-        let mut pass = |item| sender.send(item).map_err(|_| Failure::new("writing has ended"));
+        let mut pass = |item| sender.send(item).map_err(|_| CliError::new("writing has ended"));
         let produced = produce(&mut pass);
         drop(sender);
         let written = writer.join();
-        written.unwrap_or_else(|_| Err(Failure::new("internal error while writing"))).and(produced)
+        written.unwrap_or_else(|_| Err(CliError::new("internal error while writing"))).and(produced)
     })
 }
 
@@ -84,11 +84,11 @@ pub fn write_behind<T: Send>(
 /// # Errors
 /// As for [`write_behind`].
 pub(crate) fn write_each(
-    pieces: impl Iterator<Item = Result<Piece, Failure>>,
+    pieces: impl Iterator<Item = Result<Piece, CliError>>,
     sink: &mut Sink,
     progress: &Progress,
-    mut make: impl FnMut(&Piece) -> Result<RecordBatch, Failure>,
-) -> Result<u64, Failure> {
+    mut make: impl FnMut(&Piece) -> Result<RecordBatch, CliError>,
+) -> Result<u64, CliError> {
     let mut rows = 0;
     write_behind(
         |batch| sink.write(&batch),
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn an_error_while_reading_ends_the_stream() {
-        let items = [Ok(1), Err(Failure::new("broken")), Ok(2)];
+        let items = [Ok(1), Err(CliError::new("broken")), Ok(2)];
         let mut source = ReadAhead::start(items.into_iter());
         assert!(matches!(source.next(), Some(Ok(1))));
         assert!(matches!(source.next(), Some(Err(_))));
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn the_error_of_writing_is_the_one_told() {
-        let write = |_: u32| Err(Failure::new("disk full"));
-        let produce = |pass: &mut dyn FnMut(u32) -> Result<(), Failure>| (0..).try_for_each(pass);
+        let write = |_: u32| Err(CliError::new("disk full"));
+        let produce = |pass: &mut dyn FnMut(u32) -> Result<(), CliError>| (0..).try_for_each(pass);
         let error = write_behind(write, produce).unwrap_err();
         assert_eq!(error.to_string(), "disk full");
     }

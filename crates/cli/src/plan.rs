@@ -13,7 +13,7 @@ use hearith_paillier::encoding::format_decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Character, Csv, Encrypt, List, Mark, Name, Setting};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::Table;
 use crate::output::{Access, Output};
 
@@ -90,12 +90,15 @@ enum State {
 
 impl Planned {
     /// Reads the plan that the command names, or begins a new one.
-    pub(crate) fn begin(command: &Encrypt, key: &impl ToString) -> Result<Self, Failure> {
+    pub(crate) fn begin(command: &Encrypt, key: &impl ToString) -> Result<Self, CliError> {
         let Some(path) = &command.plan else { return Ok(Self { command: command.clone(), state: State::None }) };
         let key = key.to_string();
         if !path.exists() {
             if command.column.is_empty() {
-                return Err(Failure::at(name(path), "does not exist yet: choose the columns to encrypt with --column"));
+                return Err(CliError::at(
+                    name(path),
+                    "does not exist yet: choose the columns to encrypt with --column",
+                ));
             }
             let output = Output::file(path, Access::Usual, false)?;
             let state = State::Writes { output, key, plain: Vec::new() };
@@ -104,7 +107,7 @@ impl Planned {
         let (file, plan) = (name(path), Plan::read(path)?);
         if plan.key != key {
             let what = format!("is for key {}, but the key given is {key}", plan.key);
-            return Err(Failure::at(file, what));
+            return Err(CliError::at(file, what));
         }
         check_unplanned(command, &file)?;
         Ok(Self { command: plan.complete(command), state: State::Follows { name: file, plan } })
@@ -130,7 +133,7 @@ impl Planned {
     }
 
     /// Converts the table's unencrypted columns to the plan's types.
-    pub(crate) fn table(&mut self, table: Table) -> Result<Table, Failure> {
+    pub(crate) fn table(&mut self, table: Table) -> Result<Table, CliError> {
         let columns = self.command.columns();
         let plain = match &mut self.state {
             State::None => return Ok(table),
@@ -149,9 +152,9 @@ impl Planned {
     }
 
     /// Writes a new plan, with the encrypted columns' resulting scales and ranges.
-    pub(crate) fn finish(self, encrypted: &Schema) -> Result<(), Failure> {
+    pub(crate) fn finish(self, encrypted: &Schema) -> Result<(), CliError> {
         let State::Writes { mut output, key, plain } = self.state else { return Ok(()) };
-        let described = described(encrypted).map_err(Failure::new)?;
+        let described = described(encrypted).map_err(CliError::new)?;
         let command = self.command;
         let of = |name: String| {
             let source = described.iter().map(|it| &it.source).find(|source| source.name == name)?;
@@ -167,13 +170,13 @@ impl Planned {
             encrypted: command.columns().into_iter().filter_map(of).collect(),
             plain,
         };
-        let text = serde_json::to_string_pretty(&plan).map_err(Failure::new)?;
-        writeln!(output, "{text}").map_err(|error| Failure::writing(output.name(), error))?;
+        let text = serde_json::to_string_pretty(&plan).map_err(CliError::new)?;
+        writeln!(output, "{text}").map_err(|error| CliError::writing(output.name(), error))?;
         output.commit()
     }
 
     /// Adds the plan's name to a failure about a planned column.
-    fn explained(&self, failure: Failure) -> Failure {
+    fn explained(&self, failure: CliError) -> CliError {
         match &self.state {
             State::Follows { name, .. } => failure.with_note(format!("according to the plan {name}")),
             _ => failure,
@@ -182,19 +185,21 @@ impl Planned {
 }
 
 impl Plan {
-    fn read(path: &Path) -> Result<Self, Failure> {
+    fn read(path: &Path) -> Result<Self, CliError> {
         let file = name(path);
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MAX_PLAN_BYTES + 1).read_to_string(&mut text));
-        read.map_err(|error| Failure::reading(&file, error))?;
+        read.map_err(|error| CliError::reading(&file, error))?;
         if text.len() as u64 > MAX_PLAN_BYTES {
-            return Err(Failure::at(file, format!("invalid plan: more than {MAX_PLAN_BYTES} bytes")));
+            return Err(CliError::at(file, format!("invalid plan: more than {MAX_PLAN_BYTES} bytes")));
         }
         let plan: Self =
-            serde_json::from_str(&text).map_err(|error| Failure::at(&file, format!("invalid plan: {error}")))?;
+            serde_json::from_str(&text).map_err(|error| CliError::at(&file, format!("invalid plan: {error}")))?;
         match plan.hearith_plan {
             VERSION => Ok(plan),
-            other => Err(Failure::at(file, format!("a plan of version {other}: this program reads version {VERSION}"))),
+            other => {
+                Err(CliError::at(file, format!("a plan of version {other}: this program reads version {VERSION}")))
+            }
         }
     }
 
@@ -237,7 +242,7 @@ impl Marks {
 }
 
 /// Rejects options that the plan sets.
-fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
+fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), CliError> {
     let given = [
         ("--column", !command.column.is_empty()),
         ("--scale", !command.scale.is_empty()),
@@ -248,7 +253,7 @@ fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => {
-            Err(Failure::at(plan, format!("the plan exists and already sets {option}: omit the option")))
+            Err(CliError::at(plan, format!("the plan exists and already sets {option}: omit the option")))
         }
     }
 }
@@ -269,8 +274,8 @@ fn retyped(table: Table, typed: Vec<TypedColumn>) -> Table {
             None => Ok(column.clone()),
         });
         let columns = columns.collect::<Result<Vec<_>, Error>>();
-        let columns = columns.map_err(|error| Failure::at(&file, error.offset_rows(piece.first_row)))?;
-        piece.batch = RecordBatch::try_new(to.clone(), columns).map_err(|error| Failure::at(&file, error))?;
+        let columns = columns.map_err(|error| CliError::at(&file, error.offset_rows(piece.first_row)))?;
+        piece.batch = RecordBatch::try_new(to.clone(), columns).map_err(|error| CliError::at(&file, error))?;
         Ok(piece)
     });
     Table { schema, pieces: Box::new(pieces), ..table }

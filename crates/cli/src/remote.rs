@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hearith_paillier::{DecryptionBackend, PublicKey, PublicKeyBackend};
 
 use crate::args::Remote;
-use crate::failure::Failure;
+use crate::failure::CliError;
 
 /// A key at a service that computes and decrypts.
 pub(crate) trait KeyAtService: PublicKeyBackend + DecryptionBackend {}
@@ -17,7 +17,7 @@ impl Remote {
     }
 
     /// The key at the service, if the options name one.
-    pub(crate) fn key(&self, public: &PublicKey) -> Result<Option<Arc<dyn KeyAtService>>, Failure> {
+    pub(crate) fn key(&self, public: &PublicKey) -> Result<Option<Arc<dyn KeyAtService>>, CliError> {
         self.remote.as_ref().map(|url| client::connect(self, url, public)).transpose()
     }
 
@@ -39,23 +39,23 @@ mod client {
 
     use super::KeyAtService;
     use crate::args::Remote;
-    use crate::failure::Failure;
+    use crate::failure::CliError;
     use crate::input::pem;
 
     impl KeyAtService for RemoteKey {}
 
-    pub(super) fn connect(remote: &Remote, url: &str, public: &PublicKey) -> Result<Arc<dyn KeyAtService>, Failure> {
+    pub(super) fn connect(remote: &Remote, url: &str, public: &PublicKey) -> Result<Arc<dyn KeyAtService>, CliError> {
         let ca = remote.ca.as_deref().map(pem).transpose()?;
         let identity = match (&remote.client_cert, &remote.client_key) {
             (Some(certificate), Some(key)) => Some((pem(certificate)?, pem(key)?)),
             _ => None,
         };
-        let service = Service::connect(url, &Options { ca, identity, timeout: None }).map_err(Failure::new)?;
-        Ok(Arc::new(Arc::new(service).key(public).map_err(Failure::new)?))
+        let service = Service::connect(url, &Options { ca, identity, timeout: None }).map_err(CliError::new)?;
+        Ok(Arc::new(Arc::new(service).key(public).map_err(CliError::new)?))
     }
 
     /// The failure of a table, or of the service, which concerns no file.
-    pub(crate) fn failed(file: &str, error: Error) -> Failure {
+    pub(crate) fn failed(file: &str, error: Error) -> CliError {
         let cause = match error.kind() {
             ErrorKind::Service(cause) | ErrorKind::Device(cause) => {
                 cause.downcast_ref::<hearith_service::client::Error>()
@@ -63,8 +63,8 @@ mod client {
             _ => None,
         };
         match cause {
-            Some(cause) => Failure::new(cause.to_string()),
-            None => Failure::at(file, error),
+            Some(cause) => CliError::new(cause.to_string()),
+            None => CliError::at(file, error),
         }
     }
 }
@@ -78,15 +78,15 @@ mod client {
 
     use super::KeyAtService;
     use crate::args::Remote;
-    use crate::failure::Failure;
+    use crate::failure::CliError;
     use crate::parts;
 
-    pub(super) fn connect(_: &Remote, _: &str, _: &PublicKey) -> Result<Arc<dyn KeyAtService>, Failure> {
+    pub(super) fn connect(_: &Remote, _: &str, _: &PublicKey) -> Result<Arc<dyn KeyAtService>, CliError> {
         Err(parts::absent("--remote", "service"))
     }
 
     /// The failure of a table.
-    pub(crate) fn failed(file: &str, error: Error) -> Failure {
-        Failure::at(file, error)
+    pub(crate) fn failed(file: &str, error: Error) -> CliError {
+        CliError::at(file, error)
     }
 }

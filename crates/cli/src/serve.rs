@@ -13,7 +13,7 @@ use hearith_service::server::{Options, Server, Tls};
 
 use crate::args::{Serve, ServeLimits};
 use crate::device::failed;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::pem;
 use crate::interrupt;
 use crate::keys::Key;
@@ -22,11 +22,11 @@ use crate::serving;
 use crate::session::Session;
 
 /// Serves until told to stop, then finishes the accepted requests.
-pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), CliError> {
     let keys = command.key.iter().map(|path| Key::read_private(session, path)).collect::<Result<Vec<_>, _>>()?;
     let devices = devices(session, command, &keys)?;
     let lines = log::start(session)?;
-    let signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
+    let signals = interrupt::take_over().map_err(|error| CliError::because("cannot wait for signals", error))?;
     let options = Options {
         listen: command.listen,
         metrics: command.metrics,
@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
         limits: limits(&command.limits),
     };
     let decrypts: Vec<String> = options.keys.iter().map(|key| key.public().id().to_string()).collect();
-    let server = Server::start(options).map_err(Failure::new)?;
+    let server = Server::start(options).map_err(CliError::new)?;
     let (address, metrics) = (server.address(), server.metrics_address());
     let engine = session.engine_name();
     match metrics {
@@ -62,10 +62,10 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
 }
 
 /// Reloads certificates, revocation lists and rights.
-fn read_again(server: &Server, command: &Serve) -> Result<(), Failure> {
+fn read_again(server: &Server, command: &Serve) -> Result<(), CliError> {
     let (tls, rights) = (tls(command)?, rights(command)?);
     if let Some(tls) = tls {
-        server.replace_tls(&tls).map_err(Failure::new)?;
+        server.replace_tls(&tls).map_err(CliError::new)?;
     }
     if let Some(rights) = rights {
         server.replace_rights(rights);
@@ -74,15 +74,15 @@ fn read_again(server: &Server, command: &Serve) -> Result<(), Failure> {
 }
 
 /// Reads the clients' rights, if a file lists them.
-fn rights(command: &Serve) -> Result<Option<Rights>, Failure> {
-    let read = |path: &PathBuf| Rights::read(&pem(path)?).map_err(|error| Failure::at(name(path), error));
+fn rights(command: &Serve) -> Result<Option<Rights>, CliError> {
+    let read = |path: &PathBuf| Rights::read(&pem(path)?).map_err(|error| CliError::at(name(path), error));
     command.rights.as_ref().map(read).transpose()
 }
 
 /// The selected devices.
-fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
+fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Worker>, CliError> {
     let named = command.device.iter().map(|name| {
-        let unknown = || Failure::new(format!("there is no device '{name}'{}", session.devices.choice()));
+        let unknown = || CliError::new(format!("there is no device '{name}'{}", session.devices.choice()));
         session.devices.named(name)?.ok_or_else(unknown)
     });
     let providers = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
@@ -92,24 +92,24 @@ fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Ve
 
 /// Creates the workers for a provider's devices: a decrypting one for each private key, and one
 /// that computes with the public keys of all clients, as far as the provider supports these.
-fn workers(provider: &'static dyn DeviceProvider, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
+fn workers(provider: &'static dyn DeviceProvider, keys: &[PrivateKey]) -> Result<Vec<Worker>, CliError> {
     let (system, computer) = (provider.system(), Computer::new(provider));
     if computer.is_none() && provider.decrypts().is_none() {
-        return Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does)));
+        return Err(CliError::new(format!("the engine '{}' only {}", system.name, system.does)));
     }
     if computer.is_none() && keys.is_empty() {
-        return Err(Failure::new("a device that decrypts needs a private key: pass one with --key"));
+        return Err(CliError::new("a device that decrypts needs a private key: pass one with --key"));
     }
     let decryptors = keys.iter().filter_map(|key| Decryptor::load(provider, key));
     let decryptors = decryptors.collect::<Result<Vec<_>, _>>().map_err(|error| failed(provider, error))?;
     let state = provider.state();
     if !state.available {
-        return Err(Failure::new(format!("engine {}: it needs {}", system.name, state.requires)));
+        return Err(CliError::new(format!("engine {}: it needs {}", system.name, state.requires)));
     }
     Ok(decryptors.into_iter().map(Worker::device).chain(computer.map(Worker::device)).collect())
 }
 
-fn tls(command: &Serve) -> Result<Option<Tls>, Failure> {
+fn tls(command: &Serve) -> Result<Option<Tls>, CliError> {
     let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
     let clients = command.client_ca.as_deref().map(pem).transpose()?;
     let revoked = command.client_crl.as_deref().map(pem).transpose()?;

@@ -11,7 +11,7 @@ use crate::args::{Command, Global, MAX_THREADS, Rns};
 #[cfg(feature = "dghv")]
 use crate::args::{Dghv, DghvCommand};
 use crate::device::Devices;
-use crate::failure::{Failure, eprint_line};
+use crate::failure::{CliError, eprint_line};
 use crate::passphrase::Source;
 use crate::report::Step;
 
@@ -50,7 +50,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Selects the engine and starts the computing threads.
-    pub(crate) fn start(options: Global, devices: Devices) -> Result<Self, Failure> {
+    pub(crate) fn start(options: Global, devices: Devices) -> Result<Self, CliError> {
         let name = options.engine.clone().or_else(|| env::var(Engine::VARIABLE).ok());
         let is_automatic = name.as_deref().is_none_or(|name| matches!(name, AUTO | ""));
         let device = name.as_deref().filter(|_| !is_automatic).map_or(Ok(None), |name| devices.named(name))?;
@@ -63,12 +63,12 @@ impl Session {
             (None, Some(name)) => Engine::named(name),
             (None, None) => Engine::from_env(),
         };
-        let engine = engine.map_err(|error| Failure::new(with_devices(&error, devices)))?;
+        let engine = engine.map_err(|error| CliError::new(with_devices(&error, devices)))?;
         let threads = threads(&options)?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|error| Failure::because("cannot start threads", error))?;
+            .map_err(|error| CliError::because("cannot start threads", error))?;
         let policy = if options.insecure_key { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure };
         let passphrases = Source::chosen(options.passphrase_file, options.passphrase_fd);
         Ok(Self {
@@ -86,7 +86,7 @@ impl Session {
 
     /// Rejects a command that the selected device does not support. For commands on columns,
     /// selects the automatic device if no other is selected.
-    pub(crate) fn check_device(&mut self, command: &Command) -> Result<(), Failure> {
+    pub(crate) fn check_device(&mut self, command: &Command) -> Result<(), CliError> {
         if matches!(command, Command::Encrypt(_) | Command::Sum(_) | Command::Decrypt(_)) {
             self.device = self.device.or(self.automatic);
         }
@@ -117,13 +117,13 @@ impl Session {
     }
 
     /// How far the selected device is trusted. Fails if `unchecked` is set without a device.
-    pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, Failure> {
+    pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, CliError> {
         match (unchecked, self.device) {
             (false, _) => Ok(Trust::Checked),
             (true, Some(_)) => Ok(Trust::Unchecked),
             (true, None) => {
                 let name = self.engine_name();
-                Err(Failure::new(format!("--unchecked-device needs a device, and the engine '{name}' is not one")))
+                Err(CliError::new(format!("--unchecked-device needs a device, and the engine '{name}' is not one")))
             }
         }
     }
@@ -173,19 +173,21 @@ impl Session {
 }
 
 /// The failure for a command that the selected device does not support.
-pub(crate) fn only(device: &dyn DeviceProvider) -> Failure {
+pub(crate) fn only(device: &dyn DeviceProvider) -> CliError {
     let system = device.system();
-    Failure::new(format!("the engine '{}' only {}", system.name, system.does))
+    CliError::new(format!("the engine '{}' only {}", system.name, system.does))
 }
 
 /// The number of threads to start: from the options, else from the environment, else one per core.
-fn threads(options: &Global) -> Result<usize, Failure> {
+fn threads(options: &Global) -> Result<usize, CliError> {
     if let Some(threads) = options.threads {
         return Ok(threads.into());
     }
     let most = usize::from(MAX_THREADS);
     match env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
-        Some(threads) if threads > most => Err(Failure::new(format!("{THREADS} is {threads}: at most {most} threads"))),
+        Some(threads) if threads > most => {
+            Err(CliError::new(format!("{THREADS} is {threads}: at most {most} threads")))
+        }
         Some(threads) if threads > 0 => Ok(threads),
         _ => Ok(thread::available_parallelism().map_or(1, |cores| cores.get().min(most))),
     }

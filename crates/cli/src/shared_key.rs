@@ -14,7 +14,7 @@ use hearith_paillier::DEFAULT_ITERATIONS;
 use hearith_paillier::SecretText;
 use hearith_threshold::{KeyShare, MAX_TRUSTEES, VerificationKeys};
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::interrupt;
 use crate::key_files::{CreatedDirectories, JSON, RemovedFile, check_absent, write};
 use crate::output::{Access, Output};
@@ -56,19 +56,19 @@ impl SharedKey {
     ///
     /// `trustees` are those whose shares are written: all if a dealer generates the key, one if
     /// that trustee does.
-    pub(crate) fn begin(directory: &Path, trustees: RangeInclusive<u32>, replace: bool) -> Result<Self, Failure> {
+    pub(crate) fn begin(directory: &Path, trustees: RangeInclusive<u32>, replace: bool) -> Result<Self, CliError> {
         let [public, verification] = [JSON.public, VERIFICATION].map(|file| directory.join(file));
         let share = |trustee: u32| directory.join(share_file(trustee));
         if fs::symlink_metadata(directory.join(JSON.private)).is_ok() {
             let what = "there is a key with one holder here: use another directory for a shared key";
-            return Err(Failure::at(name(&directory.join(JSON.private)), what));
+            return Err(CliError::at(name(&directory.join(JSON.private)), what));
         }
         if !replace {
             (1..=MAX_TRUSTEES).try_for_each(|trustee| check_absent(&share(trustee)))?;
             [&public, &verification].into_iter().try_for_each(|path| check_absent(path))?;
         }
         let created_directories = CreatedDirectories::make(directory);
-        let created_directories = created_directories.map_err(|error| Failure::writing(&name(directory), error))?;
+        let created_directories = created_directories.map_err(|error| CliError::writing(&name(directory), error))?;
         let shares = trustees.clone().map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
         Ok(Self {
             shares: shares.collect::<Result<_, _>>()?,
@@ -87,13 +87,13 @@ impl SharedKey {
         verification: &VerificationKeys,
         shares: &[KeyShare],
         passphrase: Option<&SecretText>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         for (output, share) in self.shares.iter_mut().zip(shares) {
             match passphrase {
                 None => write(output, &share.to_json())?,
                 Some(passphrase) => {
                     let text = share.to_encrypted_json(passphrase.first_line(), DEFAULT_ITERATIONS);
-                    write(output, &text.map_err(Failure::new)?)?;
+                    write(output, &text.map_err(CliError::new)?)?;
                 }
             }
         }
@@ -106,12 +106,12 @@ impl SharedKey {
     /// # Errors
     /// Renaming failed. If it failed for a share and no other key was to be replaced, nothing is
     /// left.
-    pub(crate) fn commit(self) -> Result<(), Failure> {
+    pub(crate) fn commit(self) -> Result<(), CliError> {
         interrupt::uninterrupted(|| self.commit_stepwise(|_| ()))
     }
 
     /// Commits, and calls `before` before each step.
-    fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
+    fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), CliError> {
         let Self { shares, verification, public, trustees, directory, created_directories, replace } = self;
         before(Step::RemoveOld);
         let old = [VERIFICATION, JSON.public].map(|file| RemovedFile::file(&directory.join(file)));
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    fn written(directory: &Path, trustees: u32, replace: bool) -> Result<(SharedKey, VerificationKeys), Failure> {
+    fn written(directory: &Path, trustees: u32, replace: bool) -> Result<(SharedKey, VerificationKeys), CliError> {
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
         let private = PrivateKey::generate_safe(128, Variant::Standard, policy, engine).unwrap();
         let (verification, shares) = deal(&private, 2, trustees).unwrap();

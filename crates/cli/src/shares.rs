@@ -3,7 +3,7 @@
 use hearith_columns::Sharer;
 
 use crate::args::DecryptShare;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, fixed_bytes};
 use crate::keys::KeyFile;
 use crate::openings::digest;
@@ -16,13 +16,13 @@ use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Writes a trustee's decryption shares of a table.
-pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), CliError> {
     let share = KeyFile::open(&command.share)?.share(session)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
     let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
-    let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
+    let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| CliError::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.share];
     inputs.extend(signing::files(&None, &command.signers));
     let output = Output::table(&command.out, &inputs)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let progress = Progress::start("decrypting", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
         let made = watch.compute(|| sharer.share(&piece.batch));
-        made.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))
+        made.map_err(|error| CliError::at(&table.name, error.offset_rows(piece.first_row)))
     })?;
     sink.finish()?;
     drop(progress);

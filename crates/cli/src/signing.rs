@@ -10,18 +10,18 @@ use hearith_paillier::SecretText;
 use zeroize::Zeroizing;
 
 use crate::args::Signers as Given;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, Piece, Pieces};
 use crate::keys::{KeyFile, sealed};
 use crate::session::Session;
 
 /// Reads the key that `--sign` names, if given.
-pub(crate) fn key(session: &Session, path: Option<&Path>) -> Result<Option<Arc<SigningKey>>, Failure> {
+pub(crate) fn key(session: &Session, path: Option<&Path>) -> Result<Option<Arc<SigningKey>>, CliError> {
     path.map(|path| KeyFile::open(path)?.signing(session).map(Arc::new)).transpose()
 }
 
 /// The file text of a private key, encrypted if there is a passphrase.
-pub(crate) fn private_text(key: &SigningKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn private_text(key: &SigningKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, CliError> {
     sealed(key.to_jwk(), key.public().id(), passphrase)
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Signers(Vec<VerifyingKey>);
 
 impl Signers {
     /// Reads the keys that the options name.
-    pub(crate) fn read(given: &Given) -> Result<Self, Failure> {
+    pub(crate) fn read(given: &Given) -> Result<Self, CliError> {
         let keys = given.require_signature.iter().map(|path| KeyFile::open(path)?.signers());
         Ok(Self(keys.collect::<Result<Vec<_>, _>>()?.concat()))
     }
@@ -42,7 +42,7 @@ impl Signers {
     }
 
     /// Reads a whole table to check its signature.
-    pub(crate) fn verify(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), Failure> {
+    pub(crate) fn verify(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), CliError> {
         match self.are_required() {
             true => self.pieces(table, table.source()?, batch_rows)?.try_for_each(|piece| piece.map(drop)),
             false => Ok(()),
@@ -50,13 +50,13 @@ impl Signers {
     }
 
     /// Checks the signature of a table with this digest.
-    pub(crate) fn verify_digest(&self, table: &ParquetFile, digest: &Digest) -> Result<(), Failure> {
+    pub(crate) fn verify_digest(&self, table: &ParquetFile, digest: &Digest) -> Result<(), CliError> {
         if !self.are_required() {
             return Ok(());
         }
         let source = table.source()?;
         self.start_check(table, &source)?;
-        let at = |error: Error| Failure::at(&table.name, error);
+        let at = |error: Error| CliError::at(&table.name, error);
         let signature = source.signature().map_err(at)?;
         let contents = Contents::of(&source.schema()).map_err(at)?;
         signature.map_or(Ok(()), |signature| signature.check(digest, &contents).map_err(at))
@@ -71,7 +71,7 @@ impl Signers {
         table: &ParquetFile,
         source: ParquetReader,
         batch_rows: usize,
-    ) -> Result<Pieces, Failure> {
+    ) -> Result<Pieces, CliError> {
         if !self.are_required() {
             return table.pieces(source, batch_rows, None);
         }
@@ -79,7 +79,7 @@ impl Signers {
         let mut pieces = table.pieces(source, batch_rows, None)?;
         Ok(Box::new(iter::from_fn(move || {
             let piece = pieces.next();
-            let at = |piece: &Piece, error: Error| Failure::at(&name, error.offset_rows(piece.first_row));
+            let at = |piece: &Piece, error: Error| CliError::at(&name, error.offset_rows(piece.first_row));
             match (piece, &mut check) {
                 (Some(Ok(piece)), Some(running)) => match running.update(&piece.batch) {
                     Ok(()) => Some(Ok(piece)),
@@ -87,17 +87,17 @@ impl Signers {
                 },
                 (None, running) => {
                     let finished = running.take()?.finish();
-                    finished.err().map(|error| Err(Failure::at(&name, error)))
+                    finished.err().map(|error| Err(CliError::at(&name, error)))
                 }
                 (other, _) => other,
             }
         })))
     }
 
-    fn start_check(&self, table: &ParquetFile, source: &ParquetReader) -> Result<SignatureCheck, Failure> {
+    fn start_check(&self, table: &ParquetFile, source: &ParquetReader) -> Result<SignatureCheck, CliError> {
         let checked =
             source.signature().and_then(|signature| SignatureCheck::new(&source.schema(), signature, &self.0));
-        checked.map_err(|error| Failure::at(&table.name, error))
+        checked.map_err(|error| CliError::at(&table.name, error))
     }
 }
 

@@ -9,7 +9,7 @@ use hearith_columns::csv::CsvWriter;
 use hearith_columns::parquet::{ParquetWriter, WriteError};
 use hearith_columns::{SigningKey, narrowed};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
@@ -46,7 +46,7 @@ enum Form {
 
 impl Sink {
     /// Begins a Parquet file.
-    pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, Failure> {
+    pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, CliError> {
         Self::check_parquet(&output)?;
         Self::new(output, |output| Ok(Form::Parquet(ParquetWriter::new(output, schema)?)))
     }
@@ -56,7 +56,7 @@ impl Sink {
         output: Output,
         schema: SchemaRef,
         key: Option<Arc<SigningKey>>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let Some(key) = key else { return Self::parquet(output, schema) };
         Self::check_parquet(&output)?;
         Self::new(output, |output| Ok(Form::Parquet(ParquetWriter::signed(output, schema, key)?)))
@@ -64,7 +64,7 @@ impl Sink {
 
     /// Begins a Parquet file. Its `Decimal256` columns `wide` become `Decimal128` if all their
     /// numbers fit.
-    pub(crate) fn narrow_parquet(output: Output, schema: SchemaRef, wide: Vec<usize>) -> Result<Self, Failure> {
+    pub(crate) fn narrow_parquet(output: Output, schema: SchemaRef, wide: Vec<usize>) -> Result<Self, CliError> {
         if wide.is_empty() {
             return Self::parquet(output, schema);
         }
@@ -73,44 +73,44 @@ impl Sink {
     }
 
     /// Rejects an output that cannot hold Parquet.
-    pub(crate) fn check_parquet(output: &Output) -> Result<(), Failure> {
+    pub(crate) fn check_parquet(output: &Output) -> Result<(), CliError> {
         if output.is_terminal() {
             let what = "a terminal cannot show Parquet: name a file with --out";
-            return Err(Failure::at(output.name(), what));
+            return Err(CliError::at(output.name(), what));
         }
         Ok(())
     }
 
     /// Begins comma-separated text.
-    pub(crate) fn csv(output: Output, schema: &Schema) -> Result<Self, Failure> {
+    pub(crate) fn csv(output: Output, schema: &Schema) -> Result<Self, CliError> {
         Self::new(output, |output| Ok(Form::Csv(CsvWriter::new(output, schema)?)))
     }
 
     /// Begins tab-separated text.
-    pub(crate) fn tsv(output: Output, schema: &Schema) -> Result<Self, Failure> {
+    pub(crate) fn tsv(output: Output, schema: &Schema) -> Result<Self, CliError> {
         Self::new(output, |output| Ok(Form::Csv(CsvWriter::delimited(output, schema, b'\t')?)))
     }
 
     /// Begins a JSON array of objects.
-    pub(crate) fn json(output: Output, schema: &Schema) -> Result<Self, Failure> {
+    pub(crate) fn json(output: Output, schema: &Schema) -> Result<Self, CliError> {
         Self::new(output, |output| Ok(Form::Json(JsonSink::new(output, schema)?)))
     }
 
     /// Begins aligned text.
-    pub(crate) fn table(output: Output, schema: &Schema) -> Result<Self, Failure> {
+    pub(crate) fn table(output: Output, schema: &Schema) -> Result<Self, CliError> {
         Self::new(output, |output| Ok(Form::Table(TableSink::new(output, schema))))
     }
 
-    fn new(output: Output, form: impl FnOnce(Output) -> Result<Form, WriteError>) -> Result<Self, Failure> {
+    fn new(output: Output, form: impl FnOnce(Output) -> Result<Form, WriteError>) -> Result<Self, CliError> {
         let name = output.name().to_owned();
         match form(output) {
             Ok(form) => Ok(Self { name, form }),
-            Err(error) => Err(Failure::from_write(&name, error)),
+            Err(error) => Err(CliError::from_write(&name, error)),
         }
     }
 
     /// Writes a batch.
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), CliError> {
         if let Form::Buffered(buffered) = &mut self.form {
             if buffered.push(batch) {
                 return Ok(());
@@ -126,11 +126,11 @@ impl Sink {
             Form::Json(sink) => sink.write(batch),
             Form::Table(sink) => sink.write(batch),
         };
-        written.map_err(|error| Failure::from_write(&self.name, error))
+        written.map_err(|error| CliError::from_write(&self.name, error))
     }
 
     /// Writes the end and completes the output.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(self) -> Result<(), CliError> {
         let finished = match self.form {
             Form::Buffered(buffered) => buffered.into_writer(&self.name, true)?.finish(),
             Form::Ended => return Ok(()),
@@ -139,7 +139,7 @@ impl Sink {
             Form::Json(sink) => sink.finish(),
             Form::Table(sink) => sink.finish(),
         };
-        finished.map_err(|error| Failure::from_write(&self.name, error))?.commit()
+        finished.map_err(|error| CliError::from_write(&self.name, error))?.commit()
     }
 }
 
@@ -156,15 +156,15 @@ impl Buffered {
     }
 
     /// Begins the file with the buffered batches, in narrower types if they are `all` numbers.
-    fn into_writer(self, name: &str, all: bool) -> Result<ParquetWriter<Output>, Failure> {
+    fn into_writer(self, name: &str, all: bool) -> Result<ParquetWriter<Output>, CliError> {
         let wide: &[usize] = if all { &self.wide } else { &[] };
         let narrow = narrowed(&self.schema, wide, &self.batches);
-        let (schema, batches) = narrow.map_err(|error| Failure::at(name, error))?;
+        let (schema, batches) = narrow.map_err(|error| CliError::at(name, error))?;
         let write = || {
             let mut sink = ParquetWriter::new(self.output, schema)?;
             batches.iter().try_for_each(|batch| sink.write(batch))?;
             Ok(sink)
         };
-        write().map_err(|error| Failure::from_write(name, error))
+        write().map_err(|error| CliError::from_write(name, error))
     }
 }

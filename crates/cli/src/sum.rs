@@ -15,7 +15,7 @@ use hearith_paillier::PublicKeyBackend;
 use crate::args::Sum;
 use crate::computing::LoadedAccelerator;
 use crate::device::failure;
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::folders::expanded;
 use crate::input::{ParquetFile, Piece, Pieces, rows_of};
 use crate::keys::AnyKey;
@@ -33,7 +33,7 @@ use crate::sink::Sink;
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Sums the encrypted columns of tables.
-pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
+pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), CliError> {
     let command = &Sum { input: expanded(&command.input)?, ..command.clone() };
     let key = AnyKey::read(session, &command.key)?;
     if !command.allow_repeated {
@@ -44,7 +44,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         AnyKey::Lattice(key) => return lattice::sum(session, command, &key),
     };
     if command.weight.is_some() {
-        return Err(Failure::at(name(&command.key), "a Paillier key: --weight needs a BFV key"));
+        return Err(CliError::at(name(&command.key), "a Paillier key: --weight needs a BFV key"));
     }
     let remote = command.remote.key(key.public())?;
     let device = LoadedAccelerator::load(session, key.public(), command.unchecked_device, remote.is_some())?;
@@ -80,7 +80,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let rerandomise = command.rerandomise.then_some(encryption);
     let options = FinishOptions { min_rows: command.min_rows.unwrap_or(0), rerandomise };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
-    let aggregates = watch.compute(|| totals.finish_with(&options)).map_err(Failure::new)?;
+    let aggregates = watch.compute(|| totals.finish_with(&options)).map_err(CliError::new)?;
     sink.write(&aggregates.batch)?;
     sink.finish()?;
     drop(progress);
@@ -103,8 +103,8 @@ pub(crate) fn input_paths(command: &Sum) -> Vec<&Path> {
 }
 
 /// Warns if copies of a table cannot be distinguished from other tables.
-pub(crate) fn warn_of_copies(table: &str, schema: &Schema) -> Result<(), Failure> {
-    if Contents::of(schema).map_err(|error| Failure::at(table, error))?.is_unknown() {
+pub(crate) fn warn_of_copies(table: &str, schema: &Schema) -> Result<(), CliError> {
+    if Contents::of(schema).map_err(|error| CliError::at(table, error))?.is_unknown() {
         let what = "does not say which tables it contains (format 1, or lost metadata): copies count twice";
         eprint_line(&format!("{table}: warning: {what}"));
     }
@@ -113,18 +113,18 @@ pub(crate) fn warn_of_copies(table: &str, schema: &Schema) -> Result<(), Failure
 
 /// Rejects an input that is given twice, even under different names, because its rows would count
 /// twice.
-fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
+fn check_different(inputs: &[PathBuf]) -> Result<(), CliError> {
     let mut seen: HashMap<(u64, u64), &Path> = HashMap::new();
     for input in inputs {
         let before = identity(input).and_then(|identity| seen.insert(identity, input));
         match before {
             None => {}
             Some(before) if before == input => {
-                return Err(Failure::at(name(input), "given twice: its rows would be counted twice"));
+                return Err(CliError::at(name(input), "given twice: its rows would be counted twice"));
             }
             Some(before) => {
                 let what = format!("the same file as {}: its rows would be counted twice", name(before));
-                return Err(Failure::at(name(input), what));
+                return Err(CliError::at(name(input), what));
             }
         }
     }
@@ -155,31 +155,31 @@ pub(crate) struct File {
 
 impl Inputs {
     /// Opens all files before reading any, so incompatible tables are reported at once.
-    fn open(key: &Arc<dyn PublicKeyBackend>, command: &Sum) -> Result<Self, Failure> {
+    fn open(key: &Arc<dyn PublicKeyBackend>, command: &Sum) -> Result<Self, CliError> {
         let (mut tables, mut rows) = (Vec::new(), 0_u64);
         let signers = Signers::read(&command.signers)?;
         for path in &command.input {
             let table = ParquetFile::open(path)?;
             let source = table.source()?;
             rows = rows.saturating_add(source.rows());
-            encrypted_columns(&source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+            encrypted_columns(&source.schema()).map_err(|error| CliError::at(&table.name, error))?;
             let partitions = partitions(path, &source.schema(), &signers);
             tables.push((table, partitions.schema(&source.schema()), partitions));
         }
-        let Some((first, schema, _)) = tables.first() else { return Err(Failure::new("no table to sum")) };
-        let selection = Selection::of(command, schema).map_err(|error| Failure::at(&first.name, error))?;
+        let Some((first, schema, _)) = tables.first() else { return Err(CliError::new("no table to sum")) };
+        let selection = Selection::of(command, schema).map_err(|error| CliError::at(&first.name, error))?;
         let by = selection.groups();
         let (mut added, mut schemas) = (Vec::new(), Vec::new());
         for (table, schema, _) in &tables {
-            let computed = selection.bind(schema).map_err(|error| Failure::at(&table.name, error))?;
+            let computed = selection.bind(schema).map_err(|error| CliError::at(&table.name, error))?;
             schemas.push(computed.schema(schema));
             added.push(computed);
         }
-        let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
+        let alignment = Alignment::of(&schemas, &by).map_err(CliError::new)?;
         let mut started: Option<Aggregator> = None;
         let mut files = Vec::new();
         for (((table, schema, partitions), added), extended) in tables.into_iter().zip(added).zip(&schemas) {
-            let at = |error| Failure::at(&table.name, error);
+            let at = |error| CliError::at(&table.name, error);
             let aligned = alignment.schema(extended).map_err(at)?;
             let totals = match started.take() {
                 None => Aggregator::with(key.clone(), &aligned, &by),
@@ -200,7 +200,7 @@ impl Inputs {
         }
         match started {
             Some(totals) => Ok(Self { files, alignment, totals, rows }),
-            None => Err(Failure::new("no table to sum")),
+            None => Err(CliError::new("no table to sum")),
         }
     }
 }
@@ -221,7 +221,7 @@ fn only(pieces: Pieces, names: HashSet<String>) -> Pieces {
         let schema = piece.batch.schema();
         let named = |index: &usize| names.contains(schema.field(*index).name());
         let wanted: Vec<usize> = (0..schema.fields().len()).filter(named).collect();
-        let batch = piece.batch.project(&wanted).map_err(|error| Failure::new(error.to_string()))?;
+        let batch = piece.batch.project(&wanted).map_err(|error| CliError::new(error.to_string()))?;
         Ok(Piece { batch, ..piece })
     }))
 }
@@ -242,12 +242,12 @@ impl File {
         mut needed: HashSet<String>,
         conditions: &[Predicate],
         (partitions, added): (Partitions, ComputedColumns),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         needed.extend(added.sources().iter().cloned());
         let all = conditions.iter().cloned().reduce(Predicate::and);
         needed.extend(all.iter().flat_map(Predicate::columns).map(str::to_owned));
         let bound = all.map(|all| all.bind(plain)).transpose();
-        let conditions = bound.map_err(|error| Failure::at(&table.name, error))?;
+        let conditions = bound.map_err(|error| CliError::at(&table.name, error))?;
         let (schema, signers) = (schema.clone(), Signers::default());
         Ok(Self { table, schema, plain: plain.clone(), needed, conditions, partitions, added, signers })
     }
@@ -258,14 +258,14 @@ impl File {
     }
 
     /// The pieces of the file.
-    pub(crate) fn pieces(self) -> Box<dyn Iterator<Item = Result<FilePiece, Failure>> + Send> {
+    pub(crate) fn pieces(self) -> Box<dyn Iterator<Item = Result<FilePiece, CliError>> + Send> {
         let file: Arc<str> = self.table.name.as_str().into();
         let pieces = self.table.source().and_then(|source| {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
             match self.signers.are_required() {
                 // The signed table must be the one that the sum was prepared for.
                 true if source.schema().fields() != self.plain.fields() => {
-                    Err(Failure::at(&self.table.name, "changed while it was being read"))
+                    Err(CliError::at(&self.table.name, "changed while it was being read"))
                 }
                 true => Ok(only(self.signers.pieces(&self.table, source, rows)?, self.needed)),
                 false => self.table.pieces(source, rows, Some(&self.needed)),
@@ -273,8 +273,8 @@ impl File {
         });
         let (conditions, mut partitions, mut added) = (self.conditions, self.partitions, self.added);
         let mut piece = move |mut piece: Piece| {
-            let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
-            piece.batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
+            let at = |error: Error| CliError::at(&*file, error.offset_rows(piece.first_row));
+            piece.batch = partitions.batch(&piece.batch).map_err(|error| CliError::at(&*file, error))?;
             let mask =
                 conditions.as_ref().map(|conditions| conditions.evaluate(&piece.batch)).transpose().map_err(at)?;
             piece.batch = added.append_to(&piece.batch, mask.as_ref()).map_err(at)?;

@@ -5,7 +5,7 @@ use hearith_columns::encrypted_columns;
 use hearith_columns::values::{ValueReader, ValueWriter};
 
 use crate::args::{Export, Import};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{ParquetFile, Table};
 use crate::keys::Key;
 use crate::output::Output;
@@ -20,14 +20,14 @@ use crate::sink::Sink;
 const ROWS: usize = 1024;
 
 /// Writes a table as CSV.
-pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
+pub(crate) fn export(session: &Session, command: &Export) -> Result<(), CliError> {
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
-    let at = |error: hearith_columns::Error| Failure::at(&table.name, error);
+    let at = |error: hearith_columns::Error| CliError::at(&table.name, error);
     let source = table.source()?;
     let schema = source.schema();
     if encrypted_columns(&schema).map_err(at)?.is_empty() {
-        return Err(Failure::at(&table.name, "no encrypted column"));
+        return Err(CliError::at(&table.name, "no encrypted column"));
     }
     let writer = ValueWriter::new(&key, &schema).map_err(at)?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
@@ -47,21 +47,21 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
 
 /// Reads a table from CSV twice: first for what the values of each column have in common, then for
 /// the values.
-pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
+pub(crate) fn import(session: &Session, command: &Import) -> Result<(), CliError> {
     let key = Key::read_public(session, &command.key)?;
     check_origin(&key, command)?;
     if command.input.as_os_str() == "-" {
-        return Err(Failure::new("standard input cannot be read twice: name a file"));
+        return Err(CliError::new("standard input cannot be read twice: name a file"));
     }
     let open = || Table::open(&command.input, ROWS);
     let mut reader = ValueReader::new(&key, &command.column);
     let mut watch = Stopwatch::start();
     let table = open()?;
     if !table.is_csv {
-        return Err(Failure::at(&table.name, "not a CSV file"));
+        return Err(CliError::at(&table.name, "not a CSV file"));
     }
     let (name, schema) = (table.name, table.schema);
-    let at = |error: hearith_columns::Error| Failure::at(&name, error);
+    let at = |error: hearith_columns::Error| CliError::at(&name, error);
     for piece in ReadAhead::start(table.pieces) {
         let piece = piece?;
         watch.compute(|| reader.survey(&piece.batch)).map_err(at)?;

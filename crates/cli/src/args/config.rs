@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use toml::{Spanned, Value};
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 
 /// The option that names the file.
 const OPTION: &str = "config";
@@ -25,7 +25,7 @@ type Options = Vec<(Spanned<String>, Spanned<Value>)>;
 /// # Errors
 /// The file cannot be read, is not TOML, has an option that the command does not know, or has a
 /// value of the wrong type.
-pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<Vec<OsString>, CliError> {
     // Most command lines name no file, and need not be parsed twice.
     if !line.iter().any(|word| word.as_encoded_bytes().starts_with(LONG)) {
         return Ok(line);
@@ -38,7 +38,7 @@ pub(super) fn expanded(command: fn() -> Command, line: Vec<OsString>) -> Result<
         return Ok(line);
     }
     let Some(path) = matches.get_one::<PathBuf>(OPTION) else { return Ok(line) };
-    let text = fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))?;
+    let text = fs::read_to_string(path).map_err(|error| CliError::reading(&name(path), error))?;
     let file = File { path, text: &text };
     let mut expanded = line;
     for (option, value) in file.options()? {
@@ -63,7 +63,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn options(&self) -> Result<Options, Failure> {
+    fn options(&self) -> Result<Options, CliError> {
         let read = toml::from_str::<HashMap<Spanned<String>, Spanned<Value>>>(self.text);
         let wrong = |error: toml::de::Error| self.error(error.span().map_or(0, |span| span.start), error.message());
         let mut options: Options = read.map_err(wrong)?.into_iter().collect();
@@ -72,7 +72,7 @@ impl File<'_> {
     }
 
     /// The option of a command that an entry sets.
-    fn argument<'c>(&self, command: &'c Command, option: &Spanned<String>) -> Result<&'c Arg, Failure> {
+    fn argument<'c>(&self, command: &'c Command, option: &Spanned<String>) -> Result<&'c Arg, CliError> {
         let long = option.get_ref().as_str();
         let mut known = command.get_arguments().filter(|argument| argument.get_id() != OPTION);
         let found = known.find(|argument| argument.get_long() == Some(long) && long != "help");
@@ -85,7 +85,7 @@ impl File<'_> {
         argument: &Arg,
         option: &Spanned<String>,
         value: Spanned<Value>,
-    ) -> Result<Vec<OsString>, Failure> {
+    ) -> Result<Vec<OsString>, CliError> {
         let long = option.get_ref();
         let wrong = |what: &str| self.error(value.span().start, &format!("{long}: {what}"));
         let action = argument.get_action();
@@ -110,10 +110,10 @@ impl File<'_> {
         }
     }
 
-    fn error(&self, at: usize, what: &str) -> Failure {
+    fn error(&self, at: usize, what: &str) -> CliError {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = 1 + before.matches('\n').count();
-        Failure::at(format!("{}:{line}", name(self.path)), what.to_owned())
+        CliError::at(format!("{}:{line}", name(self.path)), what.to_owned())
     }
 }
 

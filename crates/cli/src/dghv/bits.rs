@@ -4,7 +4,7 @@ use std::io::{BufRead, Read, Write};
 
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::output::Output;
 
 /// Maximum number of bits in a file.
@@ -17,7 +17,7 @@ const MAX_LINE_BYTES: u64 = 64;
 /// # Errors
 /// A line is neither 0 nor 1, there are too many lines, or reading failed. The error for a line
 /// names only its number.
-pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
+pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, CliError> {
     lines(name, input, "neither 0 nor 1", |bits, text| {
         let bit = match text {
             b"0" => false,
@@ -36,19 +36,19 @@ pub(super) fn lines(
     mut input: impl BufRead,
     wrong: &str,
     mut take: impl FnMut(&mut Zeroizing<Vec<bool>>, &[u8]) -> Option<()>,
-) -> Result<Zeroizing<Vec<bool>>, Failure> {
+) -> Result<Zeroizing<Vec<bool>>, CliError> {
     let mut bits = Zeroizing::new(Vec::new());
     let mut text = Zeroizing::new(Vec::with_capacity(MAX_LINE_BYTES as usize + 1));
     for line in 1.. {
         text.clear();
         let read = (&mut input).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut text);
-        if read.map_err(|error| Failure::reading(name, error))? == 0 {
+        if read.map_err(|error| CliError::reading(name, error))? == 0 {
             break;
         }
         let accepted = if text.len() as u64 > MAX_LINE_BYTES { None } else { take(&mut bits, text.trim_ascii()) };
-        accepted.ok_or_else(|| Failure::at(name, format!("line {line}: {wrong}")))?;
+        accepted.ok_or_else(|| CliError::at(name, format!("line {line}: {wrong}")))?;
         if bits.len() > MOST_BITS {
-            return Err(Failure::at(name, format!("more than {MOST_BITS} bits")));
+            return Err(CliError::at(name, format!("more than {MOST_BITS} bits")));
         }
     }
     Ok(bits)
@@ -68,10 +68,10 @@ pub(super) fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn write(output: &mut Output, bits: &[bool]) -> Result<(), Failure> {
+pub(super) fn write(output: &mut Output, bits: &[bool]) -> Result<(), CliError> {
     let mut text = Zeroizing::new(Vec::with_capacity(2 * bits.len()));
     bits.iter().for_each(|&bit| text.extend_from_slice(&[b'0' + u8::from(bit), b'\n']));
-    output.write_all(&text).map_err(|error| Failure::writing(output.name(), error))
+    output.write_all(&text).map_err(|error| CliError::writing(output.name(), error))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use hearith_dghv::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, P
 
 use super::files::{Bits, BitsSink, public_key, rows_at_a_time};
 use crate::args::{DghvCombine, DghvEvaluate, DghvSwitch};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::open;
 use crate::memory;
 use crate::progress::{Length, Progress};
@@ -60,7 +60,7 @@ pub(super) fn combine(
     command: &DghvCombine,
     insecure: InsecureHistoricalParameters,
     operation: Operation,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let keys = public_key(session, &command.key, insecure)?;
     let (mut left, level_of_left) = Bits::of(&command.left, &keys)?;
     let (mut right, level_of_right) = Bits::of(&command.right, &keys)?;
@@ -69,7 +69,7 @@ pub(super) fn combine(
     let rows = left.rows();
     if right.rows() != rows {
         let what = format!("has {} rows, but {} has {rows}", right.rows(), left.name);
-        return Err(Failure::at(&right.name, what));
+        return Err(CliError::at(&right.name, what));
     }
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.left, &command.right], key, rows)?;
 
@@ -99,15 +99,15 @@ pub(super) fn evaluate(
     session: &Session,
     command: &DghvEvaluate,
     insecure: InsecureHistoricalParameters,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let circuit_name = name(&command.circuit);
     let circuit = circuit(&command.circuit)?;
     let keys = public_key(session, &command.key, insecure)?;
     let failed = |error: Error| match (&keys.recryption, error.kind()) {
         (None, ErrorKind::NoiseExhausted { .. }) => {
-            Failure::at(&circuit_name, error.clone()).with_note("a key with recryption could continue")
+            CliError::at(&circuit_name, error.clone()).with_note("a key with recryption could continue")
         }
-        _ => Failure::at(&circuit_name, error.clone()),
+        _ => CliError::at(&circuit_name, error.clone()),
     };
     let progress = Progress::start("evaluating", Length::Steps);
     let advance = |done, all| progress.set_of(done, all);
@@ -129,7 +129,7 @@ pub(super) fn evaluate(
         StopReason::Computing(error) => failed(error),
         StopReason::Written(failure) => failure,
         StopReason::Tampered => {
-            Failure::at(&circuit_name, "an input's noise differs from what its file says: the file was tampered with")
+            CliError::at(&circuit_name, "an input's noise differs from what its file says: the file was tampered with")
         }
     })?;
     sink.finish()?;
@@ -145,7 +145,7 @@ pub(super) fn evaluate(
 /// Why an evaluation ended early.
 enum StopReason {
     Computing(Error),
-    Written(Failure),
+    Written(CliError),
     Tampered,
 }
 
@@ -156,7 +156,7 @@ impl From<Error> for StopReason {
 }
 
 /// Rejects a circuit that needs more memory than is available.
-fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<(), Failure> {
+fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<(), CliError> {
     let (available, note) = match command.memory {
         Some(mebibytes) => (Some(mebibytes << 20), "--memory allows more"),
         None => (memory::available(), "--memory sets another limit"),
@@ -168,7 +168,7 @@ fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<()
                 mebibytes(needed),
                 mebibytes(available)
             );
-            Err(Failure::at(circuit, what).with_note(note))
+            Err(CliError::at(circuit, what).with_note(note))
         }
         _ => Ok(()),
     }
@@ -184,7 +184,7 @@ pub(super) fn switch(
     session: &Session,
     command: &DghvSwitch,
     insecure: InsecureHistoricalParameters,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let keys = public_key(session, &command.key, insecure)?;
     let (mut input, from) = Bits::of(&command.input, &keys)?;
     let (to, levels) =
@@ -195,7 +195,7 @@ pub(super) fn switch(
         } else {
             "bits can only move down"
         };
-        return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).with_note(hint));
+        return Err(CliError::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).with_note(hint));
     };
     let rows = input.rows();
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], key, rows)?;
@@ -217,7 +217,7 @@ pub(super) fn switch(
 }
 
 /// Adds a hint to the failure for an error.
-fn with_hint(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
+fn with_hint(keys: &PublicKeys, failure: CliError, error: &Error) -> CliError {
     match (error.kind(), &keys.ladder) {
         (ErrorKind::NoiseExhausted { .. }, Some(_)) => {
             failure.with_note("reduce the noise first with hearith dghv switch")
@@ -228,23 +228,23 @@ fn with_hint(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
 }
 
 /// Reads a circuit.
-fn circuit(path: &Path) -> Result<Circuit, Failure> {
+fn circuit(path: &Path) -> Result<Circuit, CliError> {
     let (file, input) = open(path)?;
     let mut text = String::new();
     let read = input.take(MAX_CIRCUIT_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|error| Failure::reading(&file, error))?;
+    read.map_err(|error| CliError::reading(&file, error))?;
     match text.len() as u64 > MAX_CIRCUIT_BYTES {
-        true => Err(Failure::at(&file, format!("the circuit is larger than {MAX_CIRCUIT_BYTES} bytes"))),
-        false => Circuit::parse(&text).map_err(|error| Failure::at(&file, error)),
+        true => Err(CliError::at(&file, format!("the circuit is larger than {MAX_CIRCUIT_BYTES} bytes"))),
+        false => Circuit::parse(&text).map_err(|error| CliError::at(&file, error)),
     }
 }
 
 /// Reads the bits of all input values, in order.
-fn inputs(command: &DghvEvaluate, circuit: &Circuit, keys: &PublicKeys) -> Result<Vec<Ciphertext>, Failure> {
+fn inputs(command: &DghvEvaluate, circuit: &Circuit, keys: &PublicKeys) -> Result<Vec<Ciphertext>, CliError> {
     let (files, values) = (command.input.len(), circuit.inputs().len());
     if files != values {
         let what = format!("the circuit has {values} input values, but {files} files are given");
-        return Err(Failure::at(name(&command.circuit), what));
+        return Err(CliError::at(name(&command.circuit), what));
     }
     let mut inputs = Vec::new();
     for (place, (path, &bits)) in command.input.iter().zip(circuit.inputs()).enumerate() {
@@ -252,7 +252,7 @@ fn inputs(command: &DghvEvaluate, circuit: &Circuit, keys: &PublicKeys) -> Resul
         if file.rows() != bits as u64 {
             let what =
                 format!("has {} rows, but input value {} of the circuit has {bits} bits", file.rows(), place + 1);
-            return Err(Failure::at(&file.name, what));
+            return Err(CliError::at(&file.name, what));
         }
         inputs.extend(file.all()?);
     }

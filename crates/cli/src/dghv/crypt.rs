@@ -7,7 +7,7 @@ use super::engines::Encryptor;
 use super::files::{Bits, BitsSink, private_key, public_key, rows_at_a_time};
 use super::{bits, integers};
 use crate::args::{DghvDecrypt, DghvEncrypt};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::open;
 use crate::output::Output;
 use crate::progress::{Length, Progress};
@@ -19,7 +19,7 @@ pub(super) fn encrypt(
     session: &Session,
     command: &DghvEncrypt,
     insecure: InsecureHistoricalParameters,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let key = public_key(session, &command.key, insecure)?.key;
     let (file, input) = open(&command.input)?;
     let bits = match command.integers.width() {
@@ -50,13 +50,13 @@ pub(super) fn decrypt(
     session: &Session,
     command: &DghvDecrypt,
     insecure: InsecureHistoricalParameters,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let key = private_key(&command.key, insecure)?;
     let mut input = Bits::of_private(&command.input, &key)?;
     let rows = input.rows();
     let width = command.integers.width();
     if let Some(bits) = width.map(|width| width.bits() as u64).filter(|bits| !rows.is_multiple_of(*bits)) {
-        return Err(Failure::at(&input.name, format!("{rows} bits cannot be divided into integers of {bits} bits")));
+        return Err(CliError::at(&input.name, format!("{rows} bits cannot be divided into integers of {bits} bits")));
     }
     let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
 

@@ -11,18 +11,18 @@ use serde_json::{Map, Value, json};
 
 use super::files::{Bits, failed, rows_at_a_time};
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::open;
 use crate::printable::Printable;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
 /// Describes a file. Keys are not used, so this needs no consent to insecure parameters.
-pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
+pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), CliError> {
     let (name, mut input) = open(path)?;
     let mut header_bytes = Vec::new();
     let read = (&mut input).take(MOST_HEADER_BYTES).read_to_end(&mut header_bytes);
-    read.map_err(|error| Failure::reading(&name, error))?;
+    read.map_err(|error| CliError::reading(&name, error))?;
     let header = Header::read(&header_bytes[..]).map_err(|error| failed(&name, error))?;
     let input = Box::new(Cursor::new(header_bytes).chain(input));
     let (mut text, mut json) = general(&name, &header);
@@ -110,7 +110,7 @@ fn general(name: &str, header: &Header) -> (String, Map<String, Value>) {
 }
 
 /// Reads a public key for display, not for use.
-fn public_keys(name: &str, input: impl Read) -> Result<PublicKeys, Failure> {
+fn public_keys(name: &str, input: impl Read) -> Result<PublicKeys, CliError> {
     let key = PublicKeys::read_from(input, Engine::Serial, InsecureHistoricalParameters);
     key.map_err(|error| failed(name, error))
 }
@@ -134,7 +134,7 @@ impl Row {
     }
 }
 
-fn rows(session: &Session, mut bits: Bits) -> Result<Vec<Row>, Failure> {
+fn rows(session: &Session, mut bits: Bits) -> Result<Vec<Row>, CliError> {
     let parameters = bits.header().parameters.clone();
     let progress = Progress::start("reading", Length::Rows(bits.rows()));
     let mut rows = Vec::new();

@@ -5,7 +5,7 @@ use hearith_dghv::{Ciphertext, PublicKey};
 
 use super::offset;
 use crate::device::{failed, note};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Encrypts with a key. The ciphertexts of all engines differ only in their randomness.
@@ -16,11 +16,11 @@ pub(super) struct Encryptor<'a> {
 
 impl<'a> Encryptor<'a> {
     /// Opens the session's engine.
-    pub(super) fn open(session: &Session, key: &'a PublicKey, trust: Trust) -> Result<Self, Failure> {
+    pub(super) fn open(session: &Session, key: &'a PublicKey, trust: Trust) -> Result<Self, CliError> {
         let load = |provider: &'static dyn DeviceProvider| {
             let encrypts = provider.encrypts_integers().expect("the session refused a device that does not encrypt");
             let device = encrypts.load_integers(key, trust).map_err(|error| failed(provider, error))?;
-            Ok::<_, Failure>((provider, device))
+            Ok::<_, CliError>((provider, device))
         };
         Ok(Self { key, device: session.device.map(load).transpose()? })
     }
@@ -31,15 +31,15 @@ impl<'a> Encryptor<'a> {
     }
 
     /// Encrypts bits of a file. The first bit is in row `first`.
-    pub(super) fn encrypt(&mut self, bits: &[bool], file: &str, first: u64) -> Result<Vec<Ciphertext>, Failure> {
+    pub(super) fn encrypt(&mut self, bits: &[bool], file: &str, first: u64) -> Result<Vec<Ciphertext>, CliError> {
         match &mut self.device {
-            None => self.key.encrypt(bits).map_err(|error| Failure::at(file, offset(&error, first))),
+            None => self.key.encrypt(bits).map_err(|error| CliError::at(file, offset(&error, first))),
             Some((provider, device)) => device.encrypt(self.key, bits).map_err(|error| failed(*provider, error)),
         }
     }
 
     /// Describes the engine's work after the last batch.
-    pub(super) fn note(&mut self) -> Result<Option<String>, Failure> {
+    pub(super) fn note(&mut self) -> Result<Option<String>, CliError> {
         let note = |(provider, device): &mut (&'static dyn DeviceProvider, Box<dyn IntegerEncryptingDevice>)| {
             note(*provider, &mut **device, "commands")
         };

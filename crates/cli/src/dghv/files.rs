@@ -12,7 +12,7 @@ use hearith_dghv::{
 };
 
 use super::offset;
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::input::{Counted, open};
 use crate::output::Output;
 use crate::progress::{Length, Progress};
@@ -26,7 +26,7 @@ pub(super) fn public_key(
     session: &Session,
     path: &Path,
     insecure: InsecureHistoricalParameters,
-) -> Result<PublicKeys, Failure> {
+) -> Result<PublicKeys, CliError> {
     let (file, input) = open(path)?;
     let progress = Progress::start("reading the key", length_of(path));
     let input = Counted::new(input, |read| progress.set(read, 0));
@@ -37,9 +37,9 @@ pub(super) fn public_key(
 }
 
 /// Reads a private key. Warns that it is insecure, and if others can read the file.
-pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKeys, Failure> {
+pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKeys, CliError> {
     let file = name(path);
-    let input = File::open(path).map_err(|error| Failure::reading(&file, error))?;
+    let input = File::open(path).map_err(|error| CliError::reading(&file, error))?;
     let shared = input.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o077 != 0);
     // Unbuffered, since a buffer would keep a copy.
     let keys = PrivateKeys::read_from(input, insecure).map_err(|error| failed(&file, error))?;
@@ -56,10 +56,10 @@ pub(super) fn warn(file: &str, parameters: &Parameters) {
 }
 
 /// The failure for an error about a file.
-pub(super) fn failed(file: &str, error: FormatError) -> Failure {
+pub(super) fn failed(file: &str, error: FormatError) -> CliError {
     match error.into_io() {
-        Ok(error) => Failure::reading(file, error),
-        Err(error) => Failure::at(file, error),
+        Ok(error) => CliError::reading(file, error),
+        Err(error) => CliError::at(file, error),
     }
 }
 
@@ -88,44 +88,44 @@ pub(super) struct Batch {
 
 impl Bits {
     /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path) -> Result<Self, CliError> {
         let (name, input) = open(path)?;
         Self::new(name, Box::new(input))
     }
 
     /// Begins to read an input. Errors call it `name`.
-    pub(super) fn new(name: String, input: Box<dyn Read + Send>) -> Result<Self, Failure> {
+    pub(super) fn new(name: String, input: Box<dyn Read + Send>) -> Result<Self, CliError> {
         let reader = CiphertextReader::new(input).map_err(|error| failed(&name, error))?;
         Ok(Self { name, reader, first: 0 })
     }
 
     /// Opens a file of bits under a key or a rung of its ladder. Returns the level too.
-    pub(super) fn of(path: &Path, keys: &PublicKeys) -> Result<(Self, usize), Failure> {
+    pub(super) fn of(path: &Path, keys: &PublicKeys) -> Result<(Self, usize), CliError> {
         let rungs = keys.ladder.iter().flat_map(|ladder| ladder.rungs()).map(|rung| &rung.key);
         let levels = std::iter::once(&keys.key).chain(rungs).map(|key| (key.id(), key.parameters()));
         Self::under(path, levels)
     }
 
     /// Opens a file of bits that a private key, or that of a rung, decrypts.
-    pub(super) fn of_private(path: &Path, keys: &PrivateKeys) -> Result<Self, Failure> {
+    pub(super) fn of_private(path: &Path, keys: &PrivateKeys) -> Result<Self, CliError> {
         let levels = std::iter::once(&keys.key).chain(&keys.rungs);
         Self::under(path, levels.map(|key: &PrivateKey| (key.id(), key.parameters()))).map(|(bits, _)| bits)
     }
 
     /// Opens a file of bits under one of several keys, and returns that key's index. Errors name
     /// the first key.
-    fn under<'a>(path: &Path, keys: impl Iterator<Item = (KeyId, &'a Parameters)>) -> Result<(Self, usize), Failure> {
+    fn under<'a>(path: &Path, keys: impl Iterator<Item = (KeyId, &'a Parameters)>) -> Result<(Self, usize), CliError> {
         let bits = Self::open(path)?;
         let header = bits.header();
         let keys: Vec<(KeyId, &Parameters)> = keys.collect();
         match keys.iter().position(|(key, _)| *key == header.key) {
             Some(level) if header.parameters == *keys[level].1 => Ok((bits, level)),
             Some(_) => {
-                Err(Failure::at(&bits.name, "its parameters differ from those of its key: the file was tampered with"))
+                Err(CliError::at(&bits.name, "its parameters differ from those of its key: the file was tampered with"))
             }
             None => {
                 let key = keys[0].0;
-                Err(Failure::at(&bits.name, format!("encrypted under key {}, but the key given is {key}", header.key)))
+                Err(CliError::at(&bits.name, format!("encrypted under key {}, but the key given is {key}", header.key)))
             }
         }
     }
@@ -141,7 +141,7 @@ impl Bits {
     }
 
     /// Returns the next rows, or none at the end.
-    pub(super) fn batch(&mut self, rows: usize) -> Result<Batch, Failure> {
+    pub(super) fn batch(&mut self, rows: usize) -> Result<Batch, CliError> {
         let first = self.first;
         let rows = self.reader.read(rows).map_err(|error| failed(&self.name, error))?;
         self.first += rows.len() as u64;
@@ -149,20 +149,20 @@ impl Bits {
     }
 
     /// Reads all rows and verifies the checksum.
-    pub(super) fn all(mut self) -> Result<Vec<Ciphertext>, Failure> {
+    pub(super) fn all(mut self) -> Result<Vec<Ciphertext>, CliError> {
         let batch = self.batch(usize::MAX)?;
         self.finish()?;
         Ok(batch.rows)
     }
 
     /// Verifies the checksum, after all rows.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), CliError> {
         self.reader.finish().map_err(|error| failed(&self.name, error))
     }
 
     /// The failure of an operation on a batch of this file.
-    pub(super) fn failed(&self, error: &hearith_dghv::Error, first: u64) -> Failure {
-        Failure::at(&self.name, offset(error, first))
+    pub(super) fn failed(&self, error: &hearith_dghv::Error, first: u64) -> CliError {
+        CliError::at(&self.name, offset(error, first))
     }
 }
 
@@ -174,28 +174,28 @@ pub(super) struct BitsSink {
 
 impl BitsSink {
     /// Begins a file of `rows` rows under a key; `-` is standard output.
-    pub(super) fn create(path: &Path, inputs: &[&Path], key: &PublicKey, rows: u64) -> Result<Self, Failure> {
+    pub(super) fn create(path: &Path, inputs: &[&Path], key: &PublicKey, rows: u64) -> Result<Self, CliError> {
         let output = Output::create(path, inputs)?;
         let name = output.name().to_owned();
         if output.is_terminal() {
-            return Err(Failure::at(&name, "a terminal cannot show encrypted bits: name a file with --out"));
+            return Err(CliError::at(&name, "a terminal cannot show encrypted bits: name a file with --out"));
         }
         match CiphertextWriter::new(output, key.parameters(), key.id(), rows) {
             Ok(writer) => Ok(Self { name, writer }),
-            Err(error) => Err(Failure::writing(&name, error)),
+            Err(error) => Err(CliError::writing(&name, error)),
         }
     }
 
     /// Writes the next rows.
-    pub(super) fn write(&mut self, rows: &[Ciphertext]) -> Result<(), Failure> {
-        self.writer.write(rows).map_err(|error| Failure::writing(&self.name, error))
+    pub(super) fn write(&mut self, rows: &[Ciphertext]) -> Result<(), CliError> {
+        self.writer.write(rows).map_err(|error| CliError::writing(&self.name, error))
     }
 
     /// Completes the file.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), CliError> {
         match self.writer.finish() {
             Ok(output) => output.commit(),
-            Err(error) => Err(Failure::writing(&self.name, error)),
+            Err(error) => Err(CliError::writing(&self.name, error)),
         }
     }
 }

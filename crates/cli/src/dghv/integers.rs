@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use zeroize::Zeroizing;
 
 use super::bits;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::output::Output;
 
 /// The number of bits of an integer, and whether it is signed (two's complement).
@@ -62,7 +62,7 @@ impl Width {
 /// # Errors
 /// A line is not an integer of the width, there are too many bits, or reading failed. The error for
 /// a line names only its number and the range.
-pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<Vec<bool>>, Failure> {
+pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<Vec<bool>>, CliError> {
     let (least, most) = width.range();
     bits::lines(name, input, &format!("not an integer from {least} to {most}"), |bits, text| {
         let number = width.parse(text)?;
@@ -75,7 +75,7 @@ pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<V
 ///
 /// # Errors
 /// Writing failed.
-pub(super) fn write(output: &mut Output, bits: &[bool], width: Width) -> Result<(), Failure> {
+pub(super) fn write(output: &mut Output, bits: &[bool], width: Width) -> Result<(), CliError> {
     // 22 bytes per integer: the longest number, a sign and a line feed.
     let mut text = Zeroizing::new(Vec::with_capacity(22 * bits.len().div_ceil(width.bits)));
     for bits in bits.chunks(width.bits) {
@@ -95,7 +95,7 @@ pub(super) fn write(output: &mut Output, bits: &[bool], width: Width) -> Result<
         text[first..].reverse();
         text.push(b'\n');
     }
-    output.write_all(&text).map_err(|error| Failure::writing(output.name(), error))
+    output.write_all(&text).map_err(|error| CliError::writing(output.name(), error))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use zeroize::Zeroize;
 
 use super::party::{Party, missing, only};
 use crate::args::{Meet, Peer};
-use crate::failure::{Failure, eprint_line};
+use crate::failure::{CliError, eprint_line};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 use link::{Link, close};
@@ -48,14 +48,14 @@ pub(crate) struct NetworkRun {
 /// Why a run produced no key.
 enum AttemptError {
     /// The trustees did not all connect, or requested different keys.
-    Connect(Failure),
+    Connect(CliError),
     /// The run failed.
     Run(RunFailure),
 }
 
 impl NetworkRun {
     /// Reads the addresses, and shows the keys of all trustees.
-    pub(super) fn new(session: &Session, party: Party, at: &Meet) -> Result<Self, Failure> {
+    pub(super) fn new(session: &Session, party: Party, at: &Meet) -> Result<Self, CliError> {
         let listen = at.listen.ok_or_else(|| missing("--listen ADDRESS:PORT, or --offline FOLDER"))?;
         let address = |number: u32| {
             let peer: Option<&Peer> = only(&at.peer, number, |one| one.number);
@@ -69,14 +69,14 @@ impl NetworkRun {
 
     /// Generates the key. After a lost connection, trustees reconnect and restart with fresh random
     /// numbers.
-    pub(crate) fn run(&self) -> Result<Finished, Failure> {
+    pub(crate) fn run(&self) -> Result<Finished, CliError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::because("cannot start threads", error))?;
+        let runtime = runtime.map_err(|error| CliError::because("cannot start threads", error))?;
         let progress = Progress::start("generating", Length::Candidates(self.party.parameters.expected_candidates()));
         runtime.block_on(async {
             let listener = TcpListener::bind(self.listen).await;
             let listener =
-                listener.map_err(|error| Failure::new(format!("cannot listen at {}: {error}", self.listen)))?;
+                listener.map_err(|error| CliError::new(format!("cannot listen at {}: {error}", self.listen)))?;
             for restart in 0.. {
                 let ended = match self.attempt(&listener, &progress).await {
                     Ok(finished) => return Ok(finished),
@@ -85,7 +85,7 @@ impl NetworkRun {
                 };
                 let is_link = matches!(ended.reason, Reason::Silent | Reason::Reported { .. } | Reason::Chance);
                 if !is_link || restart == RESTARTS {
-                    return Err(Failure::new(format!("no key was generated: {ended}")));
+                    return Err(CliError::new(format!("no key was generated: {ended}")));
                 }
                 if !self.is_quiet {
                     eprint_line(&format!("{ended}: restarting with fresh random numbers"));
@@ -119,21 +119,21 @@ impl NetworkRun {
                 Some((nonce, parameters)) if parameters == self.party.parameters.to_bytes() => nonces[at] = *nonce,
                 _ => {
                     let what = format!("trustee {number} uses another key length, variant or number of trustees");
-                    return Err(AttemptError::Connect(Failure::new(what)));
+                    return Err(AttemptError::Connect(CliError::new(what)));
                 }
             }
         }
         let session = session_id(&self.party.parameters, &self.party.keys, &nonces);
         let Party { parameters, me, identity, keys, .. } = &self.party;
         let trustee = Trustee::new(parameters.clone(), *me, identity.clone(), keys, session);
-        let trustee = trustee.map_err(|error| AttemptError::Connect(Failure::new(error)))?;
+        let trustee = trustee.map_err(|error| AttemptError::Connect(CliError::new(error)))?;
         exchange(trustee, links, progress).await.map_err(AttemptError::Run)
     }
 
     /// Connects to all other trustees.
-    async fn connect_all(&self, listener: &TcpListener) -> Result<Vec<Option<Link>>, Failure> {
+    async fn connect_all(&self, listener: &TcpListener) -> Result<Vec<Option<Link>>, CliError> {
         let deadline = Instant::now() + CONNECT_TIMEOUT;
-        let failed = |error: TlsError| Failure::because("cannot set up TLS", error);
+        let failed = |error: TlsError| CliError::because("cannot set up TLS", error);
         let (client, server) = (tls::client(&self.party).map_err(failed)?, tls::server(&self.party).map_err(failed)?);
         let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
         let mut links: Vec<Option<Link>> = self.party.keys.iter().map(|_| None).collect();
@@ -142,7 +142,7 @@ impl NetworkRun {
             tokio::spawn(async move { (number, connect_to(&connector, &address, &key, deadline).await) })
         });
         let lower: Vec<JoinHandle<_>> = lower.collect();
-        let absent = |number: u32| Failure::new(format!("trustee {number} did not connect within ten minutes"));
+        let absent = |number: u32| CliError::new(format!("trustee {number} did not connect within ten minutes"));
         while let Some(at) = (self.party.me as usize..links.len()).find(|&at| links[at].is_none()) {
             let accepted = timeout_at(deadline, listener.accept()).await.map_err(|_| absent(at as u32 + 1))?;
             let Ok((stream, _)) = accepted else { continue };
@@ -158,16 +158,16 @@ impl NetworkRun {
             }
         }
         for task in lower {
-            let (number, stream) = task.await.map_err(|error| Failure::because("a task failed", error))?;
+            let (number, stream) = task.await.map_err(|error| CliError::because("a task failed", error))?;
             links[number as usize - 1] = Some(Link::new(stream.map_err(|_| absent(number))?.into()));
         }
         Ok(links)
     }
 }
 
-fn getrandom(bytes: &mut [u8; 32]) -> Result<(), Failure> {
-    let random =
-        hearith_arith::random::bits(1, 4, 256).map_err(|error| Failure::because("cannot get random numbers", error))?;
+fn getrandom(bytes: &mut [u8; 32]) -> Result<(), CliError> {
+    let random = hearith_arith::random::bits(1, 4, 256)
+        .map_err(|error| CliError::because("cannot get random numbers", error))?;
     bytes.copy_from_slice(&random.to_be_bytes(32));
     Ok(())
 }

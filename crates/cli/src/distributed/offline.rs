@@ -15,7 +15,7 @@ use hearith_threshold::distributed::offline::{Correspondent, Next, WrongFile, fi
 use hearith_threshold::distributed::{Failure as RunFailure, Finished};
 
 use super::party::Party;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 use exchange_folder::ExchangeFolder;
@@ -48,12 +48,12 @@ impl OfflineRun {
         folder: &Path,
         absent: &[u32],
         out: &Path,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         party.parameters = party.parameters.for_one_batch();
         let me = party.me;
         let others: Vec<u32> = (1..=party.parameters.trustees()).filter(|&number| number != me).collect();
         if absent.iter().any(|number| !others.contains(number)) {
-            return Err(Failure::new("--absent needs the number of another trustee"));
+            return Err(CliError::new("--absent needs the number of another trustee"));
         }
         let (folder, state) = (ExchangeFolder::at(folder)?, State::at(out, me));
         if !state.is_there() {
@@ -67,13 +67,13 @@ impl OfflineRun {
     }
 
     /// Asks for the passphrase of the state, or for a new one in a new run.
-    pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, Failure> {
+    pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, CliError> {
         self.state.passphrase(session)
     }
 
     /// Performs all exchanges whose files are present. If files are missing, prints whose and
     /// returns `None`.
-    pub(super) fn run(&mut self, session: &Session, passphrase: &SecretText) -> Result<Option<Finished>, Failure> {
+    pub(super) fn run(&mut self, session: &Session, passphrase: &SecretText) -> Result<Option<Finished>, CliError> {
         let (finished, report) = {
             let _progress = Progress::start("computing", Length::Unknown);
             self.take_all(passphrase)?
@@ -86,12 +86,12 @@ impl OfflineRun {
     }
 
     /// Removes the state once the key's files are written.
-    pub(super) fn end(&self, session: &Session) -> Result<(), Failure> {
+    pub(super) fn end(&self, session: &Session) -> Result<(), CliError> {
         self.state.remove()?;
         self.report.as_ref().map_or(Ok(()), |report| report.print(session))
     }
 
-    fn take_all(&self, passphrase: &SecretText) -> Result<(Option<Finished>, Report), Failure> {
+    fn take_all(&self, passphrase: &SecretText) -> Result<(Option<Finished>, Report), CliError> {
         let mut trustee = self.begin(passphrase)?;
         loop {
             let exchange = trustee.exchange();
@@ -117,14 +117,14 @@ impl OfflineRun {
     }
 
     /// Creates the trustee at the first exchange, from the stored run or a new one.
-    fn begin(&self, passphrase: &SecretText) -> Result<Correspondent, Failure> {
+    fn begin(&self, passphrase: &SecretText) -> Result<Correspondent, CliError> {
         let Party { parameters, me, identity, keys, .. } = &self.party;
         let settings = Correspondent::settings(parameters, keys);
         let saved = match self.state.is_there() {
             true => self.state.open(settings, passphrase)?,
             false => self.state.begin(settings, passphrase)?,
         };
-        Correspondent::new(parameters.clone(), *me, identity.clone(), keys, &saved).map_err(Failure::new)
+        Correspondent::new(parameters.clone(), *me, identity.clone(), keys, &saved).map_err(CliError::new)
     }
 
     /// The name of another trustee's file for this one.
@@ -138,13 +138,13 @@ impl OfflineRun {
     }
 
     /// Writes files for the others, one for each trustee, in order.
-    fn write(&self, exchange: u32, files: &[Vec<u8>]) -> Result<(), Failure> {
+    fn write(&self, exchange: u32, files: &[Vec<u8>]) -> Result<(), CliError> {
         let mut files = (1..).zip(files).filter(|(_, file)| !file.is_empty());
         files.try_for_each(|(to, file)| self.folder.write(&file_name(exchange, self.party.me, to), file))
     }
 
     /// Stores new files of the current exchange. Returns the trustees whose files are missing.
-    fn collect(&self, trustee: &Correspondent) -> Result<Vec<u32>, Failure> {
+    fn collect(&self, trustee: &Correspondent) -> Result<Vec<u32>, CliError> {
         let mut missing = Vec::new();
         for &sender in &self.others {
             let file = self.incoming(trustee.exchange(), sender);
@@ -155,7 +155,7 @@ impl OfflineRun {
                 missing.push(sender);
                 continue;
             };
-            let wrong = |wrong| Failure::at(self.folder.name_of(&file), wrong);
+            let wrong = |wrong| CliError::at(self.folder.name_of(&file), wrong);
             trustee.check(sender, &content).map_err(wrong)?;
             self.state.store(&file, &content)?;
         }
@@ -164,35 +164,35 @@ impl OfflineRun {
 
     /// Whether an exchange is complete: the only missing files are those that will not arrive.
     /// Records these in the state.
-    fn is_complete(&self, exchange: u32, missing: &[u32]) -> Result<bool, Failure> {
+    fn is_complete(&self, exchange: u32, missing: &[u32]) -> Result<bool, CliError> {
         if missing.iter().any(|number| !self.absent.contains(number)) {
             return Ok(false);
         }
         if exchange == 1 && !missing.is_empty() {
-            return Err(Failure::new("--absent ends a run, but in exchange 1 no run has begun yet"));
+            return Err(CliError::new("--absent ends a run, but in exchange 1 no run has begun yet"));
         }
         missing.iter().try_for_each(|&sender| self.state.mark_absent(&self.incoming(exchange, sender)))?;
         Ok(true)
     }
 
     /// Advances to the next exchange.
-    fn take(&self, trustee: &mut Correspondent) -> Result<Next, Failure> {
+    fn take(&self, trustee: &mut Correspondent) -> Result<Next, CliError> {
         let exchange = trustee.exchange();
         let received = |sender: u32| match sender == self.party.me {
             true => Ok(None),
             false => self.state.received(&self.incoming(exchange, sender)),
         };
         let files = (1..=self.party.parameters.trustees()).map(received).collect::<Result<_, _>>()?;
-        let wrong = |wrong: WrongFile| Failure::at(self.state.name_of(&self.incoming(exchange, wrong.trustee)), wrong);
+        let wrong = |wrong: WrongFile| CliError::at(self.state.name_of(&self.incoming(exchange, wrong.trustee)), wrong);
         trustee.take(files).map_err(wrong)
     }
 
     /// Ends a failed run and returns its failure. Writes the last files for the others first, then
     /// removes the state.
-    fn fail(&self, exchange: u32, failure: &RunFailure, files: &[Vec<u8>]) -> Result<Failure, Failure> {
+    fn fail(&self, exchange: u32, failure: &RunFailure, files: &[Vec<u8>]) -> Result<CliError, CliError> {
         self.write(exchange, files)?;
         self.state.remove()?;
-        let what = Failure::new(format!("no key was generated: {failure}"));
+        let what = CliError::new(format!("no key was generated: {failure}"));
         let pattern = self.folder.name_of(&format!("exchange-{exchange:02}-from-{}-to-N.hearith", self.party.me));
         Ok(if files.is_empty() { what } else { what.with_note(format!("give the others {pattern}")) })
     }

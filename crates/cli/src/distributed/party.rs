@@ -7,7 +7,7 @@ use hearith_threshold::distributed::{Identity, Parameters};
 use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Meet, PeerKey, Sharing};
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::keys::KeyFile;
 use crate::session::Session;
 
@@ -25,12 +25,12 @@ pub(crate) struct Party {
 }
 
 /// The failure for a missing option of `--distributed`.
-pub(crate) fn missing(what: &str) -> Failure {
-    Failure::new(format!("--distributed needs {what}"))
+pub(crate) fn missing(what: &str) -> CliError {
+    CliError::new(format!("--distributed needs {what}"))
 }
 
 /// The number of this trustee.
-pub(crate) fn number(at: &Meet, Sharing { trustees, .. }: Sharing) -> Result<u32, Failure> {
+pub(crate) fn number(at: &Meet, Sharing { trustees, .. }: Sharing) -> Result<u32, CliError> {
     let me = at.trustee.filter(|me| (1..=trustees).contains(me));
     me.ok_or_else(|| missing(&format!("--trustee N, a number from 1 to {trustees}")))
 }
@@ -43,7 +43,7 @@ pub(super) fn only<T>(all: &[T], number: u32, of: impl Fn(&T) -> u32) -> Option<
 
 impl Party {
     /// Reads the keys of `keygen`'s trustees.
-    pub(crate) fn of_keygen(session: &Session, command: &Keygen, sharing: Sharing) -> Result<Self, Failure> {
+    pub(crate) fn of_keygen(session: &Session, command: &Keygen, sharing: Sharing) -> Result<Self, CliError> {
         let trustees = sharing.trustees;
         let me = number(&command.at, sharing)?;
         let (bits, variant) = (command.bits.unwrap_or(DEFAULT_BITS), command.variant.unwrap_or(Variant::Standard));
@@ -62,7 +62,7 @@ impl Party {
             })?;
             match KeyFile::open(file)?.signers()?[..] {
                 [key] => keys.push(key),
-                _ => return Err(Failure::at(name(file), "expected exactly one key")),
+                _ => return Err(CliError::at(name(file), "expected exactly one key")),
             }
         }
         let key_texts = keys.iter().map(|key| key.id().to_string()).collect();
@@ -80,13 +80,13 @@ impl Party {
         seed: Zeroizing<[u8; 32]>,
         keys: Vec<[u8; 32]>,
         key_texts: Vec<String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let Sharing { needed, trustees } = sharing;
         let me = number(at, sharing)?;
         let parameters = Parameters::new(bits, needed, trustees, variant, session.policy, session.engine);
-        let parameters = parameters.map_err(Failure::new)?;
+        let parameters = parameters.map_err(CliError::new)?;
         if (1..keys.len()).any(|at| keys[..at].contains(&keys[at])) {
-            return Err(Failure::new("two trustees have the same key"));
+            return Err(CliError::new("two trustees have the same key"));
         }
         Ok(Party { parameters, me, identity: Identity::from_seed(&seed), seed, keys, key_texts })
     }

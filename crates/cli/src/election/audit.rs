@@ -12,7 +12,7 @@ use super::organiser_dir::{of, record, text};
 use super::verify::terms;
 use crate::args::ElectionAudit;
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// The findings.
@@ -24,14 +24,14 @@ struct Story {
 }
 
 /// Reads a record, checks everything but proofs, and compares it.
-pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), CliError> {
     let (source, location) = record(&command.record, command.ca.as_deref())?;
     let heads = command.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
     let receipt = command.receipt.as_deref().map(read_receipt).transpose()?;
     let wanted = command
         .tracker
         .as_deref()
-        .map(|text| read_tracker(text).map_err(|error| Failure::new(format!("--tracker: {error}"))));
+        .map(|text| read_tracker(text).map_err(|error| CliError::new(format!("--tracker: {error}"))));
     let wanted = wanted.transpose()?;
     let story = read(session, &*source, &location, &heads, receipt.as_ref(), wanted.as_deref())?;
     let compared = command.other.as_deref().map(|other| {
@@ -49,8 +49,8 @@ fn read(
     heads: &[SignedTreeHead],
     receipt: Option<&Receipt>,
     wanted: Option<&str>,
-) -> Result<Story, Failure> {
-    let of = |error: hearith_election::Error| Failure::at(location, error);
+) -> Result<Story, CliError> {
+    let of = |error: hearith_election::Error| CliError::at(location, error);
     let (mut lines, mut board, mut state) = (Lines::new(source), Board::default(), None);
     let (mut kinds, mut found, mut place) = (BTreeMap::new(), Vec::new(), None);
     let mut roots = BTreeMap::new();
@@ -81,8 +81,8 @@ fn read(
             place = Some((index, notice.kind(), ballot.voter.clone()));
         }
     }
-    let Some(state) = state else { return Err(Failure::at(location, "there is no record here")) };
-    let refuted = |what: String| Failure::refuted(location, what);
+    let Some(state) = state else { return Err(CliError::at(location, "there is no record here")) };
+    let refuted = |what: String| CliError::refuted(location, what);
     for head in heads {
         head.check_signature(state.election().board())
             .map_err(|error| refuted(format!("a head of {} entries: {error}", head.size)))?;
@@ -131,7 +131,7 @@ fn read(
     Ok(Story { state, board, kinds, found })
 }
 
-fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Option<String>) -> Result<(), Failure> {
+fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Option<String>) -> Result<(), CliError> {
     let (state, (counted, weight)) = (&story.state, story.state.counted());
     let mut voters: Vec<(&str, bool)> = state.voters().map(|(id, voter)| (id, voter.counted().is_some())).collect();
     voters.sort_unstable();
@@ -169,15 +169,15 @@ fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Opt
 }
 
 /// Compares two copies line by line. Describes what they have in common.
-fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<String, Failure> {
+fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<String, CliError> {
     let (mut left, mut right) = (Lines::new(one.0), Lines::new(other.0));
     let mut common = 0;
     loop {
-        let line = left.next_line().map_err(|error| Failure::at(one.1, error))?;
-        match (line, right.next_line().map_err(|error| Failure::at(other.1, error))?) {
+        let line = left.next_line().map_err(|error| CliError::at(one.1, error))?;
+        match (line, right.next_line().map_err(|error| CliError::at(other.1, error))?) {
             (Some(left), Some(right)) if left == right => common += 1,
             (Some(_), Some(_)) => {
-                return Err(Failure::refuted(other.1, format!("differs from {} at entry {common}", one.1)));
+                return Err(CliError::refuted(other.1, format!("differs from {} at entry {common}", one.1)));
             }
             (None, None) => return Ok(format!("both copies have the same {common} entries")),
             (left, _) => {
@@ -188,10 +188,10 @@ fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<Strin
     }
 }
 
-fn read_heads(path: &Path) -> Result<Vec<SignedTreeHead>, Failure> {
+fn read_heads(path: &Path) -> Result<Vec<SignedTreeHead>, CliError> {
     text(path)?.lines().map(|line| SignedTreeHead::from_line(line).map_err(|error| of(path, error))).collect()
 }
 
-fn read_receipt(path: &Path) -> Result<Receipt, Failure> {
+fn read_receipt(path: &Path) -> Result<Receipt, CliError> {
     Receipt::from_json(text(path)?.trim_end()).map_err(|error| of(path, error))
 }

@@ -12,7 +12,7 @@ use super::organiser_dir::{DRAFT, ElectionHandle, keys, of, text};
 use super::setup::Draft;
 use crate::args::{ElectionCeremony, Sharing};
 use crate::engines::print;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::{JSON, Pair, check_absent};
 use crate::keygen::private_text;
 use crate::progress::{Length, Progress};
@@ -20,11 +20,12 @@ use crate::session::Session;
 use crate::shared_key::SharedKey;
 
 /// Creates an election's key and publishes it, or generates a key with other trustees.
-pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), CliError> {
     if let Some(sharing) = command.distributed {
         return trustee::generate(session, command, sharing);
     }
-    let directory = command.directory.as_deref().ok_or_else(|| Failure::new("the organiser's directory is missing"))?;
+    let directory =
+        command.directory.as_deref().ok_or_else(|| CliError::new("the organiser's directory is missing"))?;
     let prepared = Prepared::read(directory)?;
     let signing = command.trustee_keys.as_deref().map(trustee_keys).transpose()?;
     let manifest = match (&command.statements[..], command.shares, &command.out, signing) {
@@ -33,9 +34,9 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
             dealt(session, prepared, command.bits, sharing, out, signing)?
         }
         ([], None, Some(out), None) => single(session, prepared, command.bits, out)?,
-        ([], ..) => return Err(Failure::new("--trustee-keys needs --shares, --distributed or --statements")),
+        ([], ..) => return Err(CliError::new("--trustee-keys needs --shares, --distributed or --statements")),
         (files, _, _, Some((_, signing))) => generated(session, prepared, files, signing)?,
-        (_, _, _, None) => return Err(Failure::new("--statements needs --trustee-keys FILE")),
+        (_, _, _, None) => return Err(CliError::new("--statements needs --trustee-keys FILE")),
     };
     let id = manifest.id();
     let mut published = ElectionHandle::create(session, directory, Body::Election(Box::new(manifest)))?;
@@ -52,7 +53,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn read(directory: &Path) -> Result<Self, Failure> {
+    fn read(directory: &Path) -> Result<Self, CliError> {
         let path = directory.join(DRAFT);
         let draft = canonical::parse("a draft of an election", &text(&path)?).map_err(|error| of(&path, error))?;
         let (organiser, board) = keys(directory)?;
@@ -61,7 +62,7 @@ impl Prepared {
     }
 
     /// Adds the key. Rejects an invalid election before anything of it is written.
-    fn with_key(self, session: &Session, key: ElectionKey, trustees: Option<Trustees>) -> Result<Manifest, Failure> {
+    fn with_key(self, session: &Session, key: ElectionKey, trustees: Option<Trustees>) -> Result<Manifest, CliError> {
         let Prepared { draft, organiser, board } = self;
         let Draft { about, closes, contests, late, opens, registrar, revoting, title, trial } = draft;
         let manifest = Manifest {
@@ -79,29 +80,29 @@ impl Prepared {
             trial,
             trustees,
         };
-        hearith_election::Election::new(manifest.clone(), session.policy, session.engine).map_err(Failure::new)?;
+        hearith_election::Election::new(manifest.clone(), session.policy, session.engine).map_err(CliError::new)?;
         Ok(manifest)
     }
 }
 
 /// Generates a key of safe primes. A single holder needs them too, because the proofs require that
 /// no prime factor is small.
-fn safe_key(session: &Session, bits: u32) -> Result<PrivateKey, Failure> {
+fn safe_key(session: &Session, bits: u32) -> Result<PrivateKey, CliError> {
     let _progress = Progress::start("searching safe primes", Length::Unknown);
-    PrivateKey::generate_safe(bits, Variant::Djn, session.policy, session.engine).map_err(Failure::new)
+    PrivateKey::generate_safe(bits, Variant::Djn, session.policy, session.engine).map_err(CliError::new)
 }
 
 /// Asks for a passphrase for new files, if secrets are to be encrypted.
-fn passphrase(session: &Session, file: &str) -> Result<Option<SecretText>, Failure> {
+fn passphrase(session: &Session, file: &str) -> Result<Option<SecretText>, CliError> {
     session.passphrases.is_given().then(|| session.passphrases.choose(file)).transpose()
 }
 
 /// Generates the key of a single holder, who decrypts alone.
-fn single(session: &Session, prepared: Prepared, bits: u32, out: &Path) -> Result<Manifest, Failure> {
+fn single(session: &Session, prepared: Prepared, bits: u32, out: &Path) -> Result<Manifest, CliError> {
     let mut pair = Pair::begin(out, JSON, false)?;
     let passphrase = passphrase(session, &name(out))?;
     let key = safe_key(session, bits)?;
-    let manifest = prepared.with_key(session, ElectionKey::new(&key).map_err(Failure::new)?, None)?;
+    let manifest = prepared.with_key(session, ElectionKey::new(&key).map_err(CliError::new)?, None)?;
     pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
     pair.commit()?;
     Ok(manifest)
@@ -115,13 +116,13 @@ fn dealt(
     Sharing { needed, trustees }: Sharing,
     out: &Path,
     signing: Vec<Bytes>,
-) -> Result<Manifest, Failure> {
+) -> Result<Manifest, CliError> {
     let mut files = SharedKey::begin(out, 1..=trustees, false)?;
     let passphrase = passphrase(session, &name(out))?;
     let (key, verification, shares) = {
         let private = safe_key(session, bits)?;
-        let (verification, shares) = deal(&private, needed, trustees).map_err(Failure::new)?;
-        (ElectionKey::new(&private).map_err(Failure::new)?, verification, shares)
+        let (verification, shares) = deal(&private, needed, trustees).map_err(CliError::new)?;
+        (ElectionKey::new(&private).map_err(CliError::new)?, verification, shares)
     };
     let manifest = prepared.with_key(session, key, Some(Trustees::new(&verification, signing)))?;
     files.write(&verification, &shares, passphrase.as_ref())?;
@@ -135,20 +136,20 @@ fn generated(
     prepared: Prepared,
     files: &[PathBuf],
     signing: Vec<Bytes>,
-) -> Result<Manifest, Failure> {
-    let read = |path: &PathBuf| -> Result<Signed, Failure> {
+) -> Result<Manifest, CliError> {
+    let read = |path: &PathBuf| -> Result<Signed, CliError> {
         canonical::parse("a trustee's statement about a key", &text(path)?).map_err(|error| of(path, error))
     };
     let statements = files.iter().map(read).collect::<Result<_, _>>()?;
-    let (key, trustees) = Trustees::of_statements(statements, signing).map_err(Failure::new)?;
+    let (key, trustees) = Trustees::of_statements(statements, signing).map_err(CliError::new)?;
     prepared.with_key(session, key, Some(trustees))
 }
 
 /// Reads the public keys of trustees, one per line. Returns the path too.
-fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), Failure> {
+fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), CliError> {
     let text = text(path)?;
-    let key = |(line, key): (usize, &str)| -> Result<Bytes, Failure> {
-        let wrong = |_| Failure::at(name(path), format!("line {}: not the public half of a trustee's key", line + 1));
+    let key = |(line, key): (usize, &str)| -> Result<Bytes, CliError> {
+        let wrong = |_| CliError::at(name(path), format!("line {}: not the public half of a trustee's key", line + 1));
         let key: Bytes = canonical::parse("a public key", &canonical::to_text(&key.trim())).map_err(wrong)?;
         PublicKey::new("a trustee's", &key).map_err(wrong)?;
         Ok(key)
@@ -157,11 +158,11 @@ fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), Failure> {
     Ok((path, keys.collect::<Result<_, _>>()?))
 }
 
-fn check_count(path: &Path, keys: &[Bytes], Sharing { trustees, .. }: Sharing) -> Result<(), Failure> {
+fn check_count(path: &Path, keys: &[Bytes], Sharing { trustees, .. }: Sharing) -> Result<(), CliError> {
     if keys.len() == trustees as usize {
         Ok(())
     } else {
-        Err(Failure::at(name(path), format!("{} keys for {trustees} trustees", keys.len())))
+        Err(CliError::at(name(path), format!("{} keys for {trustees} trustees", keys.len())))
     }
 }
 
@@ -176,14 +177,14 @@ mod trustee {
     use crate::args::{ElectionCeremony, Sharing};
     use crate::distributed::{Generation, Party, is_ending, missing, number};
     use crate::engines::print;
-    use crate::failure::{Failure, eprint_line, name};
+    use crate::failure::{CliError, eprint_line, name};
     use crate::key_files::{check_absent, write};
     use crate::output::{Access, Output};
     use crate::session::Session;
     use crate::shared_key::{SharedKey, share_file};
 
     /// Generates a key with other trustees. Writes this trustee's share and signed statement.
-    pub(super) fn generate(session: &Session, command: &ElectionCeremony, sharing: Sharing) -> Result<(), Failure> {
+    pub(super) fn generate(session: &Session, command: &ElectionCeremony, sharing: Sharing) -> Result<(), CliError> {
         let me = number(&command.at, sharing)?;
         let own = command.trustee_key.as_deref().ok_or_else(|| missing("--trustee-key FILE"))?;
         let keys = command.trustee_keys.as_deref().ok_or_else(|| missing("--trustee-keys FILE"))?;
@@ -192,7 +193,7 @@ mod trustee {
         let (path, all) = trustee_keys(keys)?;
         check_count(path, &all, sharing)?;
         if all[me as usize - 1] != signer.public() {
-            return Err(Failure::at(name(own), format!("not the key of trustee {me} in {}", name(path))));
+            return Err(CliError::at(name(own), format!("not the key of trustee {me} in {}", name(path))));
         }
         let (statement, replace) = (out.join(format!("statement-{me}.json")), is_ending(&command.at, me, out));
         if !replace {
@@ -201,7 +202,7 @@ mod trustee {
         let key_texts: Vec<String> = all.iter().map(base64).collect();
         let public = |key: &hearith_election::Bytes| <[u8; 32]>::try_from(&key.0[..]);
         let all = all.iter().map(public).collect::<Result<_, _>>();
-        let all = all.map_err(|_| Failure::at(name(path), "a key does not have 32 bytes"))?;
+        let all = all.map_err(|_| CliError::at(name(path), "a key does not have 32 bytes"))?;
         let of_key = (command.bits, Variant::Djn);
         let party = Party::new(session, &command.at, sharing, of_key, signer.secret(), all, key_texts)?;
 
@@ -214,7 +215,7 @@ mod trustee {
             eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
         }
         session.warn_insecure_key(&file, finished.verification.key());
-        let signed = Statement::new(&finished).map_err(Failure::new)?.sign(&signer);
+        let signed = Statement::new(&finished).map_err(CliError::new)?.sign(&signer);
         files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
         files.commit()?;
         let mut output = Output::file(&statement, Access::Usual, replace)?;

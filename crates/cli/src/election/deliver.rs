@@ -11,7 +11,7 @@ use super::organiser_dir::{long_secret_text, of, text, write_new, write_new_byte
 use super::pdf::Document;
 use crate::args::ElectionDeliver;
 use crate::engines::print;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::{CreatedDirectories, check_absent};
 use crate::output::Access;
 use crate::progress::{Length, Progress};
@@ -28,7 +28,7 @@ pub(super) struct Code {
 }
 
 /// Delivers credentials.
-pub(super) fn run(session: &Session, command: &ElectionDeliver) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &ElectionDeliver) -> Result<(), CliError> {
     if let Some(folder) = &command.files {
         return files(&command.credentials, folder);
     }
@@ -43,11 +43,11 @@ pub(super) fn run(session: &Session, command: &ElectionDeliver) -> Result<(), Fa
 }
 
 /// Writes a file for each credential.
-fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
+fn files(path: &Path, folder: &Path) -> Result<(), CliError> {
     let lines = long_secret_text(path)?;
     let read = |line| SecretKey::from_line(line, KeyRole::Voter).map_err(|error| of(path, error));
     let keys = lines.lines().map(read).collect::<Result<Vec<_>, _>>()?;
-    let directories = CreatedDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
+    let directories = CreatedDirectories::make(folder).map_err(|error| CliError::writing(&name(folder), error))?;
     for (number, key) in keys.iter().enumerate() {
         let file = format!("{:04}-{}.json", number + 1, file_name(key.voter().unwrap_or_default()));
         write_new(&folder.join(file), Access::Owner, &key.to_line())?;
@@ -63,14 +63,14 @@ fn file_name(voter: &str) -> String {
 }
 
 /// Reads the table of codes written by `register` or the organiser's page.
-fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
+fn read_codes(path: &Path) -> Result<Vec<Code>, CliError> {
     let text = long_secret_text(path)?;
     let mut table = csv::Reader::from_reader(text.as_bytes());
-    let at = |error: csv::Error| Failure::at(name(path), error);
+    let at = |error: csv::Error| CliError::at(name(path), error);
     let header = table.headers().map_err(at)?.clone();
     let column = |called: &str| header.iter().position(|name| name == called);
     let (Some(voter), Some(code)) = (column("voter"), column("code")) else {
-        return Err(Failure::at(name(path), "not a table with the columns 'voter' and 'code'"));
+        return Err(CliError::at(name(path), "not a table with the columns 'voter' and 'code'"));
     };
     let (called, link) = (column("name").unwrap_or(voter), column("link"));
     let mut codes = Vec::new();
@@ -80,7 +80,7 @@ fn read_codes(path: &Path) -> Result<Vec<Code>, Failure> {
         let (code, link) = (Zeroizing::new(cell(code)), link.map(|link| Zeroizing::new(cell(link))));
         codes.push(Code { voter: cell(voter), called: cell(called), code, link });
     }
-    if codes.is_empty() { Err(Failure::at(name(path), "there are no codes")) } else { Ok(codes) }
+    if codes.is_empty() { Err(CliError::at(name(path), "there are no codes")) } else { Ok(codes) }
 }
 
 /// Fills in a text for one voter.
@@ -96,7 +96,7 @@ fn letters(
     codes: &[Code],
     words: &Words,
     own: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     check_absent(out)?;
     let mut document = Document::new(command.font.as_deref())?;
     let progress = Progress::start("writing letters", Length::Rows(codes.len() as u64));

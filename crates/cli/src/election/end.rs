@@ -11,13 +11,13 @@ use super::tally_board::{self, Verified};
 use super::verify::verified;
 use crate::args::{ElectionDecryptShare, ElectionFinish, ElectionTally};
 use crate::engines::print;
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::keys::{Key, KeyFile};
 use crate::output::Access;
 use crate::session::Session;
 
 /// Closes the vote, and publishes the products of the ballots that count.
-pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
+pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), CliError> {
     let mut handle = ElectionHandle::open_at(session, &command.directory, &command.at)?;
     if handle.state().phase() == Phase::Open {
         handle.publish(Body::Close(ElectionRef { election: handle.state().election().id() }))?;
@@ -30,13 +30,13 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
 }
 
 /// Computes a trustee's decryption share, after verifying the whole record.
-pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
+pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), CliError> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
     let signer = secret_key(&command.trustee_key, KeyRole::Trustee)?;
     let (source, location) = record(&command.record, command.ca.as_deref())?;
     let report = verified(session, &*source, &location)?;
     let Some((state, tally)) = report.state.as_ref().and_then(|state| Some((state, state.tally()?))) else {
-        return Err(Failure::at(location, "there is no tally yet"));
+        return Err(CliError::at(location, "there is no tally yet"));
     };
     let election = state.election();
     election.check_trustee(&trustee).map_err(|error| of(&command.share, error))?;
@@ -61,7 +61,7 @@ fn check_signer(election: &Election, trustee: u32, signer: &Signer) -> Result<()
 }
 
 /// Publishes the decryption and the result.
-pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), Failure> {
+pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), CliError> {
     let mut handle = ElectionHandle::open_at(session, &command.directory, &command.at)?;
     for path in &command.shares {
         let notice = read_share(path)?;
@@ -75,7 +75,7 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
     if let Some(path) = &command.key {
         let private = Key::read_private(session, path)?;
         let Some(tally) = handle.state().tally() else {
-            return Err(Failure::at(name(&command.directory), "there is no tally yet"));
+            return Err(CliError::at(name(&command.directory), "there is no tally yet"));
         };
         let opening = handle.state().election().open(&private, tally).map_err(|error| of(path, error))?;
         handle.publish(Body::Opening(opening))?;
@@ -91,10 +91,10 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
     print_outcome(session, handle.state().election().contests(), &result)
 }
 
-fn read_share(path: &Path) -> Result<Notice, Failure> {
+fn read_share(path: &Path) -> Result<Notice, CliError> {
     let notice = Notice::from_json(text(path)?.trim_end()).map_err(|error| of(path, error))?;
     match notice.body() {
         Body::Share(_) => Ok(notice),
-        _ => Err(Failure::at(name(path), "not a trustee's share")),
+        _ => Err(CliError::at(name(path), "not a trustee's share")),
     }
 }

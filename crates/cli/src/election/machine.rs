@@ -14,7 +14,7 @@ use super::vote::{chosen, credential, keep, publish_challenge};
 use crate::args::ElectionVote;
 use crate::device::failed;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, eprint_line};
+use crate::failure::{CliError, eprint_line};
 use crate::session::Session;
 
 /// A voter at a machine that is set up for the election.
@@ -29,7 +29,7 @@ struct Station<'a> {
 }
 
 /// Lets the machine create a ballot, then casts or challenges it.
-pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), Failure> {
+pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), CliError> {
     let (provider, machines) = session.devices.ballot_machine()?;
     let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
     let election = handle.state().election().clone();
@@ -56,7 +56,7 @@ impl Station<'_> {
         command: &ElectionVote,
         voter: String,
         signer: &Signer,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let (mut sealed, last) = (Vec::new(), self.choices.len() - 1);
         for contest in 0..=last {
             sealed.push(self.seal(contest)?);
@@ -100,7 +100,7 @@ impl Station<'_> {
         handle: &mut ElectionHandle,
         voter: String,
         signer: &Signer,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let (mut sealed, mut openings) = (Vec::new(), Vec::new());
         for contest in 0..self.choices.len() {
             sealed.push(self.seal(contest)?);
@@ -114,14 +114,14 @@ impl Station<'_> {
         publish_challenge(session, handle, challenge, signer)?;
         match as_chosen {
             true => Ok(()),
-            false => Err(Failure::refuted(
+            false => Err(CliError::refuted(
                 &self.name(),
                 "THE MACHINE ENCRYPTED A DIFFERENT CHOICE than the one made".to_owned(),
             )),
         }
     }
 
-    fn seal(&mut self, contest: usize) -> Result<Sealed, Failure> {
+    fn seal(&mut self, contest: usize) -> Result<Sealed, CliError> {
         self.machine.seal(self.number, contest, &self.choices[contest]).map_err(|error| self.failed(error))
     }
 
@@ -130,12 +130,12 @@ impl Station<'_> {
     }
 
     /// Returns the verdicts on the machine's output, which is not trusted.
-    fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), Failure> {
-        let wrong = |error| Failure::at(self.name(), error).with_note("what the machine returned does not verify");
+    fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), CliError> {
+        let wrong = |error| CliError::at(self.name(), error).with_note("what the machine returned does not verify");
         verdicts.into_iter().collect::<Result<(), _>>().map_err(wrong)
     }
 
-    fn failed(&self, error: Error) -> Failure {
+    fn failed(&self, error: Error) -> CliError {
         failed(self.provider, error)
     }
 
@@ -145,13 +145,13 @@ impl Station<'_> {
 }
 
 /// The marks of each contest to send to a machine.
-fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<Vec<u32>>>, Failure> {
+fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<Vec<u32>>>, CliError> {
     let one = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
         let values = one.choose(chosen).map_err(|problem| ErrorKind::Choice { contest, problem })?;
         let values = Zeroizing::new(values);
         Ok(selected_marks(values.iter().map(|&value| value as u32)))
     };
-    contests.iter().zip(chosen).enumerate().map(one).collect::<Result<_, ErrorKind>>().map_err(Failure::new)
+    contests.iter().zip(chosen).enumerate().map(one).collect::<Result<_, ErrorKind>>().map_err(CliError::new)
 }
 
 /// The positions of the marks that are 1.
@@ -168,10 +168,10 @@ fn is_chosen(openings: &[Vec<RevealedMark>], choices: &[Zeroizing<Vec<u32>>]) ->
 }
 
 /// The rules of a contest to send to a machine.
-fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
+fn rules((number, contest): (usize, &Contest)) -> Result<Rules, CliError> {
     let marks = contest.marks();
     if contest.blank && !matches!(contest.method, Method::Choose(Limit::Exactly(1) | Limit::AtMost(1))) {
-        return Err(Failure::new(format!(
+        return Err(CliError::new(format!(
             "contest {number}: ballot machines accept a blank vote only in place of a single vote"
         )));
     }
@@ -180,10 +180,10 @@ fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
         Method::Choose(Limit::Exactly(k)) => (k as usize, k as usize),
         Method::Choose(Limit::AtMost(1)) if marks > 1 => (0, 1),
         Method::Rank { .. } => {
-            return Err(Failure::new(format!("contest {number}: ballot machines do not rank candidates")));
+            return Err(CliError::new(format!("contest {number}: ballot machines do not rank candidates")));
         }
         Method::Choose(Limit::AtMost(_)) | Method::Plurality => {
-            return Err(Failure::new(format!(
+            return Err(CliError::new(format!(
                 "contest {number}: ballot machines support only a fixed number of candidates, at most one of several, \
                  approval voting, or yes and no"
             )));

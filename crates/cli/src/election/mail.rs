@@ -19,7 +19,7 @@ use super::letters::{Words, filled};
 use super::organiser_dir::{secret_text, text};
 use crate::args::ElectionDeliver;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::input::pem;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
@@ -68,9 +68,9 @@ pub(super) fn send(
     codes: &[Code],
     words: &Words,
     own: Option<&str>,
-) -> Result<(), Failure> {
-    let settings: Settings = toml::from_str(&text(path)?).map_err(|error| Failure::at(name(path), error.message()))?;
-    let of = |what: &str| Failure::at(name(path), format!("{what} is not an e-mail address"));
+) -> Result<(), CliError> {
+    let settings: Settings = toml::from_str(&text(path)?).map_err(|error| CliError::at(name(path), error.message()))?;
+    let of = |what: &str| CliError::at(name(path), format!("{what} is not an e-mail address"));
     let from: Mailbox = settings.from.parse().map_err(|_| of("'from'"))?;
     let reply_to: Option<Mailbox> =
         settings.reply_to.as_deref().map(str::parse).transpose().map_err(|_| of("'reply_to'"))?;
@@ -79,7 +79,7 @@ pub(super) fn send(
     let without: Vec<&str> =
         codes.iter().filter(|code| !addresses.contains_key(&code.called)).map(|code| code.called.as_str()).collect();
     if let Some(first) = without.first() {
-        return Err(Failure::new(format!("{} voters have no address, the first is '{first}'", without.len())));
+        return Err(CliError::new(format!("{} voters have no address, the first is '{first}'", without.len())));
     }
     let noted = command.sent.clone().unwrap_or_else(|| {
         let mut noted = command.credentials.clone().into_os_string();
@@ -102,7 +102,7 @@ pub(super) fn send(
         if let Some(reply_to) = &reply_to {
             message = message.reply_to(Mailbox::clone(reply_to));
         }
-        let message = message.body(body).map_err(|error| Failure::because("an e-mail cannot be written", error))?;
+        let message = message.body(body).map_err(|error| CliError::because("an e-mail cannot be written", error))?;
         match transport.send(&message) {
             Ok(_) => {
                 sent.note(&code.voter)?;
@@ -112,7 +112,7 @@ pub(super) fn send(
             Err(error) if error.is_permanent() => refused.push(format!("{}: {error}", code.called)),
             Err(error) => {
                 let kept = format!("{done} e-mails were sent; the next run continues after them ({})", name(&noted));
-                return Err(Failure::at(&settings.server, error).with_note(&kept));
+                return Err(CliError::at(&settings.server, error).with_note(&kept));
             }
         }
     }
@@ -124,26 +124,26 @@ pub(super) fn send(
     }
     match refused.len() {
         0 => Ok(()),
-        count => Err(Failure::at(&settings.server, format!("{count} addresses were rejected"))),
+        count => Err(CliError::at(&settings.server, format!("{count} addresses were rejected"))),
     }
 }
 
-fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, Failure> {
+fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, CliError> {
     let host = settings.server.as_str();
     let here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    let tls = || -> Result<TlsParameters, Failure> {
+    let tls = || -> Result<TlsParameters, CliError> {
         let mut tls = TlsParameters::builder(host.to_owned());
         if let Some(ca) = &settings.ca {
-            let wrong = |_| Failure::at(name(ca), "no PEM certificate found");
+            let wrong = |_| CliError::at(name(ca), "no PEM certificate found");
             tls = tls.add_root_certificate(Certificate::from_pem(pem(ca)?.as_bytes()).map_err(wrong)?);
         }
-        tls.build().map_err(|error| Failure::because("TLS cannot be set up", error))
+        tls.build().map_err(|error| CliError::because("TLS cannot be set up", error))
     };
     let (tls, port) = match settings.security {
         Security::Tls => (Tls::Wrapper(tls()?), 465),
         Security::StartTls => (Tls::Required(tls()?), 587),
         Security::None if here => (Tls::None, 25),
-        Security::None => return Err(Failure::at(name(path), "without TLS, codes are sent only to this machine")),
+        Security::None => return Err(CliError::at(name(path), "without TLS, codes are sent only to this machine")),
     };
     let mut transport =
         SmtpTransport::builder_dangerous(host).port(settings.port.unwrap_or(port)).tls(tls).timeout(Some(PATIENCE));
@@ -155,19 +155,19 @@ fn transport(path: &Path, settings: &Settings) -> Result<SmtpTransport, Failure>
 }
 
 /// Reads the addresses of voters by name.
-fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
+fn addresses(path: &Path) -> Result<HashMap<String, Address>, CliError> {
     let text = text(path)?;
     let mut table = csv::Reader::from_reader(text.as_bytes());
-    let at = |error: csv::Error| Failure::at(name(path), error);
+    let at = |error: csv::Error| CliError::at(name(path), error);
     let header = table.headers().map_err(at)?.clone();
     let column = |called: &str| header.iter().position(|name| name == called);
     let (Some(voter), Some(email)) = (column("voter"), column("email")) else {
-        return Err(Failure::at(name(path), "not a table with the columns 'voter' and 'email'"));
+        return Err(CliError::at(name(path), "not a table with the columns 'voter' and 'email'"));
     };
     let mut addresses = HashMap::new();
     for (row, record) in table.records().enumerate() {
         let record = record.map_err(at)?;
-        let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
+        let wrong = |what: &str| CliError::at(name(path), format!("row {}: {what}", row + 1));
         let address = record[email].trim().parse().map_err(|_| wrong("not an e-mail address"))?;
         if addresses.insert(record[voter].to_owned(), address).is_some() {
             return Err(wrong("this voter is listed twice"));
@@ -184,14 +184,14 @@ struct Sent {
 }
 
 impl Sent {
-    fn open(path: &Path) -> Result<Self, Failure> {
+    fn open(path: &Path) -> Result<Self, CliError> {
         let known = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Failure::reading(&name(path), error)),
+            Err(error) => return Err(CliError::reading(&name(path), error)),
         };
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-        let file = file.map_err(|error| Failure::writing(&name(path), error))?;
+        let file = file.map_err(|error| CliError::writing(&name(path), error))?;
         Ok(Sent { path: path.to_owned(), voters: known.lines().map(str::to_owned).collect(), file })
     }
 
@@ -199,8 +199,8 @@ impl Sent {
         self.voters.contains(voter)
     }
 
-    fn note(&mut self, voter: &str) -> Result<(), Failure> {
+    fn note(&mut self, voter: &str) -> Result<(), CliError> {
         let written = writeln!(self.file, "{voter}").and_then(|()| self.file.sync_data());
-        written.map_err(|error| Failure::writing(&name(&self.path), error))
+        written.map_err(|error| CliError::writing(&name(&self.path), error))
     }
 }

@@ -14,7 +14,7 @@ use hearith_paillier::SecretText;
 use zeroize::Zeroizing;
 
 use crate::args::AtServer;
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{CliError, eprint_line, name};
 use crate::input::pem;
 use crate::key_files::write;
 use crate::output::{Access, Output};
@@ -49,7 +49,7 @@ enum BoardLocation {
 impl ElectionHandle {
     /// Opens the organiser's directory. Locks the record against other processes as long as it is
     /// open.
-    pub(super) fn open(session: &Session, folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(session: &Session, folder: &Path) -> Result<Self, CliError> {
         let (organiser, board) = keys(folder)?;
         let path = folder.join(RECORD);
         let record = Record::open(&path, session.policy, session.engine).map_err(|error| of(&path, error))?;
@@ -68,7 +68,7 @@ impl ElectionHandle {
         location: &Path,
         at: &AtServer,
         registrar: Option<&Path>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let registrar = registrar.map(|path| secret_key(path, KeyRole::Registrar)).transpose()?;
         let mut handle = Self::open_at(session, location, at)?;
         handle.registrar = registrar;
@@ -76,32 +76,32 @@ impl ElectionHandle {
     }
 
     /// Fails if the election requires a different key for listing voters.
-    pub(super) fn check_lists(&self) -> Result<(), Failure> {
+    pub(super) fn check_lists(&self) -> Result<(), CliError> {
         let own = self.registrar.as_ref().or(self.organiser.as_ref()).map(Signer::public);
         if own.is_none_or(|own| own == self.state().election().registrar().to_bytes()) {
             return Ok(());
         }
-        Err(Failure::at(&self.name, "voters are listed with another key: pass its file with --registrar"))
+        Err(CliError::at(&self.name, "voters are listed with another key: pass its file with --registrar"))
     }
 
     /// Opens the organiser's keys, and the record, local or at a server. A server's URL alone comes
     /// without keys.
-    pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, Failure> {
+    pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, CliError> {
         let Some(url) = at.server.as_deref().or_else(|| url(folder)) else { return Self::open(session, folder) };
         let key = folder.join(ORGANISER);
         let organiser = self::url(folder).is_none().then(|| secret_key(&key, KeyRole::Organiser)).transpose()?;
         let client = client(url, at.ca.as_deref())?;
-        let record = client.record().map_err(Failure::new)?;
+        let record = client.record().map_err(CliError::new)?;
         let (mut lines, mut board, mut state) = (Lines::new(&record), Board::default(), None);
-        while let Some(line) = lines.next_line().map_err(|error| Failure::at(url, error))? {
-            let notice = board.follow(&line).map_err(|error| Failure::at(url, error))?.notice;
+        while let Some(line) = lines.next_line().map_err(|error| CliError::at(url, error))? {
+            let notice = board.follow(&line).map_err(|error| CliError::at(url, error))?.notice;
             let admitted = match &mut state {
                 None => State::begin(&notice, session.policy, session.engine).map(|begun| state = Some(begun)),
                 Some(state) => state.admit(&notice).map(drop),
             };
-            admitted.map_err(|error| Failure::at(url, error))?;
+            admitted.map_err(|error| CliError::at(url, error))?;
         }
-        let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
+        let state = state.ok_or_else(|| CliError::at(url, "there is no election yet"))?;
         Ok(ElectionHandle {
             organiser,
             registrar: None,
@@ -112,7 +112,7 @@ impl ElectionHandle {
 
     /// Opens an election for a voter: in the organiser's directory, or at a server by its URL. At a
     /// server, reads only the election itself.
-    pub(super) fn visit(session: &Session, location: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn visit(session: &Session, location: &Path, ca: Option<&Path>) -> Result<Self, CliError> {
         let Some(url) = url(location) else { return Self::open(session, location) };
         let client = client(url, ca)?;
         let election = election_at(session, &client, url)?;
@@ -126,7 +126,7 @@ impl ElectionHandle {
     }
 
     /// Begins the record with an election's first entry.
-    pub(super) fn create(session: &Session, folder: &Path, first: Body) -> Result<Self, Failure> {
+    pub(super) fn create(session: &Session, folder: &Path, first: Body) -> Result<Self, CliError> {
         let (organiser, board) = keys(folder)?;
         let path = folder.join(RECORD);
         let first = Notice::signed(first, &organiser);
@@ -148,19 +148,19 @@ impl ElectionHandle {
     }
 
     /// Computes the products of the ballots that count.
-    pub(super) fn tally(&self) -> Result<Tally, Failure> {
+    pub(super) fn tally(&self) -> Result<Tally, CliError> {
         let tally = match &self.location {
             BoardLocation::Local { record, .. } => record.tally(),
             BoardLocation::Remote { client, state } => {
-                hearith_election::tally(state, &client.record().map_err(Failure::new)?)
+                hearith_election::tally(state, &client.record().map_err(CliError::new)?)
             }
         };
-        tally.map_err(|error| Failure::at(&self.name, error))
+        tally.map_err(|error| CliError::at(&self.name, error))
     }
 
     /// Signs an official statement: as the organiser, the registrar, or the board if the election
     /// has dates.
-    pub(super) fn signed(&self, body: Body) -> Result<Notice, Failure> {
+    pub(super) fn signed(&self, body: Body) -> Result<Notice, CliError> {
         let manifest = self.state().election().manifest();
         let of_board = match body.kind() {
             Kind::Open => manifest.opens.as_ref(),
@@ -171,7 +171,7 @@ impl ElectionHandle {
             (Some(_), BoardLocation::Local { board, .. }) => Some(board),
             (Some(date), BoardLocation::Remote { .. }) => {
                 let kind = body.kind();
-                return Err(Failure::at(&self.name, format!("the board itself publishes '{kind}' at {date}")));
+                return Err(CliError::at(&self.name, format!("the board itself publishes '{kind}' at {date}")));
             }
             _ if matches!(body.kind(), Kind::Voters | Kind::Replace) && manifest.registrar.is_some() => {
                 self.registrar.as_ref()
@@ -179,12 +179,12 @@ impl ElectionHandle {
             _ => self.organiser.as_ref(),
         };
         let signer =
-            signer.ok_or_else(|| Failure::at(&self.name, "only the organiser or the registrar can publish this"))?;
+            signer.ok_or_else(|| CliError::at(&self.name, "only the organiser or the registrar can publish this"))?;
         Ok(Notice::signed(body, signer))
     }
 
     /// Signs and enters an official statement.
-    pub(super) fn publish(&mut self, body: Body) -> Result<(), Failure> {
+    pub(super) fn publish(&mut self, body: Body) -> Result<(), CliError> {
         let notice = self.signed(body)?;
         self.enter(notice).map(|_| ())
     }
@@ -202,10 +202,10 @@ impl ElectionHandle {
 
     /// Checks that a voter may cast or challenge a ballot now, before the ballot is created. A
     /// server reports it only when the ballot arrives.
-    pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
+    pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), CliError> {
         let BoardLocation::Local { record, .. } = &self.location else { return Ok(()) };
         let state = record.state();
-        let cannot = |error: ErrorKind| Err(Failure::at(&self.name, error));
+        let cannot = |error: ErrorKind| Err(CliError::at(&self.name, error));
         match (state.phase(), state.voter(voter)) {
             (Phase::Open, Some(standing)) => {
                 let again = kind == Kind::Ballot && standing.counted().is_some();
@@ -217,30 +217,30 @@ impl ElectionHandle {
     }
 
     /// Checks a signed statement, including its proofs. A server does that itself.
-    pub(super) fn check(&self, notice: &Notice) -> Result<(), Failure> {
+    pub(super) fn check(&self, notice: &Notice) -> Result<(), CliError> {
         match &self.location {
             BoardLocation::Local { record, .. } => {
                 let state = record.state();
-                state.check(notice).and_then(|()| state.check_proofs(notice)).map_err(Failure::new)
+                state.check(notice).and_then(|()| state.check_proofs(notice)).map_err(CliError::new)
             }
             BoardLocation::Remote { .. } => Ok(()),
         }
     }
 
     /// Enters a signed statement. The caller has verified its proofs.
-    pub(super) fn enter(&mut self, notice: Notice) -> Result<Receipt, Failure> {
+    pub(super) fn enter(&mut self, notice: Notice) -> Result<Receipt, CliError> {
         match &mut self.location {
             BoardLocation::Local { board, record } => {
                 let index = record.board().size();
-                let line = record.append(notice).map_err(|error| Failure::at(&self.name, error))?;
+                let line = record.append(notice).map_err(|error| CliError::at(&self.name, error))?;
                 Ok(Receipt::new(record.state().election().id(), index, &line, board))
             }
             BoardLocation::Remote { client, state } => {
-                let text = client.send(&notice).map_err(Failure::new)?;
+                let text = client.send(&notice).map_err(CliError::new)?;
                 let line = published(client, &notice)?;
                 let receipt = Receipt::from_json(&text)
                     .and_then(|receipt| confirmed(state.election(), receipt, line.as_deref(), &notice));
-                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).with_note(NOT_CONFIRMED))?;
+                let receipt = receipt.map_err(|error| CliError::at(&self.name, error).with_note(NOT_CONFIRMED))?;
                 // A visitor has no list of voters and needs none.
                 let _ = state.admit(&notice);
                 Ok(receipt)
@@ -249,9 +249,9 @@ impl ElectionHandle {
     }
 
     /// Ends a command: the board signs its current head.
-    pub(super) fn sign_head(&mut self) -> Result<(), Failure> {
+    pub(super) fn sign_head(&mut self) -> Result<(), CliError> {
         let BoardLocation::Local { board, record } = &mut self.location else { return Ok(()) };
-        record.sign_head(board).map_err(|error| Failure::at(&self.name, error))
+        record.sign_head(board).map_err(|error| CliError::at(&self.name, error))
     }
 }
 
@@ -259,14 +259,14 @@ impl ElectionHandle {
 const NOT_CONFIRMED: &str = "it may not be on the board: note its tracker, and look for it in a verified record";
 
 /// Returns the board's line for a sent notice that has a tracker: a ballot, cast or challenged.
-fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure> {
+fn published(client: &Client, notice: &Notice) -> Result<Option<String>, CliError> {
     let ballot = match notice.body() {
         Body::Ballot(ballot) => ballot,
         Body::Challenge(challenge) => &challenge.ballot,
         _ => return Ok(None),
     };
     let found =
-        client.tracked(&tracker(&ballot.hash())).map_err(|error| Failure::new(error).with_note(NOT_CONFIRMED))?;
+        client.tracked(&tracker(&ballot.hash())).map_err(|error| CliError::new(error).with_note(NOT_CONFIRMED))?;
     Ok(Some(found.entry.get().to_owned()))
 }
 
@@ -287,16 +287,16 @@ pub(super) fn url(location: &Path) -> Option<&str> {
 }
 
 /// Creates a client for a server.
-pub(super) fn client(url: &str, ca: Option<&Path>) -> Result<Client, Failure> {
+pub(super) fn client(url: &str, ca: Option<&Path>) -> Result<Client, CliError> {
     let ca = ca.map(pem).transpose()?;
-    Client::new(url, ca.as_deref()).map_err(Failure::new)
+    Client::new(url, ca.as_deref()).map_err(CliError::new)
 }
 
 /// Returns the election at a server.
-pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Result<Election, Failure> {
-    let manifest = client.election().map_err(Failure::new)?.manifest;
-    let manifest = manifest.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
-    let at = |error: ErrorKind| Failure::at(url, error);
+pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Result<Election, CliError> {
+    let manifest = client.election().map_err(CliError::new)?.manifest;
+    let manifest = manifest.ok_or_else(|| CliError::at(url, "there is no election yet"))?;
+    let at = |error: ErrorKind| CliError::at(url, error);
     let manifest = hearith_election::canonical::from_text("an election", manifest.get()).map_err(at)?;
     let election = Election::new(manifest, session.policy, session.engine).map_err(at)?;
     session.warn_insecure_key(url, election.key());
@@ -304,19 +304,19 @@ pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Resu
 }
 
 /// Reads the organiser's and the board's keys.
-pub(super) fn keys(folder: &Path) -> Result<(Signer, Signer), Failure> {
+pub(super) fn keys(folder: &Path) -> Result<(Signer, Signer), CliError> {
     Ok((secret_key(&folder.join(ORGANISER), KeyRole::Organiser)?, secret_key(&folder.join(BOARD), KeyRole::Board)?))
 }
 
-pub(super) fn secret_key(path: &Path, role: KeyRole) -> Result<Signer, Failure> {
-    let at = |error: hearith_election::ErrorKind| Failure::at(name(path), Error::from(error));
+pub(super) fn secret_key(path: &Path, role: KeyRole) -> Result<Signer, CliError> {
+    let at = |error: hearith_election::ErrorKind| CliError::at(name(path), Error::from(error));
     SecretKey::from_line(secret_text(path)?.first_line(), role).and_then(|key| key.signer()).map_err(at)
 }
 
 /// Reads a file of secrets. Warns if others can read it.
-pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
+pub(super) fn secret_text(path: &Path) -> Result<SecretText, CliError> {
     let name = name(path);
-    let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
+    let text = SecretText::open(path).map_err(|error| CliError::reading(&name, error))?;
     if text.is_shared() {
         eprint_line(&format!("{name}: warning: other users can read this secret (chmod 600 fixes it)"));
     }
@@ -325,7 +325,7 @@ pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
 
 /// Reads a file of secrets of any length: credentials, or a prepared ballot. The text is wiped when
 /// dropped.
-pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure> {
+pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, CliError> {
     let called = name(path);
     let read = || {
         let file = File::open(path)?;
@@ -339,39 +339,39 @@ pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure
         file.take(metadata.len()).read_to_string(&mut text)?;
         Ok(text)
     };
-    read().map_err(|error| Failure::reading(&called, error))
+    read().map_err(|error| CliError::reading(&called, error))
 }
 
 /// Reads a file of public text.
-pub(super) fn text(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
+pub(super) fn text(path: &Path) -> Result<String, CliError> {
+    fs::read_to_string(path).map_err(|error| CliError::reading(&name(path), error))
 }
 
 /// Writes a new file, completely or not at all.
-pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), Failure> {
+pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), CliError> {
     let mut output = Output::file(path, access, false)?;
     write(&mut output, text)?;
     output.commit()
 }
 
 /// Writes a new file of bytes, completely or not at all.
-pub(super) fn write_new_bytes(path: &Path, access: Access, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn write_new_bytes(path: &Path, access: Access, bytes: &[u8]) -> Result<(), CliError> {
     let mut output = Output::file(path, access, false)?;
-    output.write_all(bytes).map_err(|error| Failure::writing(&name(path), error))?;
+    output.write_all(bytes).map_err(|error| CliError::writing(&name(path), error))?;
     output.commit()
 }
 
 /// The folder of the record: the given one, or the one in the organiser's directory.
-pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
-    fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
+pub(super) fn record_folder(path: &Path) -> Result<PathBuf, CliError> {
+    fs::read_dir(path).map_err(|error| CliError::reading(&name(path), error))?;
     let inside = path.join(RECORD);
     Ok(if inside.is_dir() { inside } else { path.to_owned() })
 }
 
 /// Opens a record in a folder or at a server. Returns its name for messages too.
-pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), Failure> {
+pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), CliError> {
     if let Some(url) = url(location) {
-        return Ok((Box::new(client(url, ca)?.record().map_err(Failure::new)?), url.to_owned()));
+        return Ok((Box::new(client(url, ca)?.record().map_err(CliError::new)?), url.to_owned()));
     }
     let folder = record_folder(location)?;
     let name = name(&folder);
@@ -379,6 +379,6 @@ pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Sour
 }
 
 /// The failure of a file or a record.
-pub(super) fn of(path: &Path, error: impl Into<Error>) -> Failure {
-    Failure::at(name(path), error.into())
+pub(super) fn of(path: &Path, error: impl Into<Error>) -> CliError {
+    CliError::at(name(path), error.into())
 }

@@ -3,11 +3,11 @@
 use hearith_election::{Contest, Outcome};
 
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Prints each candidate's votes, or points and how often the candidate is at each rank.
-pub(super) fn print_outcome(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), Failure> {
+pub(super) fn print_outcome(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), CliError> {
     if session.json {
         let contest = |(contest, votes): (&Contest, &Vec<u64>)| {
             let (title, candidates) = (&contest.title, &contest.candidates);

@@ -12,7 +12,7 @@ use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use qrcodegen::{QrCode, QrCodeEcc};
 use ttf_parser::Face;
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 
 /// A4, in points.
 const PAPER: (f32, f32) = (595.0, 842.0);
@@ -52,14 +52,14 @@ enum Font {
 
 impl Document {
     /// Creates an empty document in Helvetica, or in a TrueType font from a file.
-    pub(super) fn new(font: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn new(font: Option<&Path>) -> Result<Self, CliError> {
         let font = match font {
             None => Font::Helvetica,
             Some(path) => {
-                let data = fs::read(path).map_err(|error| Failure::reading(&name(path), error))?;
+                let data = fs::read(path).map_err(|error| CliError::reading(&name(path), error))?;
                 let fits = Face::parse(&data, 0).is_ok_and(|face| face.tables().glyf.is_some());
                 if !fits {
-                    return Err(Failure::at(name(path), "not a TrueType font"));
+                    return Err(CliError::at(name(path), "not a TrueType font"));
                 }
                 Font::Embedded { data, used: BTreeMap::new() }
             }
@@ -98,7 +98,7 @@ impl Document {
     }
 
     /// Adds a paragraph of a size in points. Breaks it at line feeds and wraps long lines.
-    pub(super) fn text(&mut self, text: &str, size: f32) -> Result<(), Failure> {
+    pub(super) fn text(&mut self, text: &str, size: f32) -> Result<(), CliError> {
         for line in text.lines() {
             for part in self.wrapped(line, size)? {
                 self.line(&part, size, 0.0)?;
@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// Adds texts on one line. Each starts at an offset in points from the left margin.
-    pub(super) fn row(&mut self, cells: &[(&str, f32)], size: f32) -> Result<(), Failure> {
+    pub(super) fn row(&mut self, cells: &[(&str, f32)], size: f32) -> Result<(), CliError> {
         for (number, (text, left)) in cells.iter().enumerate() {
             self.line(text, size, *left)?;
             if number + 1 < cells.len() {
@@ -118,7 +118,7 @@ impl Document {
         Ok(())
     }
 
-    fn line(&mut self, text: &str, size: f32, left: f32) -> Result<(), Failure> {
+    fn line(&mut self, text: &str, size: f32, left: f32) -> Result<(), CliError> {
         self.ensure_space(1.4 * size);
         let bytes = self.font.encoded(text)?;
         self.show(Name(b"F1"), &bytes, size, left);
@@ -139,9 +139,9 @@ impl Document {
     }
 
     /// Adds a QR code with a side length in points.
-    pub(super) fn qr(&mut self, text: &str, points: f32) -> Result<(), Failure> {
+    pub(super) fn qr(&mut self, text: &str, points: f32) -> Result<(), CliError> {
         let code = QrCode::encode_text(text, QrCodeEcc::Medium)
-            .map_err(|_| Failure::new("a link is too long for a QR code"))?;
+            .map_err(|_| CliError::new("a link is too long for a QR code"))?;
         self.ensure_space(points);
         let module = points / (code.size() + 2 * QUIET) as f32;
         for y in 0..code.size() {
@@ -157,7 +157,7 @@ impl Document {
     }
 
     /// Wraps a text into lines.
-    fn wrapped(&self, text: &str, size: f32) -> Result<Vec<String>, Failure> {
+    fn wrapped(&self, text: &str, size: f32) -> Result<Vec<String>, CliError> {
         let most = PAPER.0 - 2.0 * MARGIN;
         let mut lines = vec![String::new()];
         for word in text.split(' ') {
@@ -227,11 +227,11 @@ fn embed(pdf: &mut Pdf, data: &[u8], used: &BTreeMap<u16, char>) {
 
 impl Font {
     /// Encodes a text for the font.
-    fn encoded(&mut self, text: &str) -> Result<Vec<u8>, Failure> {
+    fn encoded(&mut self, text: &str) -> Result<Vec<u8>, CliError> {
         match self {
             Font::Helvetica => text.chars().map(|one| win_ansi(one).ok_or_else(|| missing(one, "Helvetica"))).collect(),
             Font::Embedded { data, used } => {
-                let face = Face::parse(data, 0).map_err(|_| Failure::new("not a TrueType font"))?;
+                let face = Face::parse(data, 0).map_err(|_| CliError::new("not a TrueType font"))?;
                 let mut bytes = Vec::with_capacity(2 * text.len());
                 for character in text.chars() {
                     if takes_shaping(character) {
@@ -260,18 +260,18 @@ impl Font {
     }
 }
 
-fn missing(character: char, font: &str) -> Failure {
+fn missing(character: char, font: &str) -> CliError {
     let code = u32::from(character);
-    Failure::new(format!(
+    CliError::new(format!(
         "'{character}' (U+{code:04X}) is not in {font}: choose a TrueType font that has it with --font"
     ))
 }
 
-fn shaped(character: char) -> Failure {
+fn shaped(character: char) -> CliError {
     let code = u32::from(character);
     let what =
         "a letter whose shape depends on its neighbours, which is not supported here: print from the organiser's page";
-    Failure::new(format!("'{character}' (U+{code:04X}) is {what}"))
+    CliError::new(format!("'{character}' (U+{code:04X}) is {what}"))
 }
 
 /// Whether a character's script shapes or positions letters depending on their neighbours, which is

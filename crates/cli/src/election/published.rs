@@ -10,20 +10,20 @@ use super::pdf::Document;
 use super::verify::verified;
 use crate::args::ElectionResult;
 use crate::engines::print;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::check_absent;
 use crate::output::Access;
 use crate::session::Session;
 
 /// Verifies a record, and writes its result.
-pub(super) fn run(session: &Session, command: &ElectionResult) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &ElectionResult) -> Result<(), CliError> {
     let (source, location) = record(&command.record, command.ca.as_deref())?;
     for out in [&command.csv, &command.pdf].into_iter().flatten() {
         check_absent(out)?;
     }
     let report = verified(session, &*source, &location)?;
     let (Some(state), Some(result)) = (&report.state, report.result()) else {
-        return Err(Failure::at(location, "there is no result yet"));
+        return Err(CliError::at(location, "there is no result yet"));
     };
     if let Some(out) = &command.csv {
         write_new_bytes(out, Access::Usual, &table(state, result)?)?;
@@ -72,10 +72,10 @@ fn percent(part: u64, whole: u64) -> String {
 /// If candidates are ranked in any contest, `points,ranks` follow: how often a candidate is at each
 /// rank, separated by semicolons. Names that a spreadsheet would interpret as formulas get an
 /// apostrophe prefix.
-fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
+fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, CliError> {
     let weight = state.counted().1;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    let failed = |error: csv::Error| Failure::because("the table cannot be written", error);
+    let failed = |error: csv::Error| CliError::because("the table cannot be written", error);
     let contests = state.election().contests();
     let ranked = contests.iter().any(|contest| contest.points().is_some());
     let columns = if ranked { 7 } else { 5 };
@@ -102,7 +102,7 @@ fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
             table.write_record(&row[..columns]).map_err(failed)?;
         }
     }
-    table.into_inner().map_err(|_| Failure::new("the table cannot be written"))
+    table.into_inner().map_err(|_| CliError::new("the table cannot be written"))
 }
 
 /// Makes sure that no spreadsheet interprets a name as a formula.
@@ -111,7 +111,7 @@ fn plain(name: &str) -> String {
 }
 
 /// The result as a page to print.
-fn page(command: &ElectionResult, report: &Report, state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
+fn page(command: &ElectionResult, report: &Report, state: &State, result: &Outcome) -> Result<Vec<u8>, CliError> {
     let (words, manifest) = (words(command.language), state.election().manifest());
     let ((counted, weight), voters) = (state.counted(), state.voter_count());
     let mut document = Document::new(command.font.as_deref())?;
@@ -139,7 +139,7 @@ fn section(
     contest: &Contest,
     votes: &[u64],
     weight: u64,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     document.space(16.0);
     document.text(&contest.title, 13.0)?;
     document.space(4.0);

@@ -15,13 +15,13 @@ use zeroize::Zeroizing;
 use super::organiser_dir::{ElectionHandle, of, text, url, write_new};
 use crate::args::ElectionRegister;
 use crate::engines::print;
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::check_absent;
 use crate::output::Access;
 use crate::session::Session;
 
 /// Lists voters, creates their credentials, and opens the vote.
-pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
+pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), CliError> {
     let mut handle = ElectionHandle::open_for(session, &command.location, &command.at, command.registrar.as_deref())?;
     let id = handle.state().election().id();
     if command.out.is_some() {
@@ -35,7 +35,7 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
         print(&format!("{count} {what}\n"))?;
     } else if let Some(out) = &command.out {
         if !command.again {
-            return Err(Failure::new("--out needs the table of VOTERS, or --again"));
+            return Err(CliError::new("--out needs the table of VOTERS, or --again"));
         }
         let entries = send_again(&mut handle, out)?;
         print(&format!("{entries} entries sent\n"))?;
@@ -53,13 +53,13 @@ fn deliver(
     new_voters: NewVoters,
     out: &Path,
     command: &ElectionRegister,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let pending = pending(out);
     check_absent(out)?;
     check_absent(&pending)?;
     command.codes.as_deref().map_or(Ok(()), check_absent)?;
     let notices = new_voters.bodies(handle.state().election().id(), command.replace).into_iter();
-    let notices = notices.map(|body| handle.signed(body)).collect::<Result<Vec<Notice>, Failure>>()?;
+    let notices = notices.map(|body| handle.signed(body)).collect::<Result<Vec<Notice>, CliError>>()?;
     // Credentials first: a listed voter without a credential could not vote.
     write_new(out, Access::Owner, new_voters.credentials.trim_end())?;
     let files = [Some(out), command.codes.as_deref(), Some(&pending)];
@@ -82,16 +82,16 @@ fn deliver(
             return Err(failure);
         }
     }
-    fs::remove_file(&pending).map_err(|error| Failure::writing(&name(&pending), error))
+    fs::remove_file(&pending).map_err(|error| CliError::writing(&name(&pending), error))
 }
 
 /// Sends the entries of an uncertain earlier attempt that are not on the board. Returns how many
 /// were sent.
-fn send_again(handle: &mut ElectionHandle, out: &Path) -> Result<usize, Failure> {
+fn send_again(handle: &mut ElectionHandle, out: &Path) -> Result<usize, CliError> {
     let pending = pending(out);
     let lines = text(&pending)?;
     let read = |line: &str| Notice::from_json(line).map_err(|error| of(&pending, error));
-    let notices = lines.lines().map(read).collect::<Result<Vec<Notice>, Failure>>()?;
+    let notices = lines.lines().map(read).collect::<Result<Vec<Notice>, CliError>>()?;
     let mut sent = 0;
     for notice in notices {
         if !is_there(handle.state(), &notice) {
@@ -99,7 +99,7 @@ fn send_again(handle: &mut ElectionHandle, out: &Path) -> Result<usize, Failure>
             sent += 1;
         }
     }
-    fs::remove_file(&pending).map_err(|error| Failure::writing(&name(&pending), error))?;
+    fs::remove_file(&pending).map_err(|error| CliError::writing(&name(&pending), error))?;
     Ok(sent)
 }
 
@@ -134,15 +134,15 @@ struct NewVoters {
 impl NewVoters {
     /// Reads voters, and creates credentials for those without a key of their own. Codes come with
     /// links to a server's pages.
-    fn of_table(path: &Path, election: Hash, command: &ElectionRegister) -> Result<Self, Failure> {
-        let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
+    fn of_table(path: &Path, election: Hash, command: &ElectionRegister) -> Result<Self, CliError> {
+        let file = File::open(path).map_err(|error| CliError::reading(&name(path), error))?;
         let mut table = csv::Reader::from_reader(file);
-        let at = |error: csv::Error| Failure::at(name(path), error);
+        let at = |error: csv::Error| CliError::at(name(path), error);
         let header = table.headers().map_err(at)?.clone();
         let column = |called: &str| header.iter().position(|name| name == called);
-        let Some(id) = column("voter") else { return Err(Failure::at(name(path), "there is no column 'voter'")) };
+        let Some(id) = column("voter") else { return Err(CliError::at(name(path), "there is no column 'voter'")) };
         if let Some(other) = header.iter().find(|name| !["voter", "weight", "key"].contains(name)) {
-            return Err(Failure::at(
+            return Err(CliError::at(
                 name(path),
                 format!("unknown column '{other}': only voter, weight and key are allowed"),
             ));
@@ -156,7 +156,7 @@ impl NewVoters {
         let (mut voters, mut aliases) = (Vec::new(), Aliases::default());
         for (row, record) in table.records().enumerate() {
             let record = record.map_err(at)?;
-            let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
+            let wrong = |what: &str| CliError::at(name(path), format!("row {}: {what}", row + 1));
             let cell =
                 |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|cell| !cell.is_empty());
             let called = record.get(id).unwrap_or_default().to_owned();
@@ -168,7 +168,7 @@ impl NewVoters {
                     .map_err(|_| wrong("the key is not base64url"))?,
                 None => {
                     let generated = VoterCode::generate().and_then(|code| Ok((code.signer(&election)?, code)));
-                    let (signer, code) = generated.map_err(Failure::new)?;
+                    let (signer, code) = generated.map_err(CliError::new)?;
                     credentials.push_str(&SecretKey::of_voter(election, &id, &signer).to_line());
                     credentials.push('\n');
                     codes.push(&id, &called, &code);
@@ -178,7 +178,7 @@ impl NewVoters {
             voters.push(Voter { id, key, weight });
         }
         if voters.is_empty() {
-            return Err(Failure::at(name(path), "there are no voters"));
+            return Err(CliError::at(name(path), "there are no voters"));
         }
         if command.aliases {
             // The table's order would reveal whose aliases these are.
@@ -237,9 +237,9 @@ impl<'a> Codes<'a> {
 struct Aliases(HashSet<String>);
 
 impl Aliases {
-    fn next(&mut self) -> Result<String, Failure> {
+    fn next(&mut self) -> Result<String, CliError> {
         loop {
-            let code = VoterCode::generate().map_err(Failure::new)?;
+            let code = VoterCode::generate().map_err(CliError::new)?;
             // Forty random bits of a code that is used for nothing else.
             let alias = format!("voter {}", &code.shown()[..9]);
             if self.0.insert(alias.clone()) {

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::organiser_dir::{of, record_folder, secret_key, text};
 use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe, NamedIn};
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::pem;
 use crate::interrupt;
 use crate::log;
@@ -26,10 +26,10 @@ use crate::serving;
 use crate::session::Session;
 
 /// Serves until told to stop, then finishes the accepted requests.
-pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Failure> {
+pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), CliError> {
     let organiser = command.organiser.as_deref().map(|key| {
         let key = canonical::parse("a public key", &canonical::to_text(&key));
-        key.map_err(|_| Failure::new("--organiser: not a public key in base64url"))
+        key.map_err(|_| CliError::new("--organiser: not a public key in base64url"))
     });
     let options = Options {
         store: command.store.clone(),
@@ -48,8 +48,8 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         others: command.elections.as_deref().map(others).transpose()?.unwrap_or_default(),
     };
     let lines = log::start(session)?;
-    let signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
-    let server = Server::start(options).map_err(Failure::new)?;
+    let signals = interrupt::take_over().map_err(|error| CliError::because("cannot wait for signals", error))?;
+    let server = Server::start(options).map_err(CliError::new)?;
     let (address, entries) = (server.address(), server.size());
     match server.metrics_address() {
         None => tracing::info!(%address, store = %command.store, entries, "listening"),
@@ -59,7 +59,7 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         let tls = tls(command).map_err(|failure| failure.to_string());
         let Some(tls) = tls.transpose() else { return false };
         serving::reloaded(
-            tls.and_then(|tls| server.replace_tls(&tls).map_err(|error| Failure::new(error).to_string())),
+            tls.and_then(|tls| server.replace_tls(&tls).map_err(|error| CliError::new(error).to_string())),
         );
         true
     };
@@ -79,11 +79,11 @@ struct Entry {
 }
 
 /// Reads the elections of a file, by name.
-fn others(path: &Path) -> Result<Vec<Another>, Failure> {
+fn others(path: &Path) -> Result<Vec<Another>, CliError> {
     let table: BTreeMap<String, Entry> =
-        toml::from_str(&text(path)?).map_err(|error| Failure::at(name(path), error.message()))?;
-    let other = |(called, entry): (String, Entry)| -> Result<Another, Failure> {
-        let wrong = |what: String| Failure::at(name(path), format!("{called}: {what}"));
+        toml::from_str(&text(path)?).map_err(|error| CliError::at(name(path), error.message()))?;
+    let other = |(called, entry): (String, Entry)| -> Result<Another, CliError> {
+        let wrong = |what: String| CliError::at(name(path), format!("{called}: {what}"));
         let store = entry.store.parse::<Location>().map_err(|error| wrong(error.to_string()))?;
         let organiser =
             entry.organiser.as_deref().map(|key| canonical::parse("a public key", &canonical::to_text(&key)));
@@ -105,7 +105,7 @@ fn proxies(command: &ElectionServe) -> Proxies {
     Proxies { networks: command.trusted_proxies.iter().copied().collect(), header }
 }
 
-fn tls(command: &ElectionServe) -> Result<Option<Tls>, Failure> {
+fn tls(command: &ElectionServe) -> Result<Option<Tls>, CliError> {
     let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
     Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients: None, revoked: None }))
 }
@@ -129,7 +129,7 @@ fn limits(limits: &ElectionLimits) -> Limits {
 }
 
 /// Writes the record of a store to a folder.
-pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), Failure> {
+pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), CliError> {
     let entries = wait(async {
         let store = Store::open_existing(&command.store).await?;
         let entries = backup::backup(&store, &command.record).await;
@@ -140,7 +140,7 @@ pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), 
 }
 
 /// Copies a record to an empty store.
-pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<(), Failure> {
+pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<(), CliError> {
     let source = Folder(record_folder(&command.record)?);
     let progress = Progress::start("verifying", source.bytes().map_or(Length::Unknown, Length::Bytes));
     let entries = wait(async {
@@ -155,7 +155,7 @@ pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<()
 }
 
 /// Removes heads that go back in time from a record or a store.
-pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> Result<(), Failure> {
+pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> Result<(), CliError> {
     let board = secret_key(&command.board_key, KeyRole::Board)?;
     let removed = match (&command.record, &command.store) {
         (Some(record), _) => {
@@ -170,7 +170,7 @@ pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> 
             store.close().await;
             removed
         })?,
-        (None, None) => return Err(Failure::new("a record or --store is missing")),
+        (None, None) => return Err(CliError::new("a record or --store is missing")),
     };
     match session.json {
         true => print_json(&serde_json::json!({ "removed": removed })),
@@ -178,7 +178,7 @@ pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> 
     }
 }
 
-fn print_count(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {
+fn print_count(session: &Session, what: &str, entries: u64) -> Result<(), CliError> {
     match session.json {
         true => print_json(&serde_json::json!({ what: entries })),
         false => print(&format!("{what}: {entries} entries\n")),
@@ -186,8 +186,8 @@ fn print_count(session: &Session, what: &str, entries: u64) -> Result<(), Failur
 }
 
 /// Runs a store's operation to completion.
-fn wait<T>(work: impl Future<Output = Result<T, backup::Error>>) -> Result<T, Failure> {
+fn wait<T>(work: impl Future<Output = Result<T, backup::Error>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::because("cannot start threads", error))?;
-    runtime.block_on(work).map_err(Failure::new)
+    let runtime = runtime.map_err(|error| CliError::because("cannot start threads", error))?;
+    runtime.block_on(work).map_err(CliError::new)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::organiser_dir::{BOARD, DRAFT, ORGANISER, of, text, write_new};
 use crate::args::{ElectionInit, ElectionTrusteeKey};
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::{CreatedDirectories, check_absent};
 use crate::output::Access;
 use crate::session::Session;
@@ -34,7 +34,7 @@ pub(super) struct Draft {
 }
 
 /// Generates the organiser's and the board's keys.
-pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
+pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), CliError> {
     let contests = canonical::parse("a list of contests", &text(&command.contests)?);
     let contests: Vec<Contest> = contests.map_err(|error| of(&command.contests, error))?;
     let about = command.about.as_deref().map(text).transpose()?.map(|about| about.trim_end().to_owned());
@@ -44,7 +44,7 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     let files = [ORGANISER, BOARD, DRAFT].map(|file| command.out.join(file));
     files.iter().try_for_each(|file| check_absent(file))?;
     let directories = CreatedDirectories::make(&command.out);
-    let directories = directories.map_err(|error| Failure::writing(&name(&command.out), error))?;
+    let directories = directories.map_err(|error| CliError::writing(&name(&command.out), error))?;
     for (file, role) in [(&files[0], KeyRole::Organiser), (&files[1], KeyRole::Board)] {
         let signer = Signer::generate().map_err(|error| of(file, error))?;
         write_new(file, Access::Owner, &SecretKey::of_office(role, &signer).to_line())?;
@@ -55,15 +55,15 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
 }
 
 /// Parses a public key from an option.
-fn public_key(text: &str) -> Result<Bytes, Failure> {
-    let wrong = |_| Failure::new("--registrar: not the public half of a registrar's key");
+fn public_key(text: &str) -> Result<Bytes, CliError> {
+    let wrong = |_| CliError::new("--registrar: not the public half of a registrar's key");
     let key: Bytes = canonical::parse("a public key", &canonical::to_text(&text.trim())).map_err(wrong)?;
     PublicKey::new("the registrar's", &key).map_err(wrong)?;
     Ok(key)
 }
 
 /// Generates a trustee's or registrar's signing key, on that person's own machine.
-pub(super) fn signing_key(session: &Session, command: &ElectionTrusteeKey, role: KeyRole) -> Result<(), Failure> {
+pub(super) fn signing_key(session: &Session, command: &ElectionTrusteeKey, role: KeyRole) -> Result<(), CliError> {
     check_absent(&command.out)?;
     let signer = Signer::generate().map_err(|error| of(&command.out, error))?;
     write_new(&command.out, Access::Owner, &SecretKey::of_office(role, &signer).to_line())?;

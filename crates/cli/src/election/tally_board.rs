@@ -9,7 +9,7 @@ use hearith_election::{Bytes, Contest, Place, Share, Source, State, Tally, for_e
 use hearith_threshold::KeyShare;
 
 use crate::device::failed;
-use crate::failure::{Cause, Failure};
+use crate::failure::{Cause, CliError};
 use crate::session::Session;
 
 /// A verified record, with its name.
@@ -26,7 +26,7 @@ pub(super) fn share(
     settings: &str,
     record: &Verified<'_>,
     trustee: &KeyShare,
-) -> Result<Share, Failure> {
+) -> Result<Share, CliError> {
     let (provider, boards) = session.devices.tally_board()?;
     let election = record.state.election();
     let ballots = ballots(record)?;
@@ -54,7 +54,7 @@ pub(super) fn share(
 }
 
 /// The ballots that count, by contest.
-fn ballots(record: &Verified<'_>) -> Result<Vec<Counted>, Failure> {
+fn ballots(record: &Verified<'_>) -> Result<Vec<Counted>, CliError> {
     let (mut ballots, mut weighs_more) = (Vec::new(), false);
     let read = for_each_counted(record.state, record.source, |ballot, weight| {
         weighs_more |= weight != 1;
@@ -67,9 +67,9 @@ fn ballots(record: &Verified<'_>) -> Result<Vec<Counted>, Failure> {
         ballots.extend(ballot.contests.into_iter().enumerate().map(counted));
         Ok(())
     });
-    read.map_err(|error| Failure::at(record.name, error))?;
+    read.map_err(|error| CliError::at(record.name, error))?;
     match weighs_more {
-        true => Err(Failure::at(
+        true => Err(CliError::at(
             record.name,
             "a ballot has a weight other than 1, but a tally board counts each ballot once",
         )),
@@ -83,7 +83,7 @@ fn check_products(
     board: &mut TallyBoard,
     places: &[Place],
     tally: &Tally,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     for (place, product) in places.iter().zip(tally.contests.iter().flatten()) {
         let (contest, mark) = numbers(place);
         if board.product(contest, mark).map_err(|error| failed(provider, error))? != product.0 {
@@ -114,7 +114,7 @@ fn numbers(place: &Place) -> (u32, u32) {
 }
 
 /// The failure for a machine's output, which is not trusted.
-fn unverified(provider: &dyn DeviceProvider, error: impl Into<Cause>) -> Failure {
-    Failure::at(format!("engine {}", provider.system().name), error)
+fn unverified(provider: &dyn DeviceProvider, error: impl Into<Cause>) -> CliError {
+    CliError::at(format!("engine {}", provider.system().name), error)
         .with_note("what the machine returned does not verify")
 }

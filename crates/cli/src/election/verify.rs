@@ -6,12 +6,12 @@ use super::organiser_dir::{of, record};
 use super::outcome::print_outcome;
 use crate::args::ElectionVerify;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, eprint_line};
+use crate::failure::{CliError, eprint_line};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
 /// Verifies a record and prints a verdict for each check.
-pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), CliError> {
     let (source, name) = record(&command.record, command.ca.as_deref())?;
     let report = read(session, &*source, &name)?;
     show(session, &report)?;
@@ -26,12 +26,12 @@ pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Fai
 }
 
 /// Verifies a record, as far as it goes. Returns an error if any check fails.
-pub(super) fn verified(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Failure> {
+pub(super) fn verified(session: &Session, source: &dyn Source, name: &str) -> Result<Report, CliError> {
     let report = read(session, source, name)?;
     if report.is_good() { Ok(report) } else { Err(refuted(&report, name)) }
 }
 
-fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Failure> {
+fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, CliError> {
     let length = source.bytes().map_or(Length::Unknown, Length::Bytes);
     let progress = Progress::start("verifying", length);
     let report = verify(source, session.policy, session.engine, &|bytes| progress.set_bytes(bytes));
@@ -43,14 +43,14 @@ fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Fa
 }
 
 /// The failure that names the failed checks and the first fault.
-fn refuted(report: &Report, name: &str) -> Failure {
+fn refuted(report: &Report, name: &str) -> CliError {
     let mut failed = report.checks.iter().filter(|(_, check)| check.wrong > 0);
     let names: Vec<&str> = failed.clone().map(|(step, _)| step.name()).collect();
     let first = failed.find_map(|(_, check)| check.faults.first()).map(ToString::to_string).unwrap_or_default();
-    Failure::refuted(name, format!("NOT VERIFIED, failed: {}; first: {first}", names.join(", ")))
+    CliError::refuted(name, format!("NOT VERIFIED, failed: {}; first: {first}", names.join(", ")))
 }
 
-fn show(session: &Session, report: &Report) -> Result<(), Failure> {
+fn show(session: &Session, report: &Report) -> Result<(), CliError> {
     for (step, check) in &report.checks {
         let lines = check.faults.iter().map(|fault| format!("{step}: {fault}"));
         lines.for_each(|line| eprint_line(&line));

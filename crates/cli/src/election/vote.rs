@@ -14,7 +14,7 @@ use super::machine;
 use super::organiser_dir::{ElectionHandle, client, election_at, long_secret_text, of, record_folder, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::output::Access;
 use crate::progress::{Length, Progress};
 use crate::session::Session;
@@ -23,7 +23,7 @@ use crate::session::Session;
 const BATCH: usize = 256;
 
 /// Prepares a ballot, casts one, or both.
-pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Failure> {
+pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), CliError> {
     if let Some(settings) = &command.machine {
         return machine::vote(session, command, settings);
     }
@@ -41,18 +41,18 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
             let election = handle.state().election().clone();
             let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
             let chosen = chosen(election.contests(), &command.choose)?;
-            let ballot = election.prepare(&voter, &chosen).map_err(Failure::new)?.into_ballot();
+            let ballot = election.prepare(&voter, &chosen).map_err(CliError::new)?.into_ballot();
             cast(session, &mut handle, command, ballot, &signer)
         }
     }
 }
 
 /// Prepares a ballot without casting it, and stores its contents.
-fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), Failure> {
+fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), CliError> {
     let election = election_of(session, &command.location, command.ca.as_deref())?;
     let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let chosen = chosen(election.contests(), &command.choose)?;
-    let prepared = election.prepare(&voter, &chosen).map_err(Failure::new)?;
+    let prepared = election.prepare(&voter, &chosen).map_err(CliError::new)?;
     let shown = shown_tracker(&prepared.ballot().hash());
     let text = Zeroizing::new(canonical::to_text(&prepared.into_challenge()));
     write_new(out, Access::Owner, &text)?;
@@ -68,7 +68,7 @@ fn cast(
     command: &ElectionVote,
     ballot: Ballot,
     signer: &Signer,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let shown = shown_tracker(&ballot.hash());
     let notice = Notice::signed(Body::Ballot(ballot), signer);
     handle.check(&notice)?;
@@ -82,12 +82,12 @@ fn cast(
 }
 
 /// Writes the board's receipt, if requested.
-pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), Failure> {
+pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), CliError> {
     command.receipt.as_ref().map_or(Ok(()), |path| write_new(path, Access::Usual, &receipt.to_json()))
 }
 
 /// Casts the ballots of a table, as a polling station for many voters would.
-fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
+fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), CliError> {
     let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
     let election = handle.state().election().clone();
     let mut signers = credentials(&command.credential, &election)?;
@@ -98,11 +98,11 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
         let prepared = election.prepare_all(votes).map_err(|error| of(table, error))?;
         let ballots: Vec<Ballot> = prepared.into_iter().map(|one| one.into_ballot()).collect();
         for verdict in verify_ballots(&election, &ballots.iter().collect::<Vec<_>>()) {
-            verdict.map_err(Failure::new)?;
+            verdict.map_err(CliError::new)?;
         }
         for ballot in ballots {
             let Some(signer) = signers.get_mut(&ballot.voter) else {
-                return Err(Failure::at(
+                return Err(CliError::at(
                     name(&command.credential),
                     format!("no credential for voter '{}'", ballot.voter),
                 ));
@@ -118,7 +118,7 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
 }
 
 /// Reveals what a prepared ballot contains. It will never count.
-pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
+pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), CliError> {
     let mut handle = ElectionHandle::visit(session, &command.location, command.ca.as_deref())?;
     let election = handle.state().election().clone();
     let challenge = read_prepared(&command.prepared)?;
@@ -132,7 +132,7 @@ pub(super) fn publish_challenge(
     handle: &mut ElectionHandle,
     challenge: Challenge,
     signer: &Signer,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let (shown, choices) =
         (shown_tracker(&challenge.ballot.hash()), opened_choices(handle.state().election(), &challenge));
     let notice = Notice::signed(Body::Challenge(challenge), signer);
@@ -163,39 +163,39 @@ fn opened_choices(election: &Election, challenge: &Challenge) -> Vec<(String, Ve
 }
 
 /// Reads the election from a record's first entry, or from a server.
-fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Election, Failure> {
+fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Election, CliError> {
     if let Some(url) = url(path) {
         return election_at(session, &client(url, ca)?, url);
     }
     let folder = record_folder(path)?;
     let source = Folder(folder.clone());
     let line = Lines::new(&source).next_line().map_err(|error| of(&folder, error))?;
-    let Some(line) = line else { return Err(Failure::at(name(&folder), "there is no record here")) };
+    let Some(line) = line else { return Err(CliError::at(name(&folder), "there is no record here")) };
     let first = hearith_election::Entry::from_line(&line).map_err(|error| of(&folder, error))?;
     let state = State::begin(&first.notice, session.policy, session.engine).map_err(|error| of(&folder, error))?;
     Ok(state.election().clone())
 }
 
-fn read_prepared(path: &Path) -> Result<Challenge, Failure> {
+fn read_prepared(path: &Path) -> Result<Challenge, CliError> {
     canonical::from_text("a prepared ballot", long_secret_text(path)?.trim_end()).map_err(|error| of(path, error))
 }
 
 /// A voter's credential: the only one in a file, or the requested one.
-pub(super) fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), Failure> {
+pub(super) fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), CliError> {
     let mut all = credentials(path, election)?;
     let voter = match (voter, all.len()) {
         (Some(voter), _) => voter.to_owned(),
         (None, 1) => all.keys().next().cloned().unwrap_or_default(),
-        (None, _) => return Err(Failure::at(name(path), "several credentials: choose one with --voter")),
+        (None, _) => return Err(CliError::at(name(path), "several credentials: choose one with --voter")),
     };
     let signer = all.remove(&voter);
     signer
         .map(|signer| (voter.clone(), signer))
-        .ok_or_else(|| Failure::at(name(path), format!("no credential for voter '{voter}'")))
+        .ok_or_else(|| CliError::at(name(path), format!("no credential for voter '{voter}'")))
 }
 
 /// Reads all credentials of a file.
-fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signer>, Failure> {
+fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signer>, CliError> {
     let text = long_secret_text(path)?;
     let read = |line: &str| {
         let key = SecretKey::from_line(line, KeyRole::Voter)?;
@@ -209,7 +209,7 @@ fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signe
 }
 
 /// The chosen candidates of each contest, by index. Ranked candidates are in order of preference.
-pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
+pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, CliError> {
     let mut chosen = vec![Vec::new(); contests.len()];
     for choice in choices {
         // Titles and names may contain equals signs themselves.
@@ -218,7 +218,7 @@ pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec
             Some((contest, one.candidates.iter().position(|name| name == candidate)?))
         });
         let Some((contest, candidate)) = found else {
-            return Err(Failure::new("--choose needs a CONTEST=CANDIDATE of this election")
+            return Err(CliError::new("--choose needs a CONTEST=CANDIDATE of this election")
                 .with_note("your choice is not shown here"));
         };
         chosen[contest].push(candidate);
@@ -227,13 +227,13 @@ pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec
 }
 
 /// Reads the votes of a table.
-fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
+fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, CliError> {
+    let file = File::open(path).map_err(|error| CliError::reading(&name(path), error))?;
     let mut table = csv::Reader::from_reader(file);
-    let at = |error: csv::Error| Failure::at(name(path), error);
+    let at = |error: csv::Error| CliError::at(name(path), error);
     let header = table.headers().map_err(at)?.clone();
     let column = |called: &str| header.iter().position(|name| name == called);
-    let missing = |what: &str| Failure::at(name(path), format!("there is no column '{what}'"));
+    let missing = |what: &str| CliError::at(name(path), format!("there is no column '{what}'"));
     let voter = column("voter").ok_or_else(|| missing("voter"))?;
     let columns: Vec<usize> = contests
         .iter()
@@ -244,7 +244,7 @@ fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, Failure> {
         let record = record.map_err(at)?;
         // Messages must not reveal votes, so they do not show the name.
         let wrong = |contest: &Contest, what: &str| {
-            Failure::at(name(path), format!("row {}, column {}: {what}", row + 1, contest.title))
+            CliError::at(name(path), format!("row {}, column {}: {what}", row + 1, contest.title))
         };
         let values = contests.iter().zip(&columns).map(|(contest, &column)| {
             let names = record[column].split(';').map(str::trim).filter(|name| !name.is_empty());

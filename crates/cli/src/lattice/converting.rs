@@ -7,7 +7,7 @@ use hearith_columns::Error;
 use hearith_device::{DeviceProvider, PlaintextConverter};
 
 use crate::device::{failed, note};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// The selected device, as a converter of plaintexts.
@@ -18,7 +18,7 @@ pub(super) struct Converting {
 
 impl Converting {
     /// Opens a device with the primes of a parameter set. Returns `None` if no device is selected.
-    pub(super) fn open(session: &Session, set: Set, unchecked: bool) -> Result<Option<Self>, Failure> {
+    pub(super) fn open(session: &Session, set: Set, unchecked: bool) -> Result<Option<Self>, CliError> {
         let trust = session.trust(unchecked)?;
         let Some(provider) = session.named_device() else { return Ok(None) };
         let converts = provider.converts().ok_or_else(|| super::no_keys(provider))?;
@@ -32,18 +32,18 @@ impl Converting {
     }
 
     /// Describes the device and its clock cycles.
-    pub(super) fn note(&self) -> Result<String, Failure> {
+    pub(super) fn note(&self) -> Result<String, CliError> {
         note(self.provider, &mut **self.converter.device(), "coefficients")
     }
 }
 
 /// The failure for a piece of a table: the device's own failure, prefixed with its name, or a fault
 /// of the table.
-pub(super) fn failure(session: &Session, table: &str, error: Error) -> Failure {
+pub(super) fn failure(session: &Session, table: &str, error: Error) -> CliError {
     match (session.named_device(), error.kind()) {
         (Some(provider), hearith_columns::ErrorKind::Lattice(ErrorKind::Converter(cause))) => {
-            Failure::at(format!("engine {}", provider.system().name), cause.clone())
+            CliError::at(format!("engine {}", provider.system().name), cause.clone())
         }
-        _ => Failure::at(table, error),
+        _ => CliError::at(table, error),
     }
 }

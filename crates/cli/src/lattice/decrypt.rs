@@ -7,7 +7,7 @@ use hearith_columns::lattice::LatticeDecryptor;
 use super::{Key, check_options};
 use crate::args::{Decrypt, Format};
 use crate::decrypt::{MeanColumns, sink};
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::input::ParquetFile;
 use crate::keys::PUBLIC;
 use crate::pipeline::{ReadAhead, write_behind};
@@ -17,19 +17,19 @@ use crate::session::Session;
 use crate::signing::{self, Signers};
 
 /// Decrypts a table of chunks or of totals.
-pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<(), Failure> {
+pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<(), CliError> {
     check_options(session, &command.remote, command.unchecked_device)?;
     if command.check {
-        return Err(Failure::new("--check works with Paillier keys only"));
+        return Err(CliError::new("--check works with Paillier keys only"));
     }
-    let Key::Private(key) = key else { return Err(Failure::at(name(&command.key), PUBLIC)) };
+    let Key::Private(key) = key else { return Err(CliError::at(name(&command.key), PUBLIC)) };
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
     signers.verify(&table, key.public().set().degree())?;
     let schema = source.schema();
     let prepare =
-        |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
+        |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| CliError::at(&table.name, error));
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(signing::files(&None, &command.signers));
     let numbers = prepare(false)?.schema();
@@ -48,14 +48,14 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
         |pass| {
             for piece in pieces {
                 let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let at = |error: Error| CliError::at(&table.name, error.offset_rows(piece.first_row));
                 if let Some(decrypted) = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)? {
                     pass(means.of(&piece.batch, decrypted).map_err(at)?)?;
                 }
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
             }
-            decryptor.end().map_err(|error| Failure::at(&table.name, error))
+            decryptor.end().map_err(|error| CliError::at(&table.name, error))
         },
     )?;
     sink.finish()?;

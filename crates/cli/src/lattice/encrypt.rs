@@ -6,7 +6,7 @@ use super::converting::{Converting, failure};
 use super::{Key, check_remote};
 use crate::args::Encrypt;
 use crate::encrypt::{inputs, open, options};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::Rows;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
@@ -18,7 +18,7 @@ use crate::signing;
 use crate::sink::Sink;
 
 /// Encrypts columns of a table, one chunk of rows at a time.
-pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<(), Failure> {
+pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<(), CliError> {
     check_remote(&command.remote)?;
     let device = Converting::open(session, key.public().set(), command.unchecked_device)?;
     let key = key.converting(device.as_ref());

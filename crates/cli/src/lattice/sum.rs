@@ -5,7 +5,7 @@ use hearith_columns::{Contents, Error};
 
 use super::{Key, check_options};
 use crate::args::Sum;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::ParquetFile;
 use crate::output::Output;
 use crate::pipeline::ReadAhead;
@@ -18,7 +18,7 @@ use crate::sink::Sink;
 use crate::sum::{File, FilePiece, input_paths, partitions, warn_of_copies};
 
 /// Sums the encrypted columns of tables.
-pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
+pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), CliError> {
     check_options(session, &command.remote, command.unchecked_device)?;
     let (files, mut totals, rows) = open(key, command)?;
     let sign = signing::key(session, command.sign.as_deref())?;
@@ -29,21 +29,21 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     let progress = Progress::start("adding", Length::Rows(rows));
     let mut done = 0;
     for file in files {
-        let at = |error: Error| Failure::at(&file.table.name, error);
+        let at = |error: Error| CliError::at(&file.table.name, error);
         totals.begin(&file.schema).map_err(at)?;
         let name = file.table.name.clone();
         for piece in ReadAhead::start(file.pieces()) {
             let FilePiece { piece, mask, .. } = piece?;
             let added = watch.compute(|| totals.update(&piece.batch, mask.as_ref()));
-            added.map_err(|error| Failure::at(&name, error.offset_rows(piece.first_row)))?;
+            added.map_err(|error| CliError::at(&name, error.offset_rows(piece.first_row)))?;
             done += piece.batch.num_rows() as u64;
             progress.set(done, done);
         }
-        totals.end().map_err(|error| Failure::at(&name, error))?;
+        totals.end().map_err(|error| CliError::at(&name, error))?;
     }
     drop(progress);
     let progress = Progress::start("hiding", Length::Unknown);
-    let aggregates = watch.compute(|| totals.finish_with(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
+    let aggregates = watch.compute(|| totals.finish_with(command.min_rows.unwrap_or(0))).map_err(CliError::new)?;
     drop(progress);
     let mut sink = Sink::signed_parquet(output, aggregates.batch.schema(), sign)?;
     sink.write(&aggregates.batch)?;
@@ -61,7 +61,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
 }
 
 /// Opens all files before reading any, so incompatible tables are reported at once.
-fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64), Failure> {
+fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64), CliError> {
     let (mut started, mut selection): (Option<LatticeAggregator>, Option<Selection>) = (None, None);
     let mut contents = Contents::default();
     let (mut files, mut rows) = (Vec::new(), 0_u64);
@@ -72,7 +72,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64),
         let partitions = partitions(path, &source.schema(), &signers);
         let plain = partitions.schema(&source.schema());
         rows = rows.saturating_add(source.rows());
-        let at = |error: Error| Failure::at(&table.name, error);
+        let at = |error: Error| CliError::at(&table.name, error);
         let selection = match &mut selection {
             Some(selection) => selection,
             none => none.insert(Selection::of(command, &plain).map_err(at)?),
@@ -94,7 +94,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64),
             }
             totals.begin(&schema).map(|()| totals)
         });
-        let totals = begun.map_err(|error| Failure::at(&table.name, error))?;
+        let totals = begun.map_err(|error| CliError::at(&table.name, error))?;
         warn_of_copies(&table.name, &schema)?;
         let needed = totals.needed(&schema);
         started = Some(totals);
@@ -103,6 +103,6 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeAggregator, u64),
     }
     match started {
         Some(totals) => Ok((files, totals, rows)),
-        None => Err(Failure::new("no table to sum")),
+        None => Err(CliError::new("no table to sum")),
     }
 }

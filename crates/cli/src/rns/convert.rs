@@ -8,7 +8,7 @@ use hearith_rns::Residues;
 use super::integers::Integers;
 use super::{engines, tables};
 use crate::args::Convert;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::input::{Table, is_called_parquet, open};
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
@@ -21,7 +21,7 @@ use crate::sink::Sink;
 const ROWS: usize = 8192;
 
 /// Converts integers to residues.
-pub(super) fn to_residues(session: &Session, command: &Convert) -> Result<(), Failure> {
+pub(super) fn to_residues(session: &Session, command: &Convert) -> Result<(), CliError> {
     let moduli = command.moduli()?;
     let basis = command.basis(session, &moduli)?;
     let trust = session.trust(command.unchecked_device)?;
@@ -58,9 +58,9 @@ pub(super) fn to_residues(session: &Session, command: &Convert) -> Result<(), Fa
 }
 
 /// Converts residues to integers.
-pub(super) fn from_residues(session: &Session, command: &Convert) -> Result<(), Failure> {
+pub(super) fn from_residues(session: &Session, command: &Convert) -> Result<(), CliError> {
     if let Some(device) = session.device {
-        return Err(Failure::new(format!("the engine '{}' does not convert residues back", device.system().name)));
+        return Err(CliError::new(format!("the engine '{}' does not convert residues back", device.system().name)));
     }
     let table = Table::open(&command.input, ROWS)?;
     let moduli = moduli_of(command, &table)?;
@@ -74,12 +74,12 @@ pub(super) fn from_residues(session: &Session, command: &Convert) -> Result<(), 
     for piece in ReadAhead::start(table.pieces) {
         let piece = piece?;
         let residues = tables::residues(&table.name, &piece.batch, &moduli, piece.first_row)?;
-        let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
+        let numbers = watch.compute(|| basis.numbers(&residues)).map_err(CliError::new)?;
         for number in numbers.rows() {
             let (sign, magnitude) = command.signed(number, basis.product());
             let text = if command.hex { to_hexadecimal(&magnitude) } else { to_decimal(&magnitude) };
             let written = writeln!(output, "{sign}{text}");
-            written.map_err(|error| Failure::writing(output.name(), error))?;
+            written.map_err(|error| CliError::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);
@@ -104,10 +104,10 @@ impl Convert {
 
 /// The moduli that the table names, which `--primes` must not contradict, or else those of the
 /// options.
-fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
+fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, CliError> {
     match tables::moduli(&table.name, &table.schema)? {
         Some(named) if command.primes.is_empty() || command.primes == named => Ok(named),
-        Some(_) => Err(Failure::at(&table.name, "its residues have other moduli than --primes names")),
+        Some(_) => Err(CliError::at(&table.name, "its residues have other moduli than --primes names")),
         None => command.moduli_of_columns(table.schema.fields().len()),
     }
 }

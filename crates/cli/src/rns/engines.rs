@@ -6,14 +6,14 @@ use hearith_device::{ConvertingDevice, DeviceProvider, Trust};
 use hearith_rns::{Basis, Residues};
 
 use crate::device::{failed, note};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// Converts integers below the product of the moduli to residues. All engines return the same
 /// residues.
 pub(crate) trait Converter {
     /// Returns the residues of rows that have as many limbs as the basis.
-    fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure>;
+    fn residues(&mut self, numbers: &Batch) -> Result<Residues, CliError>;
 
     /// The number of rows to convert at a time.
     fn rows(&self) -> usize {
@@ -21,13 +21,13 @@ pub(crate) trait Converter {
     }
 
     /// Describes the engine's work after the last batch.
-    fn note(&mut self) -> Result<Option<String>, Failure> {
+    fn note(&mut self) -> Result<Option<String>, CliError> {
         Ok(None)
     }
 }
 
 /// Opens the session's engine.
-pub(crate) fn open<'a>(session: &Session, basis: &'a Basis, trust: Trust) -> Result<Box<dyn Converter + 'a>, Failure> {
+pub(crate) fn open<'a>(session: &Session, basis: &'a Basis, trust: Trust) -> Result<Box<dyn Converter + 'a>, CliError> {
     match session.device {
         None => Ok(Box::new(Cpu(basis))),
         Some(provider) => Ok(Box::new(OnDevice::open(provider, basis, trust)?)),
@@ -38,8 +38,8 @@ pub(crate) fn open<'a>(session: &Session, basis: &'a Basis, trust: Trust) -> Res
 struct Cpu<'a>(&'a Basis);
 
 impl Converter for Cpu<'_> {
-    fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure> {
-        self.0.residues(numbers).map_err(Failure::new)
+    fn residues(&mut self, numbers: &Batch) -> Result<Residues, CliError> {
+        self.0.residues(numbers).map_err(CliError::new)
     }
 }
 
@@ -51,7 +51,7 @@ struct OnDevice<'a> {
 }
 
 impl<'a> OnDevice<'a> {
-    fn open(provider: &'static dyn DeviceProvider, basis: &'a Basis, trust: Trust) -> Result<Self, Failure> {
+    fn open(provider: &'static dyn DeviceProvider, basis: &'a Basis, trust: Trust) -> Result<Self, CliError> {
         let converts = provider.converts().expect("the session refused a device that does not convert");
         let device = converts.open(basis.moduli(), bit_length(basis.product()), trust);
         Ok(Self { provider, device: device.map_err(|error| failed(provider, error))?, basis })
@@ -59,7 +59,7 @@ impl<'a> OnDevice<'a> {
 }
 
 impl Converter for OnDevice<'_> {
-    fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure> {
+    fn residues(&mut self, numbers: &Batch) -> Result<Residues, CliError> {
         let residues = self.device.residues(self.basis.moduli(), numbers);
         residues.map_err(|error| failed(self.provider, error))
     }
@@ -68,7 +68,7 @@ impl Converter for OnDevice<'_> {
         self.device.batch_size()
     }
 
-    fn note(&mut self) -> Result<Option<String>, Failure> {
+    fn note(&mut self) -> Result<Option<String>, CliError> {
         note(self.provider, &mut *self.device, "integers").map(Some)
     }
 }

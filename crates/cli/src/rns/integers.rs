@@ -6,7 +6,7 @@ use std::io::{BufRead, Read};
 use hearith_arith::natural::{bit_length, difference, is_zero, less, parse, shifted_down};
 use hearith_arith::{ArithError, Batch};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 
 /// Maximum bytes of a line, including its line feed. No number that a basis holds is longer.
 const MAX_LINE_BYTES: usize = 1 << 16;
@@ -30,7 +30,7 @@ impl<R: BufRead> Integers<R> {
         Self { name, input, bound: bound.to_vec(), rows, line: 0, done: false }
     }
 
-    fn batch(&mut self) -> Result<Batch, Failure> {
+    fn batch(&mut self) -> Result<Batch, CliError> {
         let limbs = self.bound.len();
         let mut words = Vec::new();
         let mut row = vec![0; limbs];
@@ -41,24 +41,24 @@ impl<R: BufRead> Integers<R> {
     }
 
     /// Reads a line. Returns `false` at the end.
-    fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
+    fn row(&mut self, row: &mut [u64]) -> Result<bool, CliError> {
         let mut text = Vec::new();
         let read = (&mut self.input).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut text);
-        let read = read.map_err(|error| Failure::reading(&self.name, error))?;
+        let read = read.map_err(|error| CliError::reading(&self.name, error))?;
         if read == 0 {
             return Ok(false);
         }
         self.line += 1;
         if read > MAX_LINE_BYTES {
             let what = format!("line {}: longer than {MAX_LINE_BYTES} bytes", self.line);
-            return Err(Failure::at(&self.name, what));
+            return Err(CliError::at(&self.name, what));
         }
         let text = text.trim_ascii();
         let outcome = match text.strip_prefix(b"-") {
             Some(magnitude) => self.negative(magnitude, row),
             None => self.natural(text, row),
         };
-        outcome.map(|()| true).map_err(|what| Failure::at(&self.name, format!("line {}: {what}", self.line)))
+        outcome.map(|()| true).map_err(|what| CliError::at(&self.name, format!("line {}: {what}", self.line)))
     }
 
     fn natural(&self, digits: &[u8], row: &mut [u64]) -> Result<(), String> {
@@ -98,7 +98,7 @@ fn not_an_integer(error: ArithError) -> String {
 }
 
 impl<R: BufRead> Iterator for Integers<R> {
-    type Item = Result<Batch, Failure>;
+    type Item = Result<Batch, CliError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::Primes;
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 use crate::table::TableSink;
 
@@ -60,7 +60,7 @@ struct Unit {
 }
 
 /// Lists the primes of a search.
-pub(super) fn run(session: &Session, command: &Primes) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, command: &Primes) -> Result<(), CliError> {
     let primes = command.search.primes()?.take(command.count.unwrap_or(usize::MAX));
     let search = command.search.search();
     let found = Found {
@@ -120,7 +120,7 @@ impl Unit {
     }
 }
 
-fn table(rows: &[Row]) -> Result<String, Failure> {
+fn table(rows: &[Row]) -> Result<String, CliError> {
     let numbers = |of: &dyn Fn(&Row) -> Option<u64>| Arc::new(UInt64Array::from_iter(rows.iter().map(of))) as ArrayRef;
     let texts = |of: &dyn Fn(&Row) -> Option<String>| Arc::new(StringArray::from_iter(rows.iter().map(of))) as ArrayRef;
     let of_unit = |of: &dyn Fn(&Unit) -> u64| numbers(&|row| row.unit.as_ref().map(of));
@@ -138,9 +138,9 @@ fn table(rows: &[Row]) -> Result<String, Failure> {
         ("multiplier", size(&|unit| unit.multiplier), true),
         ("truncated", size(&|unit| unit.truncated_multiplier), true),
     ])
-    .map_err(Failure::new)?;
+    .map_err(CliError::new)?;
     let mut sink = TableSink::new(Vec::new(), &batch.schema());
-    sink.write(&batch).map_err(|error| Failure::from_write("the table", error))?;
-    let text = sink.finish().map_err(|error| Failure::from_write("the table", error))?;
+    sink.write(&batch).map_err(|error| CliError::from_write("the table", error))?;
+    let text = sink.finish().map_err(|error| CliError::from_write("the table", error))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::exchange_folder::ExchangeFolder;
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::session::Session;
 
 /// The state of a run after a call.
@@ -65,7 +65,7 @@ impl Report {
     }
 
     /// Prints the report to standard output.
-    pub(super) fn print(&self, session: &Session) -> Result<(), Failure> {
+    pub(super) fn print(&self, session: &Session) -> Result<(), CliError> {
         match (session.is_quiet(), session.json) {
             (true, _) => Ok(()),
             (false, true) => print_json(self),

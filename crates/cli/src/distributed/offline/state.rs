@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use hearith_paillier::{KeyId, SecretText};
 use hearith_threshold::distributed::offline::Saved;
 
-use crate::failure::{Failure, name};
+use crate::failure::{CliError, name};
 use crate::key_files::{CreatedDirectories, write};
 use crate::keys::sealed;
 use crate::output::{Access, Output};
@@ -53,7 +53,7 @@ impl State {
     }
 
     /// Asks for the passphrase of the state, or for a new one if there is no state yet.
-    pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, Failure> {
+    pub(super) fn passphrase(&self, session: &Session) -> Result<SecretText, CliError> {
         let file = name(&self.file());
         match self.is_there() {
             true => session.passphrases.ask(&file),
@@ -62,12 +62,12 @@ impl State {
     }
 
     /// Begins a run with these settings.
-    pub(super) fn begin(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, Failure> {
+    pub(super) fn begin(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, CliError> {
         // Files that an interrupted removal left belong to no run.
         self.remove_files()?;
-        let saved = Saved::new(settings).map_err(Failure::new)?;
+        let saved = Saved::new(settings).map_err(CliError::new)?;
         let directories = CreatedDirectories::make(&self.0);
-        let directories = directories.map_err(|error| Failure::writing(&name(&self.0), error))?;
+        let directories = directories.map_err(|error| CliError::writing(&name(&self.0), error))?;
         let mut output = Output::file(&self.file(), Access::Owner, false)?;
         write(&mut output, &sealed(saved.to_text(), run_id(settings)?, Some(passphrase))?)?;
         output.commit()?;
@@ -76,15 +76,15 @@ impl State {
     }
 
     /// Opens the current run, which must have these settings.
-    pub(super) fn open(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, Failure> {
+    pub(super) fn open(&self, settings: [u8; 32], passphrase: &SecretText) -> Result<Saved, CliError> {
         let file = name(&self.file());
-        let text = SecretText::open(&self.file()).map_err(|error| Failure::reading(&file, error))?;
-        let text = text.decrypt(passphrase.first_line()).map_err(|error| Failure::at(&file, error))?;
+        let text = SecretText::open(&self.file()).map_err(|error| CliError::reading(&file, error))?;
+        let text = text.decrypt(passphrase.first_line()).map_err(|error| CliError::at(&file, error))?;
         match Saved::from_text(text.as_str()) {
-            None => Err(Failure::at(&file, "not the state of an offline run")),
+            None => Err(CliError::at(&file, "not the state of an offline run")),
             Some(saved) if !saved.is_of(settings) => {
                 let what = "this run began with other options or other trustees' keys";
-                Err(Failure::at(&file, what))
+                Err(CliError::at(&file, what))
             }
             Some(saved) => Ok(saved),
         }
@@ -97,12 +97,12 @@ impl State {
     }
 
     /// Returns a received file, or `None` if the run continues without it.
-    pub(super) fn received(&self, file: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn received(&self, file: &str) -> Result<Option<Vec<u8>>, CliError> {
         let path = self.0.join(file);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Failure::reading(&name(&path), error)),
+            Err(error) => Err(CliError::reading(&name(&path), error)),
         }
     }
 
@@ -112,44 +112,44 @@ impl State {
     }
 
     /// Stores a file for the rest of the run.
-    pub(super) fn store(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
+    pub(super) fn store(&self, file: &str, content: &[u8]) -> Result<(), CliError> {
         self.put(&self.0.join(file), content)
     }
 
     /// Records that the run continues without a file.
-    pub(super) fn mark_absent(&self, file: &str) -> Result<(), Failure> {
+    pub(super) fn mark_absent(&self, file: &str) -> Result<(), CliError> {
         self.put(&self.0.join(file).with_extension(ABSENT), &[])
     }
 
     /// Records that the key's files are being written.
-    pub(super) fn finish(&self) -> Result<(), Failure> {
+    pub(super) fn finish(&self) -> Result<(), CliError> {
         let path = self.0.join(FINISHED);
         if exists(&path) { Ok(()) } else { self.put(&path, &[]) }
     }
 
-    fn put(&self, path: &Path, content: &[u8]) -> Result<(), Failure> {
+    fn put(&self, path: &Path, content: &[u8]) -> Result<(), CliError> {
         let mut output = Output::file(path, Access::Owner, false)?;
-        output.write_all(content).map_err(|error| Failure::writing(&name(path), error))?;
+        output.write_all(content).map_err(|error| CliError::writing(&name(path), error))?;
         output.commit()
     }
 
     /// Removes the state, starting with the seed. Without the seed, nothing can decrypt what was
     /// sent to this trustee.
-    pub(super) fn remove(&self) -> Result<(), Failure> {
+    pub(super) fn remove(&self) -> Result<(), CliError> {
         remove(&self.file())?;
         // Not every file system can sync directories.
         let _ = File::open(&self.0).and_then(|folder| folder.sync_all());
         self.remove_files()
     }
 
-    fn remove_files(&self) -> Result<(), Failure> {
+    fn remove_files(&self) -> Result<(), CliError> {
         let entries = match fs::read_dir(&self.0) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(Failure::reading(&name(&self.0), error)),
+            Err(error) => return Err(CliError::reading(&name(&self.0), error)),
         };
         for entry in entries {
-            let entry = entry.map_err(|error| Failure::reading(&name(&self.0), error))?;
+            let entry = entry.map_err(|error| CliError::reading(&name(&self.0), error))?;
             if entry.file_name().to_str().is_some_and(is_ours) {
                 remove(&entry.path())?;
             }
@@ -168,18 +168,18 @@ fn is_ours(file: &str) -> bool {
 }
 
 /// The ID of a run, which is stored in the clear next to the seed, as a key's ID is next to a key.
-fn run_id(settings: [u8; 32]) -> Result<KeyId, Failure> {
+fn run_id(settings: [u8; 32]) -> Result<KeyId, CliError> {
     let hex: String = settings[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    hex.parse().map_err(Failure::new)
+    hex.parse().map_err(CliError::new)
 }
 
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<(), CliError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::writing(&name(path), error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(CliError::writing(&name(path), error)),
         _ => Ok(()),
     }
 }
