@@ -174,7 +174,7 @@ unsafe extern "C" fn update(
             }
             let key = key_argument(&function.keys, &chunk, 1)?;
             let slots = Slots::new(rows.iter().map(|&row| *states.add(row)));
-            let mut addends = Addends::new(&key, rows.len(), slots.slots.len()).by(function.keys.computing(&key)?);
+            let mut addends = Addends::new(&key, rows.len(), slots.slots.len()).by(function.keys.backend(&key)?);
             for (&row, &group) in rows.iter().zip(&slots.groups) {
                 addends.push(group, values.bytes(row).unwrap_or_default())?;
             }

@@ -177,12 +177,12 @@ impl Rows {
         Ok(Self { columns, count: batch.num_rows(), next: 0 })
     }
 
-    /// Writes up to `room` more rows, one vector per column. Returns their number.
+    /// Writes up to `capacity` more rows, one vector per column. Returns their number.
     ///
     /// # Safety
-    /// The vectors must have the types of [`Sum::columns`] and capacity for `room` rows.
-    pub(crate) unsafe fn write(&mut self, outputs: &mut [Output<'_>], room: usize) -> usize {
-        let count = room.min(self.count - self.next);
+    /// The vectors must have the types of [`Sum::columns`] and capacity for `capacity` rows.
+    pub(crate) unsafe fn write(&mut self, outputs: &mut [Output<'_>], capacity: usize) -> usize {
+        let count = capacity.min(self.count - self.next);
         for (array, output) in self.columns.iter().zip(outputs) {
             for row in 0..count {
                 let from = self.next + row;

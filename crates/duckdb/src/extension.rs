@@ -111,7 +111,7 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
     AGGREGATES.iter().try_for_each(|&(name, outcome)| registrar.aggregate(name, &keys, outcome))?;
     registrar.bfv_sum(&keys)?;
-    registrar.manual()
+    registrar.function_docs()
 }
 
 /// Registers functions and settings. Returns whether this succeeded.

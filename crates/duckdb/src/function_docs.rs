@@ -95,7 +95,7 @@ const ENTRIES: [Entry; 15] = [
 
 impl Registrar {
     /// Registers the table.
-    pub(crate) fn manual(&self) -> Result<(), Fault> {
+    pub(crate) fn function_docs(&self) -> Result<(), Fault> {
         // SAFETY: every handle is created here and destroyed once.
         let state = unsafe {
             let mut function = ffi::duckdb_create_table_function();

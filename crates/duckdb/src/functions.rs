@@ -86,7 +86,7 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
         Some(_) => key.add_plain(&a.ciphertexts, &encode_signed(&key, &integers(&added, &rows))?)?,
         None => {
             let b = Values::read(&key, chunk, 1, &rows)?;
-            computed(&key, keys.computing(&key)?.add(&a.ciphertexts, &b.ciphertexts))?
+            computed(&key, keys.backend(&key)?.add(&a.ciphertexts, &b.ciphertexts))?
         }
     };
     write(&sums, &rows, output);
@@ -115,7 +115,7 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
         None => return Err(Fault::Fraction),
     };
     let found = integers(&factors, &rows);
-    let multiples = computed(&key, keys.computing(&key)?.multiply(&values.ciphertexts, &found, bits))?;
+    let multiples = computed(&key, keys.backend(&key)?.multiply(&values.ciphertexts, &found, bits))?;
     write(&multiples, &rows, output);
     Ok(())
 }
@@ -125,7 +125,7 @@ pub(crate) fn rerandomise(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_
     let key = key_argument(keys, chunk, 1)?;
     let rows = present(chunk, 1, output);
     let values = Values::read(&key, chunk, 0, &rows)?;
-    let others = computed(&key, keys.computing(&key)?.rerandomise(&values.ciphertexts))?;
+    let others = computed(&key, keys.backend(&key)?.rerandomise(&values.ciphertexts))?;
     write(&others, &rows, output);
     Ok(())
 }
@@ -204,7 +204,7 @@ pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<DecryptionKe
     let text = opened(context, &path, context.read(&path)?)?;
     let key = PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine());
     let key = key.map_err(|error| Fault::Key { path, error })?;
-    keys.holder(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
+    keys.decryption_key(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
 }
 
 /// Decrypts an encrypted key, with the passphrase from the file that the session's setting names.
@@ -218,12 +218,12 @@ pub(crate) fn opened(context: &Context, path: &str, text: SecretText) -> Result<
 }
 
 /// `he_decrypt(c)`: fills a column of `HUGEINT`.
-pub(crate) fn decrypt(holder: &DecryptionKey, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
-    let public = holder.key.public();
+pub(crate) fn decrypt(key: &DecryptionKey, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let public = key.key.public();
     let rows = present(chunk, 1, output);
     let values = Values::read(public, chunk, 0, &rows)?;
     public.check_coprime(&values.ciphertexts).map_err(|error| values.fault(error))?;
-    let plaintexts = holder.decrypt(&values.ciphertexts).map_err(|error| match error {
+    let plaintexts = key.decrypt(&values.ciphertexts).map_err(|error| match error {
         DecryptError::Ciphertexts(error) => values.fault(error),
         DecryptError::Device(cause) => Fault::Card(cause.into()),
     })?;

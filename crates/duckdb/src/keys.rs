@@ -17,7 +17,7 @@ pub(crate) struct Keys {
     cards: Option<Choice>,
     loaded: Arc<RwLock<Vec<PublicKey>>>,
     /// GPUs, one entry for each key used for computation.
-    computing: Arc<RwLock<Vec<Arc<LoadedCards>>>>,
+    backends: Arc<RwLock<Vec<Arc<LoadedCards>>>>,
 }
 
 /// A private key, and the GPUs that decrypt with it.
@@ -38,24 +38,24 @@ impl DecryptionKey {
 
 impl Keys {
     pub(crate) fn new(engine: Engine, cards: Option<Choice>) -> Self {
-        Self { engine, cards, loaded: Arc::default(), computing: Arc::default() }
+        Self { engine, cards, loaded: Arc::default(), backends: Arc::default() }
     }
 
     /// The backend that computes with a key: this CPU, or GPUs.
-    pub(crate) fn computing(&self, key: &PublicKey) -> Result<Arc<dyn PublicKeyBackend>, Fault> {
+    pub(crate) fn backend(&self, key: &PublicKey) -> Result<Arc<dyn PublicKeyBackend>, Fault> {
         let Some(choice) = self.cards else { return Ok(Arc::new(key.clone())) };
         let of_key = |cards: &&Arc<LoadedCards>| PublicKeyBackend::public(&***cards).id() == key.id();
-        let known = self.computing.read().unwrap_or_else(PoisonError::into_inner).iter().find(of_key).cloned();
+        let known = self.backends.read().unwrap_or_else(PoisonError::into_inner).iter().find(of_key).cloned();
         if let Some(cards) = known {
             return Ok(cards);
         }
         let cards = Arc::new(LoadedCards::with_public(choice, key, Trust::Checked).map_err(Fault::card)?);
-        self.computing.write().unwrap_or_else(PoisonError::into_inner).push(cards.clone());
+        self.backends.write().unwrap_or_else(PoisonError::into_inner).push(cards.clone());
         Ok(cards)
     }
 
     /// A private key with its decryption backend.
-    pub(crate) fn holder(&self, key: PrivateKey) -> Result<DecryptionKey, Fault> {
+    pub(crate) fn decryption_key(&self, key: PrivateKey) -> Result<DecryptionKey, Fault> {
         let cards = self.cards.map(|choice| LoadedCards::with_private(choice, &key, Trust::Checked));
         Ok(DecryptionKey { cards: cards.transpose().map_err(Fault::card)?, key })
     }
@@ -83,7 +83,7 @@ impl Keys {
         let before = loaded.len();
         loaded.retain(|key| key.id().as_str() != name);
         let of_other = |cards: &Arc<LoadedCards>| PublicKeyBackend::public(&**cards).id().as_str() != name;
-        self.computing.write().unwrap_or_else(PoisonError::into_inner).retain(of_other);
+        self.backends.write().unwrap_or_else(PoisonError::into_inner).retain(of_other);
         loaded.len() < before
     }
 

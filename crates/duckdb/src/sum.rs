@@ -19,7 +19,7 @@ pub(crate) struct Total {
 /// Ciphertexts to add to the totals of groups.
 pub(crate) struct Addends<'a> {
     key: PublicKey,
-    computing: Arc<dyn PublicKeyBackend>,
+    backend: Arc<dyn PublicKeyBackend>,
     rows: Vec<&'a [u8]>,
     /// For each group, the indices of its rows in `rows`.
     members: Vec<Vec<u32>>,
@@ -32,13 +32,13 @@ impl<'a> Addends<'a> {
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
         // Twice the mean, so that few groups need to grow.
         let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
-        let (key, computing) = (key.clone(), Arc::new(key.clone()));
-        Self { key, computing, rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
+        let (key, backend) = (key.clone(), Arc::new(key.clone()));
+        Self { key, backend, rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
     }
 
     /// The same addends, summed by another backend.
-    pub(crate) fn by(self, computing: Arc<dyn PublicKeyBackend>) -> Self {
-        Self { computing, ..self }
+    pub(crate) fn by(self, backend: Arc<dyn PublicKeyBackend>) -> Self {
+        Self { backend, ..self }
     }
 
     /// Adds one ciphertext to a group.
@@ -69,9 +69,9 @@ impl<'a> Addends<'a> {
     ///
     /// Checks that the ciphertexts lie in `[1, n^2)`.
     pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
-        let Self { key, computing, rows, members, counts } = self;
+        let Self { key, backend, rows, members, counts } = self;
         let width = key.ciphertext_bytes();
-        let products = inline(|| computing.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
+        let products = inline(|| backend.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
         let products = computed(&key, products)?.to_be_bytes();
         let total = |(rows, product): (u64, &[u8])| {
             (rows > 0).then(|| Total { key: key.clone(), rows, ciphertext: product.into() })

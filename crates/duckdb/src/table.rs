@@ -125,8 +125,8 @@ unsafe extern "C" fn fill(info: ffi::duckdb_function_info, chunk: ffi::duckdb_da
             let columns = ffi::duckdb_data_chunk_get_column_count(chunk);
             let output = |column| Output::new(ffi::duckdb_data_chunk_get_vector(chunk, column), 0);
             let mut outputs: Vec<Output<'_>> = (0..columns).map(output).collect();
-            let room = ffi::duckdb_vector_size() as usize;
-            let count = rows.lock().unwrap_or_else(PoisonError::into_inner).write(&mut outputs, room);
+            let capacity = ffi::duckdb_vector_size() as usize;
+            let count = rows.lock().unwrap_or_else(PoisonError::into_inner).write(&mut outputs, capacity);
             ffi::duckdb_data_chunk_set_size(chunk, count as ffi::idx_t);
             Ok(())
         };
