@@ -117,15 +117,15 @@ fn broken(status: &Status) -> String {
         return "this is not a Hearith service".to_owned();
     }
     let mut text = "the connection broke".to_owned();
-    let mut tell = |more: &str| {
+    let mut append = |more: &str| {
         if !more.is_empty() && !text.contains(more) {
             text = format!("{text}: {more}");
         }
     };
-    tell(status.message());
+    append(status.message());
     let mut cause = std::error::Error::source(status);
     while let Some(error) = cause {
-        tell(&error.to_string());
+        append(&error.to_string());
         cause = error.source();
     }
     text

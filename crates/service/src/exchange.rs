@@ -183,7 +183,7 @@ impl<E: Exchange> Stream<'_, E> {
         let mut silenced = pin!(self.open.ended());
         let mut key = None;
         let mut end = None;
-        // The last request read, until the queue has room for it. Nothing more is read before that.
+        // The last request read, until the queue has space for it. Nothing more is read until then.
         let mut entering: Option<BoxFuture<'_, Result<Entered, Refusal>>> = None;
         // The answer that the client has to read next. Meanwhile the other requests proceed, since
         // a request that is not in the queue must not hold its permit.
@@ -293,12 +293,12 @@ impl<E: Exchange> Stream<'_, E> {
             // The bytes are wiped once the transport has copied them.
             Output::Plaintexts(plaintexts) => Bytes::from_owner(plaintexts.to_be_bytes()),
         };
-        let buffered = self.service.unread_buffer.put(numbers.len(), self.client);
+        let buffered = self.service.unread_buffer.add(numbers.len(), self.client);
         self.service.metrics.answered(E::NAME, "ok", rows, start.elapsed().as_secs_f64());
         Ok((E::answer(numbers), buffered))
     }
 
-    /// Sends an answer once the client has room for it.
+    /// Sends an answer once the client has space for it.
     async fn send(&self, answer: (E::Answer, BufferPermit)) -> Result<(), Refusal> {
         let until = Instant::now() + self.service.limits.send_timeout;
         let until = self.deadline.map_or(until, |deadline| deadline.min(until));

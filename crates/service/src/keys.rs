@@ -116,14 +116,14 @@ pub struct Keys {
     private: HashMap<KeyId, PrivateKey>,
     /// The public halves of the server's own keys, with their own generators.
     own: HashMap<KeyHandle, Arc<ServedKey>>,
-    foreign: Mutex<Foreign>,
+    client_keys: Mutex<ClientKeys>,
     most: usize,
     policy: KeyPolicy,
     engine: Engine,
 }
 
 #[derive(Debug, Default)]
-struct Foreign {
+struct ClientKeys {
     entries: HashMap<KeyHandle, Entry>,
     uses: u64,
 }
@@ -138,12 +138,12 @@ struct Entry {
 }
 
 impl Keys {
-    /// Creates the store with the server's private keys and room for `most` keys of clients.
+    /// Creates the store with the server's private keys and a capacity of `most` keys of clients.
     pub fn new(private: Vec<PrivateKey>, most: usize, policy: KeyPolicy, engine: Engine) -> Self {
         let own = private.iter().map(|key| Arc::new(ServedKey::new(key.public().clone(), Some(key.clone()))));
         let own = own.map(|key| (key.handle, key)).collect();
         let private = private.into_iter().map(|key| (key.public().id(), key)).collect();
-        Self { private, own, foreign: Mutex::default(), most: most.max(1), policy, engine }
+        Self { private, own, client_keys: Mutex::default(), most: most.max(1), policy, engine }
     }
 
     /// Returns the private keys.
@@ -153,11 +153,11 @@ impl Keys {
 
     /// Returns the number of resident public keys of clients.
     pub fn registered(&self) -> usize {
-        self.foreign().entries.len()
+        self.client_keys().entries.len()
     }
 
-    fn foreign(&self) -> std::sync::MutexGuard<'_, Foreign> {
-        self.foreign.lock().unwrap_or_else(PoisonError::into_inner)
+    fn client_keys(&self) -> std::sync::MutexGuard<'_, ClientKeys> {
+        self.client_keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a client's public key, given big-endian, unless it is already known. This takes
@@ -174,7 +174,7 @@ impl Keys {
     ) -> Result<Arc<ServedKey>, Refusal> {
         let handle = KeyHandle::of(n, h, exponent_bits);
         if let Ok(known) = self.find(handle) {
-            self.foreign().entries.entry(handle).and_modify(|entry| entry.owner = client);
+            self.client_keys().entries.entry(handle).and_modify(|entry| entry.owner = client);
             return Ok(known);
         }
         let (n, h) = (without_zeros(n), without_zeros(h));
@@ -186,7 +186,7 @@ impl Keys {
         let public = public.map_err(|error| Refusal::bad_key(&error))?;
         let private = self.private.get(&public.id()).cloned();
         let key = Arc::new(ServedKey::new(public, private));
-        Ok(self.foreign().keep(key, client, self.most))
+        Ok(self.client_keys().insert(key, client, self.most))
     }
 
     /// Returns the key with a handle.
@@ -197,19 +197,19 @@ impl Keys {
         if let Some(key) = self.own.get(&handle) {
             return Ok(key.clone());
         }
-        let mut foreign = self.foreign();
-        foreign.uses += 1;
-        let uses = foreign.uses;
-        let entry = foreign.entries.get_mut(&handle).ok_or_else(unknown)?;
+        let mut client_keys = self.client_keys();
+        client_keys.uses += 1;
+        let uses = client_keys.uses;
+        let entry = client_keys.entries.get_mut(&handle).ok_or_else(unknown)?;
         entry.used = uses;
         Ok(entry.key.clone())
     }
 }
 
-impl Foreign {
-    fn keep(&mut self, key: Arc<ServedKey>, client: ClientId, most: usize) -> Arc<ServedKey> {
+impl ClientKeys {
+    fn insert(&mut self, key: Arc<ServedKey>, client: ClientId, most: usize) -> Arc<ServedKey> {
         if !self.entries.contains_key(&key.handle)
-            && let Some(handle) = self.to_make_way(client, most)
+            && let Some(handle) = self.to_evict(client, most)
         {
             self.entries.remove(&handle);
         }
@@ -218,23 +218,23 @@ impl Foreign {
         self.entries.entry(key.handle).or_insert(Entry { key, used, owner: client }).key.clone()
     }
 
-    /// Returns the key to evict for a further key of a client, or `None` if there is room.
+    /// Returns the key to evict for a further key of a client, or `None` if there is space.
     ///
     /// The key is one of the client's own if the client has used up its share, otherwise one of the
     /// client with the most keys. Keys that no stream holds go first, and the least recently used
     /// among them. Streams that hold an evicted key continue with it.
-    fn to_make_way(&self, client: ClientId, most: usize) -> Option<KeyHandle> {
+    fn to_evict(&self, client: ClientId, most: usize) -> Option<KeyHandle> {
         let mut counts: HashMap<ClientId, usize> = HashMap::new();
         self.entries.values().for_each(|entry| *counts.entry(entry.owner).or_default() += 1);
-        let whose: Vec<ClientId> = if counts.get(&client).copied().unwrap_or(0) >= (most / 4).max(1) {
+        let owners: Vec<ClientId> = if counts.get(&client).copied().unwrap_or(0) >= (most / 4).max(1) {
             vec![client]
         } else if self.entries.len() >= most {
             let largest = counts.values().max()?;
-            counts.iter().filter(|(_, count)| *count == largest).map(|(&whose, _)| whose).collect()
+            counts.iter().filter(|(_, count)| *count == largest).map(|(&owner, _)| owner).collect()
         } else {
             return None;
         };
-        let owned = self.entries.iter().filter(|(_, entry)| whose.contains(&entry.owner));
+        let owned = self.entries.iter().filter(|(_, entry)| owners.contains(&entry.owner));
         let first = owned.min_by_key(|(_, entry)| (Arc::strong_count(&entry.key) > 1, entry.used));
         first.map(|(&handle, _)| handle)
     }

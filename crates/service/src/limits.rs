@@ -7,7 +7,7 @@ use std::time::Duration;
 ///
 /// Memory: at most `queue_bytes` of requests wait to be computed, and at most `unread_bytes` of
 /// answers wait to be read. In addition, each stream may hold one request of at most
-/// `message_bytes` that it is reading, and one that waits for room in the queue.
+/// `message_bytes` that it is reading, and one that waits for space in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of connections whose handshake is done. As many again are admitted only to be
@@ -40,7 +40,7 @@ pub struct Limits {
     /// Maximum number of bytes of unread answers. Beyond it, the client with the oldest unread
     /// answer is disconnected.
     pub unread_bytes: usize,
-    /// Maximum number of requests that wait for room in the queue. Further ones are rejected.
+    /// Maximum number of requests that wait for space in the queue. Further ones are rejected.
     pub waiting: usize,
     /// Time after which an unread answer becomes an error. The connection ends if the client leaves
     /// that error unread for as long.

@@ -49,7 +49,7 @@ impl Quotas {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         // Names come from the files of rights, not from clients, so the map stays small.
         let account = accounts.entry(entry.name.clone()).or_default();
-        account.turn(day);
+        account.begin_day(day);
         let all = after(account.rows, rows, entry.quota.rows_per_day, "")?;
         let decrypts = matches!(right, Right::Decrypt(_));
         let decrypted = match decrypts {
@@ -63,7 +63,7 @@ impl Quotas {
 
 impl Account {
     /// Begins a new day. A clock that goes back begins none.
-    fn turn(&mut self, day: u64) {
+    fn begin_day(&mut self, day: u64) {
         if day > self.day {
             (self.day, self.rows, self.decrypted) = (day, 0, 0);
         }
@@ -77,9 +77,9 @@ impl Account {
         let (rate, rows) = (rate.get() as f64, rows as f64);
         let bucket = self.bucket.unwrap_or(Bucket { rows: rate, at: now });
         let since = now.saturating_duration_since(bucket.at).as_secs_f64();
-        let there = (bucket.rows + since * rate).min(rate);
-        self.bucket = Some(Bucket { rows: there - rows, at: now });
-        let missing = (rows.min(rate) - there).max(0.0);
+        let available = (bucket.rows + since * rate).min(rate);
+        self.bucket = Some(Bucket { rows: available - rows, at: now });
+        let missing = (rows.min(rate) - available).max(0.0);
         Duration::try_from_secs_f64(missing / rate).unwrap_or(Duration::MAX)
     }
 }

@@ -173,7 +173,7 @@ impl Scheduler {
         Self { shared, threads }
     }
 
-    /// Waits for room in the queue and returns the permit for an input.
+    /// Waits for space in the queue and returns the permit for an input.
     ///
     /// # Errors
     /// Too many requests are already waiting.
@@ -231,7 +231,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for room in the queue and returns a permit.
+    /// Waits for space in the queue and returns a permit.
     async fn permit(&self, bytes: usize) -> Result<QueuePermit, Refusal> {
         let permits = bytes.div_ceil(PERMIT_BYTES).clamp(1, self.permits) as u32;
         let acquired = match self.permits_left.clone().try_acquire_many_owned(permits) {
@@ -252,7 +252,7 @@ impl Shared {
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
         let long = self.takes_long(&request);
-        let queue_key = state.queue.put(request, false, long);
+        let queue_key = state.queue.push(request, false, long);
         let awake: Vec<&Condvar> = (0..self.workers.len())
             .filter(|&worker| self.may_take(&state, worker, queue_key))
             .map(|worker| &self.waiters[worker])
@@ -335,9 +335,9 @@ impl Shared {
     fn slice_rows(&self, worker: usize, state: &State, queue_key: QueueKey) -> usize {
         let Worker { processor, cpu, .. } = &self.workers[worker];
         let full = processor.full_rows().max(1);
-        let Some(waiting) = state.queue.queues.get(&queue_key) else { return full };
+        let Some(totals) = state.queue.queues.get(&queue_key) else { return full };
         let most = if *cpu {
-            let round = processor.time(queue_key.1, &waiting.key, full).as_secs_f64();
+            let round = processor.time(queue_key.1, &totals.key, full).as_secs_f64();
             let fit = |time: Duration| if round > 0.0 { (time.as_secs_f64() / round) as usize } else { usize::MAX };
             let least = processor.batch_rows().div_ceil(full).min(fit(SLICE_MOST)).max(1);
             fit(SLICE_GOAL).max(least).saturating_mul(full)
@@ -345,21 +345,21 @@ impl Shared {
             processor.batch_rows().max(DEVICE_ROWS)
         };
         let idle = processor.batches().saturating_sub(state.running[worker]).max(1);
-        if waiting.rows < full { most } else { ((waiting.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
+        if totals.rows < full { most } else { ((totals.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
     }
 
     /// Whether a worker supports what a queue requests and is not supposed to leave it to others.
     fn serves(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         let Worker { processor, cpu, fallback_only, long } = &self.workers[worker];
-        let Some(waiting) = state.queue.queues.get(&queue_key) else { return false };
+        let Some(totals) = state.queue.queues.get(&queue_key) else { return false };
         let left_to_others = || {
             let others = self.workers.iter().zip(&state.quarantined);
             others.into_iter().any(|(other, quarantined)| {
-                !other.cpu && !quarantined && other.processor.does(queue_key.1, &waiting.key)
+                !other.cpu && !quarantined && other.processor.does(queue_key.1, &totals.key)
             })
         };
-        (!cpu || *long == waiting.long)
-            && processor.does(queue_key.1, &waiting.key)
+        (!cpu || *long == totals.long)
+            && processor.does(queue_key.1, &totals.key)
             && !(*fallback_only && left_to_others())
     }
 
@@ -368,7 +368,7 @@ impl Shared {
     fn is_due(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         let (processor, running) = (&self.workers[worker].processor, state.running[worker]);
         let fills = |rows| running < processor.batches() && rows >= processor.full_rows();
-        running == 0 || state.queue.queues.get(&queue_key).is_some_and(|waiting| fills(waiting.rows))
+        running == 0 || state.queue.queues.get(&queue_key).is_some_and(|totals| fills(totals.rows))
     }
 
     /// Whether a worker may begin a batch from any queue now.
@@ -410,9 +410,9 @@ impl Shared {
         for client in std::iter::once(first).chain(others) {
             let before = taken.len();
             let whole = state.queue.take(client, queue_key, rows, &mut sum, &mut taken);
-            let mine: usize = taken[before..].iter().map(|slice: &Slice| slice.rows.len()).sum();
+            let rows_taken: usize = taken[before..].iter().map(|slice: &Slice| slice.rows.len()).sum();
             if let Some(slice) = taken.get(before) {
-                state.queue.charge(client, self.charge(queue_key.1, &slice.request.key, mine));
+                state.queue.charge(client, self.charge(queue_key.1, &slice.request.key, rows_taken));
             }
             if whole || sum >= rows {
                 break;
@@ -439,9 +439,9 @@ impl Shared {
                 }
             }
             Err(Fault::Input(error)) if batch.slices.len() == 1 => only(&batch, error.into()),
-            Err(Fault::Input(_)) => self.again(&batch, true),
-            Err(Fault::Key) => self.again(&batch, false),
-            Err(Fault::Processor(_)) if cpu && batch.slices.len() > 1 => self.again(&batch, true),
+            Err(Fault::Input(_)) => self.requeue(&batch, true),
+            Err(Fault::Key) => self.requeue(&batch, false),
+            Err(Fault::Processor(_)) if cpu && batch.slices.len() > 1 => self.requeue(&batch, true),
             Err(Fault::Processor(error)) if cpu => {
                 tracing::error!(%error, operation = batch.queue_key.1.name(), "a request failed");
                 only(&batch, Refusal::new(ErrorReason::Failed, "the computation failed"));
@@ -460,12 +460,12 @@ impl Shared {
     }
 
     /// Returns the slices of a batch to the heads of their queues.
-    fn again(&self, batch: &InFlightBatch, alone: bool) {
+    fn requeue(&self, batch: &InFlightBatch, alone: bool) {
         let mut state = self.state();
         for Slice { request, rows } in batch.slices.iter().rev() {
             request.alone.fetch_or(alone, Ordering::Relaxed);
             let long = self.takes_long(request);
-            state.queue.put_back(request, rows.clone(), long);
+            state.queue.return_rows(request, rows.clone(), long);
         }
         drop(state);
         self.metrics.redone.inc_by(batch.slices.len() as u64);
@@ -477,7 +477,7 @@ impl Shared {
         tracing::error!(processor, why, "a processor is quarantined, and its work is repeated");
         self.state().quarantined[batch.worker] = true;
         self.metrics.quarantined.inc();
-        self.again(batch, false);
+        self.requeue(batch, false);
     }
 
     fn quarantine_stalled(&self) {

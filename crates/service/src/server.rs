@@ -55,7 +55,7 @@ const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 const STREAMS_A_CLIENT: u32 = 256;
 /// Maximum number of threads that serve connections. They keep up with the cores' computations.
 /// With few cores there is only one, since each woken thread costs computing time.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Options of a server.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl Server {
             return Err(Error::CollectorNotLoopback(address));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads((rayon::current_num_threads() / 2).clamp(1, MOST_THREADS))
+            .worker_threads((rayon::current_num_threads() / 2).clamp(1, MAX_THREADS))
             .thread_name("hearith-serve")
             .enable_all()
             .build()
@@ -303,7 +303,7 @@ fn gate(service: &Service, certificates: bool, tls: Option<Arc<Current>>) -> Arc
 async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<PaillierServer<Front>>().await;
-    tokio::spawn(tell_the_end(reporter, service.stopping.clone()));
+    tokio::spawn(report_shutdown(reporter, service.stopping.clone()));
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
@@ -336,7 +336,7 @@ async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
 async fn connection(arrival: Arrival, router: axum::Router, lifetime: Lifetime, stopping: watch::Receiver<bool>) {
     let client = Client::of(&arrival);
     let work = client.work.clone();
-    let whose = axum::middleware::map_request(move |mut request: axum::extract::Request| {
+    let with_client = axum::middleware::map_request(move |mut request: axum::extract::Request| {
         request.extensions_mut().insert(client.clone());
         std::future::ready(request)
     });
@@ -345,13 +345,13 @@ async fn connection(arrival: Arrival, router: axum::Router, lifetime: Lifetime, 
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
         .max_concurrent_streams(STREAMS_A_CLIENT)
-        .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router.layer(whose)));
+        .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router.layer(with_client)));
     lifetime::serve(connection, &work, lifetime, stopping).await;
     drop(arrival.held);
 }
 
 /// Reports the server and its service as not healthy once the server stops.
-async fn tell_the_end(reporter: HealthReporter, mut stopping: watch::Receiver<bool>) {
+async fn report_shutdown(reporter: HealthReporter, mut stopping: watch::Receiver<bool>) {
     // The sender is dropped only together with the server.
     let _ = stopping.wait_for(|stopping| *stopping).await;
     reporter.set_service_status("", tonic_health::ServingStatus::NotServing).await;
@@ -365,13 +365,13 @@ async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
     let Limits { send_timeout, stream_timeout, .. } = service.limits;
     let every = (send_timeout.min(stream_timeout) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
     let mut rounds = tokio::time::interval(every);
-    let held = memory::Watch::default();
+    let memory_watch = memory::Watch::default();
     loop {
         rounds.tick().await;
         service.unread_buffer.drop_older(send_timeout * 2);
         streams.end_silent(stream_timeout);
         let bytes = service.metrics.queue_bytes.get() + service.metrics.unread_bytes.get();
-        if held.is_worth(usize::try_from(bytes).unwrap_or(0)) {
+        if memory_watch.is_worth(usize::try_from(bytes).unwrap_or(0)) {
             tokio::task::spawn_blocking(memory::give_back);
         }
     }

@@ -57,15 +57,15 @@ impl Streams {
     ///
     /// # Errors
     /// The client has used up its share, or all streams are in use and none can be closed.
-    pub(crate) fn open(self: &Arc<Self>, whose: ClientId) -> Result<OpenStream, Refusal> {
+    pub(crate) fn open(self: &Arc<Self>, client: ClientId) -> Result<OpenStream, Refusal> {
         let full = |text| Err(Refusal::new(ErrorReason::StreamsFull, text));
         let mut state = self.state();
-        let mine = state.counts.get(&whose).copied().unwrap_or(0);
-        if mine >= self.each {
+        let owned = state.counts.get(&client).copied().unwrap_or(0);
+        if owned >= self.each {
             return full(format!("{} streams of this client are open, which is the limit", self.each));
         }
         if state.open.len() >= self.most {
-            let Some(number) = state.to_make_way(mine) else {
+            let Some(number) = state.to_evict(owned) else {
                 return full(format!("{} streams are open, which is the limit", self.most));
             };
             state.end(number);
@@ -73,8 +73,8 @@ impl Streams {
         let (number, activity) = (state.opened, Arc::new(Activity::default()));
         activity.silent.store(self.now(), Ordering::Release);
         state.opened += 1;
-        state.open.insert(number, (whose, activity.clone()));
-        *state.counts.entry(whose).or_default() += 1;
+        state.open.insert(number, (client, activity.clone()));
+        *state.counts.entry(client).or_default() += 1;
         Ok(OpenStream { streams: self.clone(), number, activity })
     }
 
@@ -97,27 +97,27 @@ impl Streams {
 }
 
 impl State {
-    /// Returns the silent stream to close for a client that has `mine` streams.
+    /// Returns the silent stream to close for a client that has `owned` streams.
     ///
     /// Candidates are clients that have more streams than the newcomer would then have. Of those
     /// with the most, the stream that has been silent longest is closed.
-    fn to_make_way(&self, mine: usize) -> Option<u64> {
+    fn to_evict(&self, owned: usize) -> Option<u64> {
         let silent = self.open.iter().filter(|(_, (_, activity))| activity.since() > 0);
-        let more = silent.filter_map(|(&number, (whose, activity))| {
-            let count = self.counts[whose];
-            (count > mine + 1).then_some((std::cmp::Reverse(count), activity.since(), number))
+        let more = silent.filter_map(|(&number, (client, activity))| {
+            let count = self.counts[client];
+            (count > owned + 1).then_some((std::cmp::Reverse(count), activity.since(), number))
         });
         more.min().map(|(_, _, number)| number)
     }
 
     /// Ends a stream: notifies it and stops counting it.
     fn end(&mut self, number: u64) {
-        let Some((whose, activity)) = self.open.remove(&number) else { return };
+        let Some((client, activity)) = self.open.remove(&number) else { return };
         activity.ended.store(true, Ordering::Release);
         activity.end.notify_one();
-        match self.counts.get_mut(&whose) {
+        match self.counts.get_mut(&client) {
             Some(count) if *count > 1 => *count -= 1,
-            _ => drop(self.counts.remove(&whose)),
+            _ => drop(self.counts.remove(&client)),
         }
     }
 }

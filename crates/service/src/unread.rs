@@ -27,7 +27,7 @@ pub(crate) struct UnreadBuffer {
 #[derive(Debug, Default)]
 struct State {
     bytes: usize,
-    put: u64,
+    added: u64,
     /// By order of arrival, oldest first.
     answers: BTreeMap<u64, Answer>,
 }
@@ -55,10 +55,10 @@ impl UnreadBuffer {
 
     /// Counts an answer to a client. Evicts older answers if needed. A single answer may exceed the
     /// limit.
-    pub(crate) fn put(self: &Arc<Self>, bytes: usize, client: &Client) -> BufferPermit {
+    pub(crate) fn add(self: &Arc<Self>, bytes: usize, client: &Client) -> BufferPermit {
         let mut state = self.state();
-        let number = state.put;
-        state.put += 1;
+        let number = state.added;
+        state.added += 1;
         while state.bytes + bytes > self.most && self.drop_oldest(&mut state) {}
         state.bytes += bytes;
         self.metrics.unread_bytes.inc_by(bytes as i64);
@@ -87,11 +87,11 @@ impl UnreadBuffer {
     /// Counts a response's bytes in the transport until they are sent.
     pub(crate) async fn count(self: Arc<Self>, client: Client, request: Request, next: Next) -> Response {
         let response = next.run(request).await;
-        let held = move |bytes: Bytes| {
-            let permit = self.put(bytes.len(), &client);
+        let counted = move |bytes: Bytes| {
+            let permit = self.add(bytes.len(), &client);
             Bytes::from_owner(CountedBytes { bytes, _permit: permit })
         };
-        response.map(|body| axum::body::Body::new(body.map_frame(move |frame| frame.map_data(&held))))
+        response.map(|body| axum::body::Body::new(body.map_frame(move |frame| frame.map_data(&counted))))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -131,17 +131,17 @@ mod tests {
         let buffer = UnreadBuffer::new(100, metrics.clone(), SharedTalk::default());
         let clients: Vec<Client> = (0..4).map(|_| Client::default()).collect();
         let cut = || clients.iter().map(Client::is_cut_off).collect::<Vec<_>>();
-        let (first, second) = (buffer.put(40, &clients[0]), buffer.put(40, &clients[1]));
+        let (first, second) = (buffer.add(40, &clients[0]), buffer.add(40, &clients[1]));
         drop(first);
-        let third = buffer.put(60, &clients[2]);
+        let third = buffer.add(60, &clients[2]);
         assert_eq!(cut(), [false; 4], "what was taken leaves room");
-        let _fourth = buffer.put(50, &clients[3]);
+        let _fourth = buffer.add(50, &clients[3]);
         assert_eq!(cut(), [false, true, true, false]);
         // The answers of disconnected clients were already removed.
         drop((second, third));
         assert_eq!((buffer.state().bytes, metrics.unread_bytes.get()), (50, 50));
         // Larger than the whole buffer.
-        let fifth = buffer.put(1000, &clients[0]);
+        let fifth = buffer.add(1000, &clients[0]);
         assert_eq!(cut(), [false, true, true, true]);
         buffer.drop_older(Duration::from_secs(3600));
         assert!(!clients[0].is_cut_off());

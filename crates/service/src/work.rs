@@ -192,11 +192,11 @@ impl Input {
             }
             Self::SumGroups { ciphertexts, groups } => {
                 let (mut taken, mut parts) = (Vec::with_capacity(rows.len()), Vec::new());
-                for (group, places) in groups.iter().zip(places(groups)) {
-                    let (start, end) = (rows.start.max(places.start), rows.end.min(places.end));
+                for (group, range) in groups.iter().zip(row_ranges(groups)) {
+                    let (start, end) = (rows.start.max(range.start), rows.end.min(range.end));
                     if start < end {
                         let first = taken.len() as u32;
-                        let part = &group[start - places.start..end - places.start];
+                        let part = &group[start - range.start..end - range.start];
                         taken.extend(part.iter().map(|&row| row as usize));
                         parts.push((first..taken.len() as u32).collect());
                     }
@@ -211,12 +211,12 @@ impl Input {
 
     /// Returns the row of this input that is at `index` in a slice.
     pub fn row_of(&self, rows: &Range<usize>, index: usize) -> usize {
-        let place = rows.start + index;
+        let position = rows.start + index;
         match self {
             Self::SumGroups { groups, .. } if *rows != (0..self.rows()) => {
-                groups.iter().flatten().nth(place).map_or(place, |&row| row as usize)
+                groups.iter().flatten().nth(position).map_or(position, |&row| row as usize)
             }
-            _ => place,
+            _ => position,
         }
     }
 
@@ -251,14 +251,14 @@ impl Input {
         // sum for each of its slices.
         let (mut next, mut slice) = (0, 0);
         let (mut split, mut order) = (Vec::new(), Vec::with_capacity(groups.len()));
-        for places in places(groups) {
+        for range in row_ranges(groups) {
             let first = next;
-            let mut start = places.start;
-            while start < places.end {
-                while ranges.get(slice).is_some_and(|range| range.end <= start) {
+            let mut start = range.start;
+            while start < range.end {
+                while ranges.get(slice).is_some_and(|rows| rows.end <= start) {
                     slice += 1;
                 }
-                start = ranges.get(slice).map_or(places.end, |range| range.end.min(places.end));
+                start = ranges.get(slice).map_or(range.end, |rows| rows.end.min(range.end));
                 next += 1;
             }
             if next - first == 1 {
@@ -350,7 +350,7 @@ impl Input {
 }
 
 /// The row ranges of the groups, with rows counted group by group.
-fn places(groups: &[Vec<u32>]) -> impl Iterator<Item = Range<usize>> {
+fn row_ranges(groups: &[Vec<u32>]) -> impl Iterator<Item = Range<usize>> {
     groups.iter().scan(0, |end, group| {
         let start = *end;
         *end += group.len();

@@ -147,18 +147,18 @@ impl RemoteKey {
         let mut terms = self.ok(ciphertexts.select(&rows));
         loop {
             let sums = self.sums_by_message(&terms, &of)?;
-            let whole = sums.of.windows(2).all(|pair| pair[0] != pair[1]);
+            let complete = sums.of.windows(2).all(|pair| pair[0] != pair[1]);
             (terms, of) = (sums.terms, sums.of);
-            if whole {
+            if complete {
                 break;
             }
         }
         // An empty group sums to zero.
         let zero = self.public.zero();
         let with_zero = self.ok(Ciphertexts::concat(&terms, &[&zero]));
-        let mut places = vec![terms.len(); groups.len()];
-        of.iter().enumerate().for_each(|(place, &group)| places[group as usize] = place);
-        Ok(self.ok(with_zero.select(&places)))
+        let mut indices = vec![terms.len(); groups.len()];
+        of.iter().enumerate().for_each(|(index, &group)| indices[group as usize] = index);
+        Ok(self.ok(with_zero.select(&indices)))
     }
 
     /// Sums rows that are sorted by group. Returns one partial sum for each group in each message.
@@ -227,9 +227,9 @@ impl RemoteKey {
         let registered = self.registration();
         let answers = match ask(&registered) {
             Err(error) if error.reason() == Some(ErrorReason::UnknownKey) => {
-                let again = Arc::new(self.service.register(&self.public)?);
-                *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = again.clone();
-                ask(&again)
+                let renewed = Arc::new(self.service.register(&self.public)?);
+                *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = renewed.clone();
+                ask(&renewed)
             }
             answers => answers,
         };

@@ -16,7 +16,7 @@ use crate::work::{Input, Operation, Output};
 
 /// Maximum number of keys remembered as unsuitable. When it is reached, all are forgotten and tried
 /// again.
-const MOST_UNFIT: usize = 1024;
+const MAX_UNFIT: usize = 1024;
 
 /// A device of a provider. Its driver checks its results.
 pub struct Computer {
@@ -50,16 +50,16 @@ impl Computer {
             }
             // Any client may register such a key. It does not mean that the device is faulty.
             Err(error) if matches!(error.kind(), ErrorKind::KeySize { .. } | ErrorKind::UnsuitableModulus) => {
-                self.refuse(key.handle());
+                self.mark_unfit(key.handle());
                 Err(Fault::Key)
             }
             Err(error) => Err(Fault::Processor(Box::new(error))),
         }
     }
 
-    fn refuse(&self, key: KeyHandle) {
+    fn mark_unfit(&self, key: KeyHandle) {
         let mut unfit = self.unfit();
-        if unfit.len() >= MOST_UNFIT {
+        if unfit.len() >= MAX_UNFIT {
             unfit.clear();
         }
         unfit.insert(key);
@@ -92,9 +92,9 @@ impl Processor for Computer {
         // A device that panicked is not used again: its processor is quarantined.
         let mut loaded = self.loaded.lock().map_err(|_| Fault::Processor("the driver has panicked before".into()))?;
         // The previous device is released, and its key wiped, before another is loaded.
-        let held = loaded.take().filter(|held| held.key == key.handle());
-        let held = loaded.insert(held.map_or_else(|| self.load(key), Ok)?);
-        compute(&*held.device, input).map(Output::Ciphertexts).map_err(|error| match error {
+        let same = loaded.take().filter(|loaded| loaded.key == key.handle());
+        let loaded = loaded.insert(same.map_or_else(|| self.load(key), Ok)?);
+        compute(&*loaded.device, input).map(Output::Ciphertexts).map_err(|error| match error {
             ComputeError::Batch(error) => Fault::Input(error),
             ComputeError::Service(error) => Fault::Processor(error),
         })

@@ -23,7 +23,7 @@ pub(super) struct Queue {
     /// The virtual time of the client served last.
     pub(super) now: u64,
     /// The totals of each key and operation over all clients.
-    pub(super) queues: HashMap<QueueKey, Waiting>,
+    pub(super) queues: HashMap<QueueKey, QueueTotals>,
 }
 
 /// A client's queued requests.
@@ -36,7 +36,7 @@ pub(super) struct Flow {
 
 /// The total queued under a queue key, for all clients.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct QueueTotals {
     pub(super) key: Arc<ServedKey>,
     pub(super) rows: usize,
     requests: usize,
@@ -46,12 +46,12 @@ pub(super) struct Waiting {
 
 impl Queue {
     /// Adds a request to its queue and returns the queue's key.
-    pub(super) fn put(&mut self, request: Arc<Request>, first: bool, long: bool) -> QueueKey {
+    pub(super) fn push(&mut self, request: Arc<Request>, first: bool, long: bool) -> QueueKey {
         let (queue_key, rows) = (request.queue_key(), request.progress().rows());
-        let waiting = Waiting { key: request.key.clone(), rows: 0, requests: 0, long };
-        let waiting = self.queues.entry(queue_key).or_insert(waiting);
-        waiting.rows += rows;
-        waiting.requests += 1;
+        let totals = QueueTotals { key: request.key.clone(), rows: 0, requests: 0, long };
+        let totals = self.queues.entry(queue_key).or_insert(totals);
+        totals.rows += rows;
+        totals.requests += 1;
         let flow = self.clients.entry(request.client).or_insert_with(|| {
             self.order.insert((self.now, request.client));
             Flow { time: self.now, queues: VecDeque::new() }
@@ -74,16 +74,16 @@ impl Queue {
 
     /// Returns rows that were not computed. If the request has left its queue with its last rows,
     /// adds it again.
-    pub(super) fn put_back(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
+    pub(super) fn return_rows(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
         let flow = self.clients.get(&request.client);
         let queue = flow.and_then(|flow| flow.queues.iter().find(|(queue_key, _)| *queue_key == request.queue_key()));
         let waits = queue.is_some_and(|(_, queue)| queue.iter().any(|other| Arc::ptr_eq(other, request)));
         let count = rows.len();
         request.give_back(rows);
         if !waits {
-            self.put(request.clone(), true, long);
-        } else if let Some(waiting) = self.queues.get_mut(&request.queue_key()) {
-            waiting.rows += count;
+            self.push(request.clone(), true, long);
+        } else if let Some(totals) = self.queues.get_mut(&request.queue_key()) {
+            totals.rows += count;
         }
     }
 
@@ -99,7 +99,7 @@ impl Queue {
     ) -> bool {
         let Some(flow) = self.clients.get_mut(&client) else { return false };
         let Some(at) = flow.queues.iter().position(|(other, _)| *other == queue_key) else { return false };
-        let (Some((_, mut queue)), Some(waiting)) = (flow.queues.remove(at), self.queues.get_mut(&queue_key)) else {
+        let (Some((_, mut queue)), Some(totals)) = (flow.queues.remove(at), self.queues.get_mut(&queue_key)) else {
             return false;
         };
         let mut whole = false;
@@ -115,7 +115,7 @@ impl Queue {
             let after = request.progress().rows();
             let is_over = slice.is_none() || after == 0;
             // The remaining rows of a finished request are never taken.
-            waiting.rows -= if is_over { before } else { before - after };
+            totals.rows -= if is_over { before } else { before - after };
             if let Some(slice) = slice {
                 *sum += slice.len();
                 taken.push(Slice { request: request.clone(), rows: slice });
@@ -123,13 +123,13 @@ impl Queue {
             }
             if is_over {
                 queue.pop_front();
-                waiting.requests -= 1;
+                totals.requests -= 1;
             }
             if whole {
                 break;
             }
         }
-        let (gone, empty) = (waiting.requests == 0, queue.is_empty());
+        let (gone, empty) = (totals.requests == 0, queue.is_empty());
         if !empty {
             // Round-robin: the client's other queues come first.
             flow.queues.push_back((queue_key, queue));

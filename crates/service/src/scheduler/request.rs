@@ -40,7 +40,7 @@ pub(super) struct Request {
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Rows that were not yet given to a processor, or were returned, in order.
-    left: VecDeque<Range<usize>>,
+    remaining: VecDeque<Range<usize>>,
     /// The number of slices in progress.
     in_flight: usize,
     /// The finished slices.
@@ -51,13 +51,13 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn rows(&self) -> usize {
-        self.left.iter().map(Range::len).sum()
+        self.remaining.iter().map(Range::len).sum()
     }
 
     /// Whether rows before the first invalid row, if any, remain to be computed.
-    fn goes_on(&self, input: &Input) -> bool {
+    fn has_remaining(&self, input: &Input) -> bool {
         let end = self.failed.as_ref().map(|(row, _)| *row);
-        self.left.iter().any(|rows| end.is_none_or(|end| input.first_row(rows) <= end))
+        self.remaining.iter().any(|rows| end.is_none_or(|end| input.first_row(rows) <= end))
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Answer {
     pub(super) _permit: QueuePermit,
 }
 
-/// A request's room in the queue, counted until this is dropped.
+/// A request's share of the queue, counted until this is dropped.
 #[derive(Debug)]
 pub struct QueuePermit {
     pub(super) _permits: OwnedSemaphorePermit,
@@ -91,7 +91,7 @@ impl Request {
         answer: Answer,
     ) -> Arc<Self> {
         let all = 0..input.rows();
-        let progress = Mutex::new(Progress { left: VecDeque::from([all]), ..Progress::default() });
+        let progress = Mutex::new(Progress { remaining: VecDeque::from([all]), ..Progress::default() });
         let (alone, answer) = (AtomicBool::new(false), Mutex::new(Some(answer)));
         Arc::new(Self { client, key, input, deadline, alone, progress, answer })
     }
@@ -125,13 +125,13 @@ impl Request {
     /// Takes the next rows, at most `most`. Returns `None` if no useful rows are left.
     pub(super) fn take(&self, most: usize) -> Option<Range<usize>> {
         let mut progress = self.progress();
-        if !progress.goes_on(&self.input) {
+        if !progress.has_remaining(&self.input) {
             return None;
         }
-        let rows = progress.left.pop_front()?;
+        let rows = progress.remaining.pop_front()?;
         let taken = if rows.len() > most {
             let middle = rows.start + most.max(1);
-            progress.left.push_front(middle..rows.end);
+            progress.remaining.push_front(middle..rows.end);
             rows.start..middle
         } else {
             rows
@@ -144,8 +144,9 @@ impl Request {
     pub(super) fn give_back(&self, rows: Range<usize>) {
         let mut progress = self.progress();
         progress.in_flight -= 1;
-        let after = progress.left.iter().position(|other| other.start > rows.start).unwrap_or(progress.left.len());
-        progress.left.insert(after, rows);
+        let after =
+            progress.remaining.iter().position(|other| other.start > rows.start).unwrap_or(progress.remaining.len());
+        progress.remaining.insert(after, rows);
     }
 
     /// Records the result of a slice. After the last one, sends the answer.
@@ -154,10 +155,10 @@ impl Request {
         progress.in_flight -= 1;
         match result {
             Ok(output) => progress.done.push((rows, output)),
-            Err(wrong) if progress.failed.as_ref().is_some_and(|(row, _)| *row <= wrong.0) => {}
-            Err(wrong) => progress.failed = Some(wrong),
+            Err(failed) if progress.failed.as_ref().is_some_and(|(row, _)| *row <= failed.0) => {}
+            Err(failed) => progress.failed = Some(failed),
         }
-        if progress.in_flight > 0 || progress.goes_on(&self.input) {
+        if progress.in_flight > 0 || progress.has_remaining(&self.input) {
             return;
         }
         let (failed, mut done) = (progress.failed.clone(), std::mem::take(&mut progress.done));
