@@ -201,12 +201,12 @@ fn clients_take_turns_however_many_requests_they_have() {
     let late = stage.ask(third, 1, 200..204);
     begun.go();
     let order: Vec<Vec<u32>> = stage.order(9);
-    let turns: Vec<u32> = order.iter().flatten().map(|number| number / 100).collect();
+    let served: Vec<u32> = order.iter().flatten().map(|number| number / 100).collect();
     // At most one slice of another client between two of one client, until it is finished.
-    assert_eq!(turns.iter().filter(|&&whose| whose == 2).count(), 4, "{order:?}");
-    for whose in 0..2 {
-        let places: Vec<usize> = (0..turns.len()).filter(|&at| turns[at] == whose).collect();
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] <= 5), "{order:?}");
+    assert_eq!(served.iter().filter(|&&client| client == 2).count(), 4, "{order:?}");
+    for client in 0..2 {
+        let positions: Vec<usize> = (0..served.len()).filter(|&at| served[at] == client).collect();
+        assert!(positions.windows(2).all(|pair| pair[1] - pair[0] <= 5), "{order:?}");
     }
     asked.clear();
     drop((stage, large, late));
