@@ -10,8 +10,8 @@ use hearith_election::{
 };
 use hearith_paillier::{Engine, KeyPolicy};
 
+use crate::board_log::{self, BoardLog, insert, voting_terms};
 use crate::last_head::LastHead;
-use crate::ledger::{self, Ledger, insert, standing};
 use crate::record::LINES;
 use crate::store::{self, Location, Store};
 
@@ -36,7 +36,7 @@ pub enum Error {
     Other(PathBuf),
     /// The store does not contain a valid board.
     #[error(transparent)]
-    Ledger(#[from] ledger::Error),
+    BoardLog(#[from] board_log::Error),
     /// The record is invalid.
     #[error("the record is invalid: {0}")]
     Wrong(String),
@@ -79,11 +79,11 @@ pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
 /// # Errors
 /// The store fails, is empty, or contains the board of another key.
 pub async fn repair_heads(store: &Store, board: Signer, policy: KeyPolicy, engine: Engine) -> Result<u64, Error> {
-    let ledger = Ledger::open(store.clone(), board, None, policy, engine).await?;
-    if ledger.view().size == 0 {
+    let board_log = BoardLog::open(store.clone(), board, None, policy, engine).await?;
+    if board_log.view().size == 0 {
         return Err(Error::Empty(store.location().clone()));
     }
-    Ok(ledger.repair_heads().await?)
+    Ok(board_log.repair_heads().await?)
 }
 
 fn text(lines: &[String]) -> String {
@@ -123,7 +123,7 @@ pub async fn restore(
         return Err(Error::Wrong(first_fault(&report)));
     }
     let heads = heads(record)?;
-    let mut shown = Shown::beside(store.location())?;
+    let mut last_head = LastHeadCheck::open(store.location())?;
     let mut append = store.append().await?;
     if !append.lines(0, 1).await?.is_empty() {
         return Err(Error::NotEmpty(store.location().clone()));
@@ -133,15 +133,15 @@ pub async fn restore(
         let index = board.size();
         let at = |error: ErrorKind| hearith_election::Error::from(error).at_entry(index);
         let notice = board.follow(&line).map_err(at)?.notice;
-        let (voters, revoting) = state.as_ref().map(standing).unwrap_or_default();
+        let (voters, revoting) = state.as_ref().map(voting_terms).unwrap_or_default();
         match &mut state {
             None => state = Some(State::begin(&notice, policy, engine).map_err(at)?),
             Some(state) => _ = state.admit(&notice).map_err(at)?,
         }
         insert(&mut append, &notice, index, &line, voters, revoting).await?;
-        shown.reach(&board)?;
+        last_head.check(&board)?;
     }
-    shown.end(&board)?;
+    last_head.finish(&board)?;
     if (board.size(), board.root()) != (report.size, report.root) {
         return Err(Error::Wrong("it changed while it was read".to_owned()));
     }
@@ -153,17 +153,18 @@ pub async fn restore(
 }
 
 /// The head stored next to the restored store, until the record has reached it.
-struct Shown {
+struct LastHeadCheck {
     location: Location,
     file: Option<LastHead>,
     head: Option<SignedTreeHead>,
 }
 
-impl Shown {
-    fn beside(location: &Location) -> Result<Self, Error> {
+impl LastHeadCheck {
+    fn open(location: &Location) -> Result<Self, Error> {
         let file = location.last_head().map(LastHead::at);
-        let read =
-            |file: &LastHead| file.read().map_err(|error| ledger::Error::NoHead(file.path().to_owned(), error.into()));
+        let read = |file: &LastHead| {
+            file.read().map_err(|error| board_log::Error::NoHead(file.path().to_owned(), error.into()))
+        };
         let head = file.as_ref().map(read).transpose()?.flatten();
         Ok(Self { location: location.clone(), file, head })
     }
@@ -172,19 +173,19 @@ impl Shown {
         self.file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default()
     }
 
-    fn reach(&mut self, board: &Board) -> Result<(), Error> {
+    fn check(&mut self, board: &Board) -> Result<(), Error> {
         match self.head.take_if(|head| head.size == board.size()) {
             Some(head) if head.root != board.root() => {
-                Err(ledger::Error::Forked(self.location.clone(), self.path()).into())
+                Err(board_log::Error::Forked(self.location.clone(), self.path()).into())
             }
             _ => Ok(()),
         }
     }
 
-    fn end(self, board: &Board) -> Result<(), Error> {
+    fn finish(self, board: &Board) -> Result<(), Error> {
         let Some(head) = &self.head else { return Ok(()) };
         let (store, size) = (self.location.clone(), board.size());
-        Err(ledger::Error::Stale { store, size, head: self.path(), shown: head.size }.into())
+        Err(board_log::Error::Stale { store, size, head: self.path(), shown: head.size }.into())
     }
 }
 

@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Maximum time to wait for the server's answer. The store may be restarting.
 const ANSWER: Duration = Duration::from_secs(90);
 /// Maximum length in bytes of an answer other than a file of the record.
-const MOST: u64 = 16 << 20;
+const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
 /// Why a request to a server failed.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +95,7 @@ pub struct Tracked {
 }
 
 /// Maximum total length of the heads in bytes.
-const MOST_HEADS: u64 = 1 << 30;
+const MAX_HEADS_BYTES: u64 = 1 << 30;
 
 /// A connection to a server.
 #[derive(Clone, Debug)]
@@ -183,17 +183,17 @@ impl Client {
         // Bypasses caches, because a tally must not miss a ballot.
         let request = self.agent.get(format!("{}/record/{HEADS}", self.url));
         let answer = self.answered(request.header("Cache-Control", "no-cache").call())?;
-        let read = answer.into_body().into_with_config().limit(MOST_HEADS).read_to_string();
-        let heads = read.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))?;
+        let read = answer.into_body().into_with_config().limit(MAX_HEADS_BYTES).read_to_string();
+        let heads = read.map_err(|error| self.error(ErrorKind::Connection(error.to_string())))?;
         let size = match heads.lines().next_back().map(SignedTreeHead::from_line) {
             None => 0,
             Some(Ok(head)) => head.size,
-            Some(Err(_)) => return Err(self.wrong(ErrorKind::Answer)),
+            Some(Err(_)) => return Err(self.error(ErrorKind::Answer)),
         };
         Ok(Record { client: self.clone(), heads, size })
     }
 
-    fn wrong(&self, kind: ErrorKind) -> Error {
+    fn error(&self, kind: ErrorKind) -> Error {
         Error { url: self.url.clone(), kind }
     }
 
@@ -203,23 +203,23 @@ impl Client {
 
     fn get_json<T: for<'a> Deserialize<'a>>(&self, path: &str) -> Result<T, Error> {
         let text = self.text(self.get(path)?)?;
-        serde_json::from_str(&text).map_err(|_| self.wrong(ErrorKind::Answer))
+        serde_json::from_str(&text).map_err(|_| self.error(ErrorKind::Answer))
     }
 
     fn text(&self, answer: http::Response<Body>) -> Result<String, Error> {
-        let read = answer.into_body().into_with_config().limit(MOST).read_to_string();
-        read.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))
+        let read = answer.into_body().into_with_config().limit(MAX_ANSWER_BYTES).read_to_string();
+        read.map_err(|error| self.error(ErrorKind::Connection(error.to_string())))
     }
 
     /// The answer, unless it is a refusal.
     fn answered(&self, answer: Result<http::Response<Body>, ureq::Error>) -> Result<http::Response<Body>, Error> {
-        let answer = answer.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))?;
+        let answer = answer.map_err(|error| self.error(ErrorKind::Connection(error.to_string())))?;
         if answer.status().is_success() {
             return Ok(answer);
         }
         let refused: Result<Refused, _> = serde_json::from_str(&self.text(answer)?);
-        let Refused { error: code, message } = refused.map_err(|_| self.wrong(ErrorKind::Answer))?;
-        Err(self.wrong(ErrorKind::Refused { code, message }))
+        let Refused { error: code, message } = refused.map_err(|_| self.error(ErrorKind::Answer))?;
+        Err(self.error(ErrorKind::Refused { code, message }))
     }
 }
 

@@ -10,18 +10,18 @@ use hearith_election::{Ballot, Body, Notice};
 pub(crate) fn groups<T>(batch: Vec<T>, notice: impl Fn(&T) -> &Notice) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     // The claims of the last group. `None` for a group that nothing may join.
-    let mut taken: Option<HashSet<Vec<u8>>> = None;
+    let mut claimed: Option<HashSet<Vec<u8>>> = None;
     for one in batch {
         let claims = ballot(notice(&one)).map(claims);
-        match (&mut taken, claims) {
-            (Some(taken), Some(claims)) if claims.iter().all(|claim| !taken.contains(claim)) => {
-                taken.extend(claims);
+        match (&mut claimed, claims) {
+            (Some(claimed), Some(claims)) if claims.iter().all(|claim| !claimed.contains(claim)) => {
+                claimed.extend(claims);
                 if let Some(last) = groups.last_mut() {
                     last.push(one);
                 }
             }
             (_, claims) => {
-                taken = claims.map(HashSet::from_iter);
+                claimed = claims.map(HashSet::from_iter);
                 groups.push(vec![one]);
             }
         }

@@ -15,7 +15,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hearith_election::{Kind, read_tracker};
-use hearith_serving::lifetime::Answer as Kept;
+use hearith_serving::lifetime::Answer as AnswerBody;
 use hearith_serving::permits::Permits;
 use hearith_serving::rate::{RateLimiter, client_prefix};
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,9 @@ use serde_json::value::RawValue;
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
+use crate::board_log::BoardLog;
 use crate::clients::Proxies;
 use crate::intake::{Accepted, Intake};
-use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::listener::Peer;
 use crate::metrics::Metrics;
@@ -43,7 +43,7 @@ const LISTS: u64 = 10;
 /// The shared state of the routes.
 #[derive(Debug)]
 pub(crate) struct AppState {
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) board_log: Arc<BoardLog>,
     pub(crate) intake: Intake,
     pub(crate) files: RecordCache,
     pub(crate) metrics: Arc<Metrics>,
@@ -150,32 +150,32 @@ async fn revalidated(mut response: Response) -> Response {
 /// is in progress until its answer has been received.
 async fn admit(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
-    let whose = client_prefix(app.proxies.client(peer, request.headers()));
-    if let Some(Err(wait)) = app.rates.as_ref().map(|rates| rates.take(whose, Instant::now())) {
+    let client = client_prefix(app.proxies.client(peer, request.headers()));
+    if let Some(Err(wait)) = app.rates.as_ref().map(|rates| rates.take(client, Instant::now())) {
         app.metrics.refuse(Reason::TooMany.code());
         return Refusal::new(Reason::TooMany, "too many requests from one address").after(wait).into_response();
     }
     // For clients without a proxy, connections are limited instead, and each has one request at a
     // time.
     let named = app.proxies.networks.contains(peer);
-    let place = named.then(|| app.requests.acquire(whose, usize::MAX, app.limits.clients_an_address));
-    if matches!(place, Some(None)) {
+    let permit = named.then(|| app.requests.acquire(client, usize::MAX, app.limits.clients_an_address));
+    if matches!(permit, Some(None)) {
         app.metrics.refuse(Reason::TooMany.code());
         let refusal = Refusal::new(Reason::TooMany, "too many simultaneous requests from one address");
         return refusal.after(Duration::from_secs(1)).into_response();
     }
-    let request = match whole(request, &app.limits).await {
+    let request = match read_body(request, &app.limits).await {
         Ok(request) => request,
         Err(refusal) => {
             app.metrics.refuse(refusal.reason().code());
             return refusal.into_response();
         }
     };
-    next.run(request).await.map(|body| Body::new(Kept::new(body, place)))
+    next.run(request).await.map(|body| Body::new(AnswerBody::new(body, permit)))
 }
 
 /// Reads the whole body of a request, within the limits of length and time.
-async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
+async fn read_body(request: Request, limits: &Limits) -> Result<Request, Refusal> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(request);
     }
@@ -190,7 +190,7 @@ async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
 
 fn store_failed(app: &AppState, error: &Error) -> Refusal {
     app.metrics.store_failures.inc();
-    tracing::warn!(error = %crate::said(error), "the store failed");
+    tracing::warn!(error = %crate::with_causes(error), "the store failed");
     Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
 }
 
@@ -201,7 +201,7 @@ fn fresh(status: StatusCode, text: String) -> Response {
 }
 
 async fn health(State(app): State<Arc<AppState>>) -> Answer {
-    app.ledger.store().size().await.map_err(|error| store_failed(&app, &error))?;
+    app.board_log.store().size().await.map_err(|error| store_failed(&app, &error))?;
     Ok(fresh(StatusCode::OK, json!({ "status": "ok" }).to_string()))
 }
 
@@ -218,8 +218,8 @@ struct Election<'a> {
 }
 
 async fn election(State(app): State<Arc<AppState>>) -> Answer {
-    let turnout = app.ledger.store().turnout().await.map_err(|error| store_failed(&app, &error))?;
-    let view = app.ledger.view();
+    let turnout = app.board_log.store().turnout().await.map_err(|error| store_failed(&app, &error))?;
+    let view = app.board_log.view();
     let answer = Election {
         board: &view.board,
         head: view.head.as_deref(),
@@ -276,7 +276,7 @@ struct Tracked<'a> {
 async fn tracked(State(app): State<Arc<AppState>>, Path(tracker): Path<String>) -> Answer {
     let tracker =
         read_tracker(&tracker).map_err(|error| Refusal::new(Reason::BadRequest, format!("not a tracker: {error}")))?;
-    let store = app.ledger.store();
+    let store = app.board_log.store();
     let found = store.tracked(&tracker).await.map_err(|error| store_failed(&app, &error))?;
     let (position, line) =
         found.ok_or_else(|| Refusal::new(Reason::NotFound, "no ballot on the board has this tracker"))?;
@@ -296,7 +296,7 @@ async fn voters(State(app): State<Arc<AppState>>, query: Result<Query<From>, Que
     let Ok(Query(From { from })) = query else {
         return Err(Refusal::new(Reason::BadRequest, "from must be a number"));
     };
-    let voters = app.ledger.store().voters(from, VOTERS).await.map_err(|error| store_failed(&app, &error))?;
+    let voters = app.board_log.store().voters(from, VOTERS).await.map_err(|error| store_failed(&app, &error))?;
     let next = (voters.len() as u64 == VOTERS).then_some(from + VOTERS);
     let voters: Vec<_> = voters.iter().map(|(id, voted)| json!({ "id": id, "voted": voted })).collect();
     Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
@@ -308,7 +308,7 @@ async fn lists(State(app): State<Arc<AppState>>, query: Result<Query<From>, Quer
     let Ok(Query(From { from })) = query else {
         return Err(Refusal::new(Reason::BadRequest, "from must be a number"));
     };
-    let lists = app.ledger.store().lists(from, LISTS).await.map_err(|error| store_failed(&app, &error))?;
+    let lists = app.board_log.store().lists(from, LISTS).await.map_err(|error| store_failed(&app, &error))?;
     let next = lists.last().filter(|_| lists.len() as u64 == LISTS).map(|(position, _)| position + 1);
     let entry = |(_, line): &(u64, String)| serde_json::from_str(line);
     let entries: Result<Vec<Box<RawValue>>, _> = lists.iter().map(entry).collect();
@@ -329,7 +329,7 @@ async fn board_file(State(app): State<Arc<AppState>>, Path(name): Path<String>, 
     if format!("{first:08}.jsonl") != name {
         return Err(missing());
     }
-    let file = app.files.file(first, app.ledger.view().size).await.map_err(|error| store_failed(&app, &error))?;
+    let file = app.files.file(first, app.board_log.view().size).await.map_err(|error| store_failed(&app, &error))?;
     Ok(lines(&headers, file.ok_or_else(missing)?))
 }
 

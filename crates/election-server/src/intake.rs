@@ -23,8 +23,8 @@ use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
 use crate::authors::Author;
+use crate::board_log::{BoardLog, Error};
 use crate::groups::groups;
-use crate::ledger::{Error, Ledger};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::proofs::verify;
@@ -115,7 +115,7 @@ struct Verified {
 /// The shared state of both stages.
 #[derive(Debug)]
 struct Work {
-    ledger: Arc<Ledger>,
+    board_log: Arc<BoardLog>,
     limits: Limits,
     metrics: Arc<Metrics>,
     audit: Arc<Audit>,
@@ -130,9 +130,9 @@ struct Work {
 }
 
 impl Intake {
-    /// Starts the pipeline of a ledger. On an empty store, this organiser may begin an election.
+    /// Starts the pipeline of a board log. On an empty store, this organiser may begin an election.
     pub(crate) fn open(
-        ledger: Arc<Ledger>,
+        board_log: Arc<BoardLog>,
         organiser: Option<canonical::Bytes>,
         limits: Limits,
         metrics: Arc<Metrics>,
@@ -144,7 +144,7 @@ impl Intake {
         let waiting = Arc::<AtomicUsize>::default();
         let (a_minute, a_day) = (f64::from(limits.bad_ballots), f64::from(limits.ballots));
         let work = Arc::new(Work {
-            ledger,
+            board_log,
             limits,
             metrics: metrics.clone(),
             audit,
@@ -191,7 +191,7 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Submission>, passe
         let batch = std::mem::take(&mut batch);
         // Entries of other servers may make this batch admissible. If the store fails, the second
         // stage reports it.
-        if let Err(error) = work.ledger.catch_up().await {
+        if let Err(error) = work.board_log.catch_up().await {
             work.note_failure(&error);
         }
         let shared = work.clone();
@@ -228,7 +228,7 @@ async fn enter_all(work: Arc<Work>, mut passed: mpsc::Receiver<Vec<Verified>>) {
         }
     }
     // The last head of this server covers everything that it knows.
-    if let Err(error) = work.ledger.sign_head().await {
+    if let Err(error) = work.board_log.sign_head().await {
         work.note_failure(&error);
     }
 }
@@ -269,7 +269,7 @@ impl Work {
             }
         }
         let notices: Vec<&Notice> = good.iter().map(|one| &one.notice).collect();
-        let verdicts = verify(&self.ledger, &notices);
+        let verdicts = verify(&self.board_log, &notices);
         let mut proven = Vec::with_capacity(good.len());
         for (one, verdict) in good.into_iter().zip(verdicts) {
             match verdict {
@@ -289,7 +289,7 @@ impl Work {
     /// Checks everything except proofs. A share uses its trustee's only permit.
     fn check(&self, notice: &Notice) -> Result<Option<Permit<u32>>, Refusal> {
         self.check_beginning(notice)?;
-        self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
+        self.board_log.check(notice).map_err(|error| refusal_of(&error))?;
         // The author's signature is valid, so nobody else can use up the author's limit.
         let author = Author::of(notice);
         if author.as_ref().is_some_and(|author| !self.bad.has(author.clone(), Instant::now())) {
@@ -329,7 +329,7 @@ impl Work {
 
     /// Checks that an election may begin here, if there is none yet.
     fn check_beginning(&self, notice: &Notice) -> Result<(), Refusal> {
-        if self.ledger.with_state(|_| ()).is_some() {
+        if self.board_log.with_state(|_| ()).is_some() {
             return Ok(());
         }
         let Body::Election(manifest) = notice.body() else {
@@ -338,7 +338,7 @@ impl Work {
         if self.organiser.as_ref() != Some(&manifest.organiser) {
             return Err(Refusal::new(Reason::NotSigned, "this server holds no election of this organiser"));
         }
-        if manifest.board != self.ledger.signer().public() {
+        if manifest.board != self.board_log.signer().public() {
             return Err(Refusal::new(Reason::BadRequest, "the board's key is not this server's"));
         }
         Ok(())
@@ -353,7 +353,7 @@ impl Work {
                 right.push(one);
                 continue;
             };
-            let refusal = match self.ledger.check_tally(tally).await {
+            let refusal = match self.board_log.check_tally(tally).await {
                 Ok(Ok(())) => {
                     right.push(one);
                     continue;
@@ -375,7 +375,7 @@ impl Work {
         let (started, mut pause) = (Instant::now(), PAUSES.0);
         let notices: Vec<&Notice> = group.iter().map(|one| &one.notice).collect();
         let entered = loop {
-            match self.ledger.enter(&notices).await {
+            match self.board_log.enter(&notices).await {
                 Ok(entered) => break Ok(entered),
                 Err(error) => {
                     self.note_failure(&error);
@@ -396,7 +396,7 @@ impl Work {
                     ("entered", [("index", one.index.into()), ("kind", notice.kind().name().into())])
                 }));
                 let receipts: Vec<_> =
-                    entered.par_iter().map(|one| one.as_ref().ok().map(|one| self.ledger.receipt(one))).collect();
+                    entered.par_iter().map(|one| one.as_ref().ok().map(|one| self.board_log.receipt(one))).collect();
                 for ((one, entered), receipt) in group.into_iter().zip(entered).zip(receipts) {
                     match (entered, receipt) {
                         (Ok(_), Some(receipt)) => self.answer(one.reply, Ok(Accepted { receipt, new: true })),
@@ -420,12 +420,12 @@ impl Work {
     /// Applies the entries of other servers, signs a head if none covers the board, and begins or
     /// ends the vote if its date has come.
     async fn keep_up(&self) {
-        let kept = async {
-            self.ledger.catch_up().await?;
-            self.ledger.sign_head().await?;
-            self.ledger.enter_due().await
+        let update = async {
+            self.board_log.catch_up().await?;
+            self.board_log.sign_head().await?;
+            self.board_log.enter_due().await
         };
-        match kept.await {
+        match update.await {
             Ok(None) => {}
             Ok(Some((index, kind))) => {
                 self.audit.note([("entered", [("index", index.into()), ("kind", kind.name().into())])]);
@@ -438,11 +438,11 @@ impl Work {
     /// Refuses an entry, unless the same entry is already on the board. In that case its receipt is
     /// returned again.
     async fn refuse(&self, reply: PendingReply, notice: Option<&Notice>, refusal: Refusal) {
-        let again = matches!(refusal.reason(), Reason::Phase | Reason::Voted | Reason::Doubled);
-        if let Some(notice) = notice.filter(|notice| again && self.is_signed(notice)) {
-            match self.ledger.entered(notice).await {
+        let may_be_written = matches!(refusal.reason(), Reason::Phase | Reason::Voted | Reason::Doubled);
+        if let Some(notice) = notice.filter(|notice| may_be_written && self.is_signed(notice)) {
+            match self.board_log.entered(notice).await {
                 Ok(Some(entered)) => {
-                    let receipt = self.ledger.receipt(&entered);
+                    let receipt = self.board_log.receipt(&entered);
                     return self.answer(reply, Ok(Accepted { receipt, new: false }));
                 }
                 Ok(None) => {}
@@ -458,7 +458,7 @@ impl Work {
     }
 
     fn is_signed(&self, notice: &Notice) -> bool {
-        let author = self.ledger.with_state(|state| state.author(notice));
+        let author = self.board_log.with_state(|state| state.author(notice));
         matches!(author, Some(Ok(author)) if notice.check_signature(&author).is_ok())
     }
 
@@ -474,14 +474,14 @@ impl Work {
 
     /// Adds the entries of this board to the metrics, which cover all elections of the server.
     fn count(&self) {
-        let size = self.ledger.view().size;
+        let size = self.board_log.view().size;
         let before = self.counted.swap(size, Ordering::AcqRel);
         self.metrics.size.inc_by(size as i64 - before as i64);
     }
 
     fn note_failure(&self, error: &Error) {
         self.metrics.store_failures.inc();
-        tracing::warn!(error = %crate::said(error), "the store failed");
+        tracing::warn!(error = %crate::with_causes(error), "the store failed");
     }
 }
 

@@ -9,13 +9,13 @@
 mod audit;
 mod authors;
 pub mod backup;
+mod board_log;
 pub mod client;
 pub mod clients;
 mod groups;
 mod http;
 mod intake;
 mod last_head;
-mod ledger;
 pub mod limits;
 mod listener;
 pub mod metrics;
@@ -27,10 +27,10 @@ pub mod server;
 pub mod store;
 pub mod tls;
 
-pub use ledger::Error as LedgerError;
+pub use board_log::Error as BoardLogError;
 
 /// An error with its causes on one line, without repetition.
-fn said(error: &dyn std::error::Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -24,7 +24,7 @@ use crate::metrics::Metrics;
 use crate::tls::Current;
 
 /// Maximum duration of a connection, and then of its last answer. A slower reader has to reconnect.
-const LONGEST: Duration = Duration::from_secs(900);
+const MAX_AGE: Duration = Duration::from_secs(900);
 const LAST_ANSWER: Duration = Duration::from_secs(60);
 /// Maximum time that a connection may be idle.
 const IDLE: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ async fn connection(arrival: Arrival, router: Router, slow: Duration, stopping: 
         .header_read_timeout(slow)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router));
-    let lifetime = Lifetime { idle: IDLE, age: LONGEST, grace: LAST_ANSWER };
+    let lifetime = Lifetime { idle: IDLE, age: MAX_AGE, grace: LAST_ANSWER };
     lifetime::serve(connection, &work, lifetime, stopping).await;
     drop(arrival.held);
 }

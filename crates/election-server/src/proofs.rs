@@ -3,12 +3,12 @@
 
 use hearith_election::{Ballot, Body, Challenge, ErrorKind, Kind, Notice, State, verify_ballots, verify_challenges};
 
-use crate::ledger::Ledger;
+use crate::board_log::BoardLog;
 
 /// A verdict for each notice.
-pub(crate) fn verify(ledger: &Ledger, notices: &[&Notice]) -> Vec<Result<(), ErrorKind>> {
+pub(crate) fn verify(board_log: &BoardLog, notices: &[&Notice]) -> Vec<Result<(), ErrorKind>> {
     let mut verdicts: Vec<Result<(), ErrorKind>> = notices.iter().map(|_| Ok(())).collect();
-    let Some(election) = ledger.with_state(|state| state.election().clone()) else { return verdicts };
+    let Some(election) = board_log.with_state(|state| state.election().clone()) else { return verdicts };
     let bodies = || notices.iter().map(|notice| notice.body()).enumerate();
     let ballots: Vec<(usize, &Ballot)> = bodies()
         .filter_map(|(at, body)| if let Body::Ballot(ballot) = body { Some((at, ballot)) } else { None })
@@ -23,7 +23,7 @@ pub(crate) fn verify(ledger: &Ledger, notices: &[&Notice]) -> Vec<Result<(), Err
     // Works on a copy: verifying a share takes a second, and writers wait for readers of the state.
     let others = |notice: &Notice| !matches!(notice.kind(), Kind::Ballot | Kind::Challenge);
     if notices.iter().any(|notice| others(notice))
-        && let Some(decryption) = ledger.with_state(State::decryption)
+        && let Some(decryption) = board_log.with_state(State::decryption)
     {
         for (at, notice) in notices.iter().enumerate().filter(|(_, notice)| others(notice)) {
             verdicts[at] = decryption.check(notice.body());

@@ -24,11 +24,11 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct RecordCache {
     store: Store,
-    most_bytes: usize,
+    max_bytes: usize,
     cached: Mutex<HashMap<u64, CachedFile>>,
     heads: tokio::sync::Mutex<Heads>,
     /// The number of entries covered by a published head.
-    promised: AtomicU64,
+    covered: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ struct Heads {
     text: Bytes,
     /// The number of entries that the newest head covers.
     size: u64,
-    made: Option<Instant>,
+    fetched: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -53,57 +53,57 @@ pub(crate) struct File {
     pub(crate) lines: u64,
     /// Its text.
     pub(crate) text: Bytes,
-    made: Option<Instant>,
+    fetched: Option<Instant>,
 }
 
 impl RecordCache {
-    /// A cache for a store that keeps at most `most_bytes` bytes, and in any case the file
+    /// A cache for a store that keeps at most `max_bytes` bytes, and in any case the file
     /// requested last.
-    pub(crate) fn new(store: Store, most_bytes: usize) -> Self {
-        let (heads, promised) = (tokio::sync::Mutex::default(), AtomicU64::default());
-        Self { store, most_bytes, cached: Mutex::default(), heads, promised }
+    pub(crate) fn new(store: Store, max_bytes: usize) -> Self {
+        let (heads, covered) = (tokio::sync::Mutex::default(), AtomicU64::default());
+        Self { store, max_bytes, cached: Mutex::default(), heads, covered }
     }
 
     /// The file of heads, at most one second old, or current if `now` is set.
     pub(crate) async fn heads(&self, now: bool) -> Result<Bytes, Error> {
         let mut heads = self.heads.lock().await;
-        if now || heads.made.is_none_or(|made| made.elapsed() >= REFRESH_INTERVAL) {
+        if now || heads.fetched.is_none_or(|fetched| fetched.elapsed() >= REFRESH_INTERVAL) {
             let lines = self.store.heads(heads.size).await?;
             if let Some(newest) = lines.last().and_then(|line| SignedTreeHead::from_line(line).ok()) {
                 heads.size = newest.size;
-                heads.text = longer(&heads.text, &lines);
+                heads.text = extended(&heads.text, &lines);
             }
-            heads.made = Some(Instant::now());
-            self.promised.fetch_max(heads.size, Ordering::AcqRel);
+            heads.fetched = Some(Instant::now());
+            self.covered.fetch_max(heads.size, Ordering::AcqRel);
         }
         Ok(heads.text.clone())
     }
 
     /// The file that begins with entry `first`, if a board of `size` entries has it.
     pub(crate) async fn file(&self, first: u64, size: u64) -> Result<Option<File>, Error> {
-        let promised = self.promised.load(Ordering::Acquire);
-        let size = size.max(promised);
+        let covered = self.covered.load(Ordering::Acquire);
+        let size = size.max(covered);
         if !first.is_multiple_of(LINES) || first >= size {
             return Ok(None);
         }
         let shared = self.cached().entry(first).or_insert_with(CachedFile::new).file.clone();
         // Concurrent requests wait here and then find the fetched file.
         let mut file = shared.lock().await;
-        let fresh = file.made.is_some_and(|made| made.elapsed() < REFRESH_INTERVAL);
+        let fresh = file.fetched.is_some_and(|fetched| fetched.elapsed() < REFRESH_INTERVAL);
         let known = |size: u64| LINES.min(size.saturating_sub(first));
-        if file.lines < known(promised) || (file.lines < known(size) && !fresh) {
-            *file = self.longer(first, &file).await?;
+        if file.lines < known(covered) || (file.lines < known(size) && !fresh) {
+            *file = self.extended(first, &file).await?;
         }
         let found = file.clone();
         drop(file);
-        self.keep(first, found.text.len());
+        self.touch(first, found.text.len());
         Ok(Some(found))
     }
 
-    async fn longer(&self, first: u64, file: &File) -> Result<File, Error> {
+    async fn extended(&self, first: u64, file: &File) -> Result<File, Error> {
         let lines = self.store.lines(first + file.lines, LINES - file.lines).await?;
-        let text = longer(&file.text, &lines);
-        Ok(File { lines: file.lines + lines.len() as u64, text, made: Some(Instant::now()) })
+        let text = extended(&file.text, &lines);
+        Ok(File { lines: file.lines + lines.len() as u64, text, fetched: Some(Instant::now()) })
     }
 
     fn cached(&self) -> MutexGuard<'_, HashMap<u64, CachedFile>> {
@@ -111,12 +111,12 @@ impl RecordCache {
     }
 
     /// Marks a file as used, and evicts the least recently used ones.
-    fn keep(&self, first: u64, bytes: usize) {
+    fn touch(&self, first: u64, bytes: usize) {
         let mut cached = self.cached();
         if let Some(file) = cached.get_mut(&first) {
             (file.used, file.bytes) = (Instant::now(), bytes);
         }
-        while cached.values().map(|file| file.bytes).sum::<usize>() > self.most_bytes && cached.len() > 1 {
+        while cached.values().map(|file| file.bytes).sum::<usize>() > self.max_bytes && cached.len() > 1 {
             let oldest = cached.iter().filter(|(at, _)| **at != first).min_by_key(|(_, file)| file.used);
             let Some((&oldest, _)) = oldest else { return };
             cached.remove(&oldest);
@@ -125,15 +125,15 @@ impl RecordCache {
 }
 
 /// A text with lines appended.
-fn longer(text: &Bytes, lines: &[String]) -> Bytes {
+fn extended(text: &Bytes, lines: &[String]) -> Bytes {
     let more: usize = lines.iter().map(|line| line.len() + 1).sum();
-    let mut longer = Vec::with_capacity(text.len() + more);
-    longer.extend_from_slice(text);
+    let mut extended = Vec::with_capacity(text.len() + more);
+    extended.extend_from_slice(text);
     for line in lines {
-        longer.extend_from_slice(line.as_bytes());
-        longer.push(b'\n');
+        extended.extend_from_slice(line.as_bytes());
+        extended.push(b'\n');
     }
-    longer.into()
+    extended.into()
 }
 
 impl CachedFile {

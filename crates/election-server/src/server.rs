@@ -18,11 +18,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
+use crate::board_log::{self, BoardLog};
 use crate::clients::Proxies;
 use crate::http::{self, AppState};
 use crate::intake::{Intake, Pipeline};
 use crate::last_head::LastHead;
-use crate::ledger::{self, Ledger};
 use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
@@ -125,7 +125,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// The store does not contain this server's board.
     #[error(transparent)]
-    Ledger(#[from] ledger::Error),
+    BoardLog(#[from] board_log::Error),
 }
 
 /// A running server. Dropping it without [`Server::stop`] aborts it.
@@ -288,14 +288,14 @@ impl Shared {
         let audit = Arc::new(audit);
         let store = Store::open(&election.store).await?;
         let last = election.last_head.or_else(|| election.store.last_head()).map(LastHead::at);
-        let ledger = Ledger::open(store.clone(), election.board, last, self.policy, self.engine).await?;
-        let (ledger, limits, metrics) = (Arc::new(ledger), self.limits, self.metrics.clone());
-        let size = ledger.view().size;
+        let board_log = BoardLog::open(store.clone(), election.board, last, self.policy, self.engine).await?;
+        let (board_log, limits, metrics) = (Arc::new(board_log), self.limits, self.metrics.clone());
+        let size = board_log.view().size;
         let (intake, pipeline) =
-            Intake::open(ledger.clone(), election.organiser, limits, metrics.clone(), audit.clone());
+            Intake::open(board_log.clone(), election.organiser, limits, metrics.clone(), audit.clone());
         let files = RecordCache::new(store.clone(), limits.record_bytes);
         let (rates, requests, proxies) = (self.rates.clone(), self.requests.clone(), self.proxies.clone());
-        let app = Arc::new(AppState { ledger, intake, files, metrics, limits, rates, requests, proxies });
+        let app = Arc::new(AppState { board_log, intake, files, metrics, limits, rates, requests, proxies });
         let router = http::router(app, self.pages.clone(), self.header.clone(), self.tls);
         audit.note([("started", [("index", size.into())])]);
         Ok(Opened { router, size, pipeline, store, audit })

@@ -17,7 +17,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Executor, Row, SqlSafeStr, Transaction};
 /// Number of connections of a server, for readers and one writer.
 const CONNECTIONS: u32 = 8;
 /// Maximum time to wait for a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A database, as specified on the command line.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl FromStr for Location {
 
     fn from_str(text: &str) -> Result<Self, LocationError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
-            let kept = !path.is_empty() && path != ":memory:";
-            return if kept { Ok(Self::Sqlite(path.to_owned())) } else { Err(LocationError) };
+            let is_file = !path.is_empty() && path != ":memory:";
+            return if is_file { Ok(Self::Sqlite(path.to_owned())) } else { Err(LocationError) };
         }
         let postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
         if postgres { Ok(Self::Postgres(text.to_owned())) } else { Err(LocationError) }
@@ -155,7 +155,7 @@ impl Store {
         };
         let pool = AnyPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(|_| ()) }))
             .connect(&location.url(create))
             .await

@@ -120,7 +120,7 @@ fn an_older_backup_is_not_restored() {
     };
     let (refused, size) = again(&old);
     let error = refused.unwrap_err();
-    assert!(matches!(error, backup::Error::Ledger(_)) && size == 0, "{error}");
+    assert!(matches!(error, backup::Error::BoardLog(_)) && size == 0, "{error}");
     assert!(error.to_string().contains("has 4 entries, and the board signed a head of 5"), "{error}");
     assert!(matches!(again(&new), (Ok(5), 5)));
     hall.start(|_| ());

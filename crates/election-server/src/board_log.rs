@@ -85,18 +85,18 @@ pub(crate) struct Entered {
 }
 
 /// The store and the state after its lines.
-pub(crate) struct Ledger {
+pub(crate) struct BoardLog {
     store: Store,
     signer: Signer,
     policy: KeyPolicy,
     engine: Engine,
     last: Option<LastHead>,
-    folded: RwLock<FoldedState>,
+    current: RwLock<BoardState>,
     view: RwLock<Arc<Snapshot>>,
 }
 
 #[derive(Debug)]
-struct FoldedState {
+struct BoardState {
     board: Board,
     state: Option<State>,
     head: Option<SignedTreeHead>,
@@ -104,13 +104,13 @@ struct FoldedState {
     shown: Option<SignedTreeHead>,
 }
 
-impl std::fmt::Debug for Ledger {
+impl std::fmt::Debug for BoardLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ledger").field("store", &self.store).finish_non_exhaustive()
+        f.debug_struct("BoardLog").field("store", &self.store).finish_non_exhaustive()
     }
 }
 
-impl Ledger {
+impl BoardLog {
     /// Opens a store whose board signs with this key, and applies its lines. `last` is the file of
     /// the newest signed head.
     pub(crate) async fn open(
@@ -123,21 +123,21 @@ impl Ledger {
         let view =
             Snapshot { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
         let shown = last.as_ref().map(read).transpose()?.flatten();
-        let folded = FoldedState { board: Board::default(), state: None, head: None, shown };
-        let (folded, view) = (RwLock::new(folded), RwLock::new(Arc::new(view)));
-        let ledger = Self { store, signer, policy, engine, last, folded, view };
-        ledger.catch_up().await?;
-        ledger.check_shown()?;
-        Ok(ledger)
+        let current = BoardState { board: Board::default(), state: None, head: None, shown };
+        let (current, view) = (RwLock::new(current), RwLock::new(Arc::new(view)));
+        let log = Self { store, signer, policy, engine, last, current, view };
+        log.catch_up().await?;
+        log.check_shown()?;
+        Ok(log)
     }
 
     /// Checks that the store contains everything that the board has signed.
     fn check_shown(&self) -> Result<(), Error> {
-        let folded = self.read();
-        let (Some(shown), Some(last)) = (&folded.shown, &self.last) else { return Ok(()) };
+        let current = self.read();
+        let (Some(shown), Some(last)) = (&current.shown, &self.last) else { return Ok(()) };
         signed(last, shown, &self.signer)?;
         let (store, head) = (self.store.location().clone(), last.path().to_owned());
-        Err(Error::Stale { store, size: folded.board.size(), head, shown: shown.size })
+        Err(Error::Stale { store, size: current.board.size(), head, shown: shown.size })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -159,12 +159,12 @@ impl Ledger {
         self.read().state.as_ref().map(ask)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, FoldedState> {
-        self.folded.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, BoardState> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, FoldedState> {
-        self.folded.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, BoardState> {
+        self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies the entries that other servers appended.
@@ -186,19 +186,19 @@ impl Ledger {
 
     /// Applies lines of the store, except those that were applied in the meantime.
     fn follow(&self, first: u64, lines: Vec<String>) -> Result<(), Error> {
-        let mut folded = self.write();
+        let mut current = self.write();
         for (index, line) in (first..).zip(lines) {
-            if index == folded.board.size() {
-                self.fold(&mut folded, &line)
+            if index == current.board.size() {
+                self.apply(&mut current, &line)
                     .map_err(|error| Error::Line(self.store.location().clone(), index, Box::new(error)))?;
-                if index == 0 && !self.owns(&folded) {
+                if index == 0 && !self.owns(&current) {
                     return Err(Error::BoardKey(self.store.location().clone()));
                 }
-                let size = folded.board.size();
-                let shown = folded.shown.take_if(|shown| shown.size == size);
+                let size = current.board.size();
+                let shown = current.shown.take_if(|shown| shown.size == size);
                 if let (Some(shown), Some(last)) = (shown, &self.last) {
                     signed(last, &shown, &self.signer)?;
-                    if shown.root != folded.board.root() {
+                    if shown.root != current.board.root() {
                         return Err(Error::Forked(self.store.location().clone(), last.path().to_owned()));
                     }
                 }
@@ -207,33 +207,33 @@ impl Ledger {
         Ok(())
     }
 
-    fn fold(&self, folded: &mut FoldedState, line: &str) -> Result<(), ErrorKind> {
-        let mut board = folded.board.clone();
+    fn apply(&self, current: &mut BoardState, line: &str) -> Result<(), ErrorKind> {
+        let mut board = current.board.clone();
         let entry = board.follow(line)?;
-        match &mut folded.state {
-            None => folded.state = Some(State::begin(&entry.notice, self.policy, self.engine)?),
+        match &mut current.state {
+            None => current.state = Some(State::begin(&entry.notice, self.policy, self.engine)?),
             Some(state) => _ = state.admit(&entry.notice)?,
         }
-        folded.board = board;
+        current.board = board;
         Ok(())
     }
 
-    fn owns(&self, folded: &FoldedState) -> bool {
-        folded.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
+    fn owns(&self, current: &BoardState) -> bool {
+        current.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
     }
 
     /// Publishes the current size of the board and its head.
     fn publish(&self, head: Option<SignedTreeHead>) {
-        self.keep(head.as_ref());
-        let mut folded = self.write();
-        if let Some(head) = head.filter(|head| folded.head.as_ref().is_none_or(|known| known.size < head.size)) {
-            folded.head = Some(head);
+        self.save_head(head.as_ref());
+        let mut current = self.write();
+        if let Some(head) = head.filter(|head| current.head.as_ref().is_none_or(|known| known.size < head.size)) {
+            current.head = Some(head);
         }
         let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Snapshot::clone(&view);
-        next.size = folded.board.size();
-        next.head = folded.head.as_ref().and_then(|head| RawValue::from_string(head.to_line()).ok());
-        if let Some(state) = &folded.state {
+        next.size = current.board.size();
+        next.head = current.head.as_ref().and_then(|head| RawValue::from_string(head.to_line()).ok());
+        if let Some(state) = &current.state {
             next.phase = state.phase().name();
             next.id = Some(state.election().id());
             if next.manifest.is_none() {
@@ -245,7 +245,7 @@ impl Ledger {
     }
 
     /// Stores a head that is newer than the last one, before anyone sees it.
-    fn keep(&self, head: Option<&SignedTreeHead>) {
+    fn save_head(&self, head: Option<&SignedTreeHead>) {
         let (Some(last), Some(head)) = (&self.last, head) else { return };
         if self.read().head.as_ref().is_none_or(|known| known.size < head.size)
             && let Err(error) = last.write(head)
@@ -304,14 +304,14 @@ impl Ledger {
         let mut board = self.read().board.clone();
         let mut entered = Vec::with_capacity(notices.len());
         for notice in notices {
-            let result = match self.already(&mut append, notice).await? {
+            let result = match self.find_written(&mut append, notice).await? {
                 Some(before) => Ok(before),
                 None => match self.check_at(notice, &time) {
                     Err(error) => Err(error),
                     Ok(()) => {
                         let index = board.size();
                         let line = board.append(Notice::clone(notice));
-                        let (voters, revoting) = self.with_state(standing).unwrap_or_default();
+                        let (voters, revoting) = self.with_state(voting_terms).unwrap_or_default();
                         insert(&mut append, notice, index, &line, voters, revoting).await?;
                         Ok(Entered { index, line })
                     }
@@ -339,7 +339,7 @@ impl Ledger {
     }
 
     /// An entry that an earlier attempt had written after all.
-    async fn already(&self, append: &mut Append, notice: &Notice) -> Result<Option<Entered>, Error> {
+    async fn find_written(&self, append: &mut Append, notice: &Notice) -> Result<Option<Entered>, Error> {
         if let Some(tracker) = tracker_of(notice) {
             let found = append.tracked(&tracker).await?;
             return Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }));
@@ -392,8 +392,8 @@ impl Ledger {
     /// Signs a head if the newest one does not cover the board, as after a restore.
     pub(crate) async fn sign_head(&self) -> Result<(), Error> {
         let covered = {
-            let folded = self.read();
-            folded.board.size() == 0 || folded.head.as_ref().is_some_and(|head| head.size == folded.board.size())
+            let current = self.read();
+            current.board.size() == 0 || current.head.as_ref().is_some_and(|head| head.size == current.board.size())
         };
         if !covered {
             self.enter(&[]).await?;
@@ -441,7 +441,7 @@ fn signed(last: &LastHead, head: &SignedTreeHead, signer: &Signer) -> Result<(),
 }
 
 /// The number of voters, and whether they may vote again.
-pub(crate) fn standing(state: &State) -> (u64, bool) {
+pub(crate) fn voting_terms(state: &State) -> (u64, bool) {
     (state.voter_count(), state.election().manifest().revoting)
 }
 
