@@ -200,8 +200,8 @@ fn read(url: &str, clients: usize, span: Duration) -> Outcome<()> {
             .collect();
         reading.into_iter().try_for_each(|one| one.join().map_err(|_| "a reader broke down")?)
     })?;
-    let a_second = |count: AtomicUsize| count.into_inner() as f64 / span.as_secs_f64();
-    println!("answers_a_second {:.1}\nbytes_a_second {:.0}", a_second(answers), a_second(bytes));
+    let per_second = |count: AtomicUsize| count.into_inner() as f64 / span.as_secs_f64();
+    println!("answers_a_second {:.1}\nbytes_a_second {:.0}", per_second(answers), per_second(bytes));
     Ok(())
 }
 

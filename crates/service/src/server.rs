@@ -52,7 +52,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// HTTP/1.1 is listed only to tell its clients that this is gRPC.
 const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 /// Maximum number of open streams per connection.
-const STREAMS_A_CLIENT: u32 = 256;
+const STREAMS_PER_CLIENT: u32 = 256;
 /// Maximum number of threads that serve connections. They keep up with the cores' computations.
 /// With few cores there is only one, since each woken thread costs computing time.
 const MAX_THREADS: usize = 4;
@@ -344,7 +344,7 @@ async fn connection(arrival: Arrival, router: axum::Router, lifetime: Lifetime, 
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
-        .max_concurrent_streams(STREAMS_A_CLIENT)
+        .max_concurrent_streams(STREAMS_PER_CLIENT)
         .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router.layer(with_client)));
     lifetime::serve(connection, &work, lifetime, stopping).await;
     drop(arrival.held);

@@ -165,8 +165,8 @@ impl RemoteKey {
     fn sums_by_message(&self, terms: &Ciphertexts, of: &[u32]) -> Result<Sums, Error> {
         let width = self.public.ciphertext_bytes();
         let bytes = self.bytes(terms);
-        let rows_a_message = self.message_rows(&self.registration(), width + 5);
-        let numbered: Vec<(Vec<u32>, Vec<u32>)> = of.chunks(rows_a_message).map(numbered).collect();
+        let rows_per_message = self.message_rows(&self.registration(), width + 5);
+        let numbered: Vec<(Vec<u32>, Vec<u32>)> = of.chunks(rows_per_message).map(numbered).collect();
         let pieces = |rows: usize, key: &str| {
             let piece = |(ciphertexts, (groups, names)): (&[u8], &(Vec<u32>, Vec<u32>))| proto::SumGroupsRequest {
                 key: key.to_owned(),
