@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Partitions, Rounding};
 
+use crate::accelerator::LoadedAccelerator;
 use crate::args::{Encrypt, Setting, all};
-use crate::computing::LoadedAccelerator;
 use crate::device::failure;
 use crate::failure::CliError;
 use crate::input::{Piece, Table};
@@ -31,10 +31,10 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), CliError> 
     let ciphertexts = command.columns().len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
     let device = LoadedAccelerator::encrypting(session, &key, command.unchecked_device, remote.is_some())?;
-    let computing = device.as_ref().map(LoadedAccelerator::key);
-    let (encryption, rows) = match (&remote, &computing, &device) {
+    let backend = device.as_ref().map(LoadedAccelerator::key);
+    let (encryption, rows) = match (&remote, &backend, &device) {
         (Some(remote), ..) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),
-        (_, Some(computing), Some(device)) => (EncryptionKey::Service(&**computing), device.rows()),
+        (_, Some(backend), Some(device)) => (EncryptionKey::Service(&**backend), device.rows()),
         _ => (key.encryption(), session.ciphertext_batch_rows(ciphertexts)),
     };
     let table = open(&mut planned, rows)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), CliError> 
     planned.finish(&encryptor.schema())?;
     sink.finish()?;
     drop(progress);
-    drop(computing);
+    drop(backend);
     let note = device.map(LoadedAccelerator::note).transpose()?.flatten();
     session.report(&watch.stop("encrypt", rows, rows, note.or_else(|| command.remote.note())));
     Ok(())

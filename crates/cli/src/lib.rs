@@ -5,12 +5,12 @@
 //! a temporary name until it is complete ([`output`]). It ends with one line on standard error: how
 //! fast it was, or with status 2 what is wrong and where ([`failure`]).
 
+mod accelerator;
 pub mod args;
 mod bench;
 mod combine;
 mod complaint;
 mod compressed;
-mod computing;
 mod decrypt;
 mod describe;
 mod device;

@@ -12,8 +12,8 @@ use hearith_columns::{
 };
 use hearith_paillier::PublicKeyBackend;
 
+use crate::accelerator::LoadedAccelerator;
 use crate::args::Sum;
-use crate::computing::LoadedAccelerator;
 use crate::device::failure;
 use crate::failure::{CliError, eprint_line, name};
 use crate::folders::expanded;
