@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Place, Run, STAFF};
+use crate::common::{Run, STAFF, TestDir};
 
-fn staff() -> Place {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place
+fn staff() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir
 }
 
 /// The only error of a failed run, as an object.
@@ -21,30 +21,30 @@ fn told(run: &Run) -> Value {
 
 #[test]
 fn errors_are_objects_that_know_their_place() {
-    let place = staff();
-    let error = told(&place.run("encrypt --json -k keys/public.json -c dept in.csv -o out.parquet"));
+    let dir = staff();
+    let error = told(&dir.run("encrypt --json -k keys/public.json -c dept in.csv -o out.parquet"));
     assert_eq!((&error["file"], &error["row"], &error["column"]), (&json!("in.csv"), &json!(1), &json!("dept")));
     let message = "in.csv: row 1, column dept: is not a number (--show-cells shows the cell)";
     assert_eq!(error["message"], message);
-    place.write("bad.csv", "a,b\n1,2\n3,\"4\"5\n");
-    let error = told(&place.run("encrypt --json -k keys/public.json -c b bad.csv -o out.parquet"));
+    dir.write("bad.csv", "a,b\n1,2\n3,\"4\"5\n");
+    let error = told(&dir.run("encrypt --json -k keys/public.json -c b bad.csv -o out.parquet"));
     assert_eq!((&error["row"], &error["cell"], &error["column"]), (&json!(2), &json!(2), &Value::Null));
-    place.write("in.txt", "1\nx\n");
-    let error = told(&place.run("rns convert in.txt -o out.csv --json".replace("-o", "--out").as_str()));
+    dir.write("in.txt", "1\nx\n");
+    let error = told(&dir.run("rns convert in.txt -o out.csv --json".replace("-o", "--out").as_str()));
     assert_eq!((&error["file"], &error["line"], &error["row"]), (&json!("in.txt"), &json!(2), &Value::Null));
-    let error = told(&place.run("inspect --json missing.parquet"));
+    let error = told(&dir.run("inspect --json missing.parquet"));
     assert_eq!(error["file"], "missing.parquet");
     // When the arguments are invalid, only the request for JSON is known.
-    let error = told(&place.run("decrypt --json -f foo -k keys/private.json x.parquet"));
+    let error = told(&dir.run("decrypt --json -f foo -k keys/private.json x.parquet"));
     assert!(error["message"].as_str().unwrap().starts_with("invalid value 'foo' for '--format <FORMAT>' ["), "{error}");
-    let run = place.run("inspect -- --json");
+    let run = dir.run("inspect -- --json");
     assert!(run.stderr.starts_with("hearith: "), "after -- it is a file: {}", run.stderr);
 }
 
 #[test]
 fn warnings_are_objects_too() {
-    let place = staff();
-    let run = place.ok("encrypt --json -k keys/public.json -c salary in.csv -o out.parquet");
+    let dir = staff();
+    let run = dir.ok("encrypt --json -k keys/public.json -c salary in.csv -o out.parquet");
     let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(objects[0]["warning"]["message"], "keys/public.json: warning: a key of 512 bits is INSECURE");
     assert_eq!(objects[1]["step"], "encrypt");
@@ -52,7 +52,7 @@ fn warnings_are_objects_too() {
 
 #[test]
 fn bad_arguments_are_one_line() {
-    let place = staff();
+    let dir = staff();
     let encrypt = "encrypt -k keys/public.json -c salary in.csv -o out.parquet";
     for (line, expected) in [
         (
@@ -81,16 +81,16 @@ fn bad_arguments_are_one_line() {
         ("sum -k k -o o --allow-rare-weights x", "the following required arguments were not provided: --min-rows <N>"),
         ("decrypt --check --remote u -k k x", "the argument '--check' cannot be used with"),
     ] {
-        place.fails(line, expected);
-        let run = place.run(line);
+        dir.fails(line, expected);
+        let run = dir.run(line);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
 }
 
 #[test]
 fn no_message_shows_a_number_that_nobody_gave() {
-    let place = staff();
-    place.ok("keygen --scheme bfv --set bfv-4096 --out bfv");
+    let dir = staff();
+    dir.ok("keygen --scheme bfv --set bfv-4096 --out bfv");
     let out = "in.csv -o out.parquet";
     for (line, expected) in [
         (
@@ -102,10 +102,10 @@ fn no_message_shows_a_number_that_nobody_gave() {
             "in.csv: column salary: plaintexts of 192 bits are not supported: bfv-4096 allows 2 to 40 bits",
         ),
     ] {
-        place.fails(&format!("{line} {out}"), expected);
+        dir.fails(&format!("{line} {out}"), expected);
     }
-    place.write("v.json", "{\"v\": \"12345\", \"e\": -200}\n");
-    let import = place.run(
+    dir.write("v.json", "{\"v\": \"12345\", \"e\": -200}\n");
+    let import = dir.run(
         "import -k keys/public.json -c x --exponent -200 v.json -o out.parquet"
             .replace("-c", "--column")
             .replace("-o", "--out")
@@ -117,56 +117,55 @@ fn no_message_shows_a_number_that_nobody_gave() {
 
 #[test]
 fn long_names_do_not_fill_the_screen() {
-    let place = staff();
+    let dir = staff();
     let name = "y".repeat(5000);
-    let run = place.run(&format!("encrypt -k keys/public.json -c {name} in.csv -o out.parquet"));
+    let run = dir.run(&format!("encrypt -k keys/public.json -c {name} in.csv -o out.parquet"));
     run.failed("a long name", "in.csv: column yyy");
     assert!(run.complaints()[0].len() < 1100, "{}", run.complaints()[0].len());
-    let run = place.run(&format!("encrypt -k keys/public.json -c x --scale {name} in.csv -o out.parquet"));
+    let run = dir.run(&format!("encrypt -k keys/public.json -c x --scale {name} in.csv -o out.parquet"));
     assert!(run.complaints()[0].len() < 1100, "{}", run.complaints()[0].len());
     assert!(run.complaints()[0].ends_with("expected a whole number, in digits"));
 }
 
 #[test]
 fn a_stream_that_cannot_be_stored_is_not_called_unreadable() {
-    let place = staff();
-    place.ok("encrypt -k keys/public.json -c salary in.csv -o rows.parquet");
-    let table = std::fs::read(place.file("rows.parquet")).unwrap();
+    let dir = staff();
+    dir.ok("encrypt -k keys/public.json -c salary in.csv -o rows.parquet");
+    let table = std::fs::read(dir.file("rows.parquet")).unwrap();
     let decrypt = |command: &mut std::process::Command| {
-        command.stdin(std::fs::File::open(place.file("rows.parquet")).unwrap());
+        command.stdin(std::fs::File::open(dir.file("rows.parquet")).unwrap());
         Run::of(command.output().unwrap())
     };
-    let mut missing = place.command(["decrypt", "-k", "keys/private.json", "-"]);
+    let mut missing = dir.command(["decrypt", "-k", "keys/private.json", "-"]);
     missing.env("TMPDIR", "nowhere");
     let expected = "standard input: cannot be stored temporarily in nowhere: ";
     decrypt(&mut missing).failed("no TMPDIR", expected);
     // A limit on file sizes simulates a full disk.
     let mut limited = std::process::Command::new("sh");
     let script = format!("ulimit -f {}; exec \"$@\"", table.len() / 1024);
-    let program = place.command(["decrypt", "-k", "keys/private.json", "-"]);
+    let program = dir.command(["decrypt", "-k", "keys/private.json", "-"]);
     limited.args(["-c", &script, "sh"]).arg(program.get_program()).args(program.get_args());
-    limited.current_dir(place.path()).env("TMPDIR", place.path()).env_remove("HEARITH_ENGINE");
-    let expected =
-        format!("standard input: cannot be stored temporarily in {}: File too large", place.path().display());
+    limited.current_dir(dir.path()).env("TMPDIR", dir.path()).env_remove("HEARITH_ENGINE");
+    let expected = format!("standard input: cannot be stored temporarily in {}: File too large", dir.path().display());
     decrypt(&mut limited).failed("a full disk", &expected);
 }
 
 #[test]
 fn temporary_names_are_not_shown() {
-    let place = staff();
+    let dir = staff();
     let encrypt = "encrypt -k keys/public.json -c salary in.csv -o";
-    place.fails(
+    dir.fails(
         &format!("{encrypt} nowhere/out.parquet"),
         "nowhere/out.parquet: cannot write: there is no folder nowhere",
     );
-    place.write("file", "");
-    let run = place.run(&format!("{encrypt} file/out.parquet"));
+    dir.write("file", "");
+    let run = dir.run(&format!("{encrypt} file/out.parquet"));
     assert!(!run.stderr.contains(".part"), "{}", run.stderr);
     let mut limited = std::process::Command::new("sh");
     let words: Vec<&str> = encrypt.split(' ').chain(["out.parquet"]).collect();
-    let program = place.command(words);
+    let program = dir.command(words);
     limited.args(["-c", "ulimit -f 1; exec \"$@\"", "sh"]).arg(program.get_program()).args(program.get_args());
-    let run = Run::of(limited.current_dir(place.path()).env_remove("HEARITH_ENGINE").output().unwrap());
+    let run = Run::of(limited.current_dir(dir.path()).env_remove("HEARITH_ENGINE").output().unwrap());
     run.failed("a full disk", "out.parquet: cannot write: File too large");
     assert!(!run.stderr.contains(".part"), "{}", run.stderr);
 }

@@ -1,6 +1,6 @@
 //! Tables that pandas, polars and DuckDB have rewritten.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 /// Programs that rewrite `rows.parquet` as `bare.parquet` with each library: without metadata and
 /// with the library's types.
@@ -12,28 +12,28 @@ const LIBRARIES: [&str; 3] = [
 
 #[test]
 fn descriptions_are_attached_again() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
     let expected = "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n";
     // Python starts slowly, so not every combination is tested.
     let cases = [("keys", "", &LIBRARIES[..]), ("keys", "--pack", &LIBRARIES[..1]), ("bfv", "", &LIBRARIES[1..])];
     for (keys, options, libraries) in cases {
         let encrypt = format!("encrypt -k {keys}/public.json {options} -c salary,bonus --scale bonus=2");
-        place.ok(&format!("{encrypt} in.csv -o rows.parquet"));
+        dir.ok(&format!("{encrypt} in.csv -o rows.parquet"));
         let decrypt = format!("decrypt -k {keys}/private.json");
         for library in libraries {
-            place.python(library);
-            place.fails(&format!("{decrypt} bare.parquet"), "bare.parquet: holds no encrypted column");
-            place.ok("describe bare.parquet --like rows.parquet -o again.parquet");
-            place.ok(&format!("sum -k {keys}/public.json -b dept again.parquet -o totals.parquet"));
-            assert_eq!(place.ok(&format!("{decrypt} totals.parquet")).text(), expected, "{options} {library}");
+            dir.python(library);
+            dir.fails(&format!("{decrypt} bare.parquet"), "bare.parquet: holds no encrypted column");
+            dir.ok("describe bare.parquet --like rows.parquet -o again.parquet");
+            dir.ok(&format!("sum -k {keys}/public.json -b dept again.parquet -o totals.parquet"));
+            assert_eq!(dir.ok(&format!("{decrypt} totals.parquet")).text(), expected, "{options} {library}");
             // Totals lose their metadata as well.
-            place.python(&library.replace("rows.parquet", "totals.parquet"));
-            place.ok("describe bare.parquet -l totals.parquet -o again.parquet");
-            assert_eq!(place.ok(&format!("{decrypt} again.parquet")).text(), expected, "{options} {library}");
+            dir.python(&library.replace("rows.parquet", "totals.parquet"));
+            dir.ok("describe bare.parquet -l totals.parquet -o again.parquet");
+            assert_eq!(dir.ok(&format!("{decrypt} again.parquet")).text(), expected, "{options} {library}");
             // It is the same table: summed together, its rows would count twice.
-            place.fails(
+            dir.fails(
                 &format!("sum -k {keys}/public.json rows.parquet again.parquet -o both.parquet"),
                 "again.parquet: has rows of table",
             );
@@ -43,10 +43,10 @@ fn descriptions_are_attached_again() {
 
 #[test]
 fn what_is_not_described_is_named() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("encrypt -k keys/public.json -c salary in.csv -o rows.parquet");
-    place.python(
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("encrypt -k keys/public.json -c salary in.csv -o rows.parquet");
+    dir.python(
         "import pyarrow as pa, pyarrow.parquet as pq\n\
          t = pq.read_table('rows.parquet').replace_schema_metadata()\n\
          t = pa.table({f.name: c for f, c in zip(t.schema, t.columns)})\n\
@@ -60,7 +60,7 @@ fn what_is_not_described_is_named() {
         ("text", "column salary: is Utf8, which cannot be converted to FixedSizeBinary(128)"),
     ] {
         let line = format!("describe {table}.parquet --like rows.parquet -o out.parquet");
-        place.fails(&line, &format!("{table}.parquet: {expected}"));
+        dir.fails(&line, &format!("{table}.parquet: {expected}"));
     }
-    place.fails("describe in.csv --like rows.parquet -o out.parquet", "in.csv: not a Parquet file");
+    dir.fails("describe in.csv --like rows.parquet -o out.parquet", "in.csv: not a Parquet file");
 }

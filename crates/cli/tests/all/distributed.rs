@@ -1,14 +1,14 @@
 //! Trustees generate a key together, each in its own process, over the loopback address.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::thread;
 
-/// A place with a signing key and addresses for each trustee.
+/// A directory with a signing key and addresses for each trustee.
 struct Trustees {
-    place: Place,
+    dir: TestDir,
     /// The address that each trustee listens on.
     listen: Vec<String>,
     /// The address at which the others reach each trustee.
@@ -17,11 +17,11 @@ struct Trustees {
 
 impl Trustees {
     fn new(count: u32) -> Self {
-        let place = Place::new();
-        (1..=count).for_each(|number| drop(place.ok(&format!("keygen --signing --out id-{number}"))));
+        let dir = TestDir::new();
+        (1..=count).for_each(|number| drop(dir.ok(&format!("keygen --signing --out id-{number}"))));
         let listeners: Vec<TcpListener> = (1..=count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let listen: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
-        Trustees { place, reached: listen.clone(), listen }
+        Trustees { dir, reached: listen.clone(), listen }
     }
 
     fn line(&self, number: u32, sharing: &str, more: &str) -> String {
@@ -38,7 +38,7 @@ impl Trustees {
 
     fn start(&self, number: u32, sharing: &str, more: &str) -> Child {
         let line = self.line(number, sharing, more);
-        self.place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        self.dir.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs all trustees, each with additional options. Returns whether each succeeded, and its
@@ -65,27 +65,27 @@ fn five_processes_generate_a_key_of_which_any_three_decrypt() {
             assert!(said.contains(&format!("hearith: trustee {other}{own}: key ")), "{said}");
         }
     }
-    let place = &trustees.place;
-    let public = place.read("key-1/public.json");
+    let dir = &trustees.dir;
+    let public = dir.read("key-1/public.json");
     for number in 1..=5 {
-        assert_eq!(place.read(&format!("key-{number}/public.json")), public);
-        assert_eq!(place.read(&format!("key-{number}/verification.json")), place.read("key-1/verification.json"));
+        assert_eq!(dir.read(&format!("key-{number}/public.json")), public);
+        assert_eq!(dir.read(&format!("key-{number}/verification.json")), dir.read("key-1/verification.json"));
         let files: Vec<String> =
-            place.files().into_iter().filter(|file| file.starts_with(&format!("key-{number}"))).collect();
+            dir.files().into_iter().filter(|file| file.starts_with(&format!("key-{number}"))).collect();
         assert!(files.len() <= 3, "{files:?}");
     }
-    place.write("in.csv", STAFF);
+    dir.write("in.csv", STAFF);
     // Under the key of a single holder, for comparison.
-    let plain = place.totals("--column salary", "--by dept");
-    place.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
-    place.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
+    let plain = dir.totals("--column salary", "--by dept");
+    dir.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
+    dir.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
     for number in [1, 3, 5] {
         let share = format!("key-{number}/share-{number}.json");
-        place.ok(&format!("decrypt-share --share {share} totals.parquet --out share-{number}.parquet"));
+        dir.ok(&format!("decrypt-share --share {share} totals.parquet --out share-{number}.parquet"));
     }
     let combine =
         "combine --key key-4/verification.json totals.parquet share-1.parquet share-3.parquet share-5.parquet";
-    assert_eq!(place.ok(combine).text(), plain);
+    assert_eq!(dir.ok(combine).text(), plain);
 }
 
 /// Forwards connections, and cuts the first one after a number of bytes.
@@ -127,8 +127,8 @@ fn a_lost_connection_begins_another_run() {
         assert!(succeeded, "{said}");
     }
     assert!(said.iter().all(|(_, said)| said.contains("restarting with fresh random numbers")), "{said:?}");
-    let public = trustees.place.read("key-1/public.json");
-    assert!((2..=3).all(|number| trustees.place.read(&format!("key-{number}/public.json")) == public));
+    let public = trustees.dir.read("key-1/public.json");
+    assert!((2..=3).all(|number| trustees.dir.read(&format!("key-{number}/public.json")) == public));
 }
 
 #[test]
@@ -141,13 +141,13 @@ fn trustees_who_want_other_keys_are_told() {
         assert!(said.contains(expected), "{number}: {said}");
     }
     // Nothing is left, not even the directories.
-    assert!(!trustees.place.file("key-1").exists() && !trustees.place.file("key-3").exists());
+    assert!(!trustees.dir.file("key-1").exists() && !trustees.dir.file("key-3").exists());
 }
 
 #[test]
 fn what_is_missing_is_named() {
     let trustees = Trustees::new(3);
-    let (place, line) = (&trustees.place, trustees.line(2, "2/3", ""));
+    let (dir, line) = (&trustees.dir, trustees.line(2, "2/3", ""));
     let without = |option: &str| {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         let at = words.iter().position(|word| *word == option).unwrap();
@@ -161,11 +161,11 @@ fn what_is_missing_is_named() {
         ("--peer", "--distributed needs exactly one --peer 1=HOST:PORT"),
         ("--peer-key", "--distributed needs exactly one --peer-key 1=FILE, trustee 1's public key"),
     ] {
-        place.fails(&without(option), expected);
+        dir.fails(&without(option), expected);
     }
     let same = line.replace("--peer-key 3=id-3", "--peer-key 3=id-1");
-    place.fails(&same, "two trustees have the same key");
+    dir.fails(&same, "two trustees have the same key");
     let few = line.replace("--distributed 2/3", "--distributed 3/3");
     let expected = "key generation needs 3 to 9 trustees with one public key each, and a threshold of at least 2 and at most half of them, rounded up";
-    place.fails(&few, expected);
+    dir.fails(&few, expected);
 }

@@ -1,6 +1,6 @@
 //! A complete election through the program.
 
-use crate::common::{Place, Run, ceremony};
+use crate::common::{Run, TestDir, ceremony};
 use crate::offline::lower_rounds;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,32 +20,32 @@ const RESULT: &str = "Chair\n  Ada               1\n  Bo = B.           2\n  Cy 
                       A new roof?\n  yes           4\n  no            1\nColour\n  red             3\n  green           2\n";
 
 /// An election whose voting is open.
-fn open(sharing: &str) -> Place {
-    let place = begun();
-    place.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&place, sharing)));
-    place.ok("election register club voters.csv --out credentials.jsonl --open");
-    place
+fn open(sharing: &str) -> TestDir {
+    let dir = begun();
+    dir.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&dir, sharing)));
+    dir.ok("election register club voters.csv --out credentials.jsonl --open");
+    dir
 }
 
 /// An election without a key.
-fn begun() -> Place {
-    let place = Place::new();
-    place.write("contests.json", CONTESTS);
-    place.write("voters.csv", VOTERS);
-    place.write("votes.csv", VOTES);
+fn begun() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("contests.json", CONTESTS);
+    dir.write("voters.csv", VOTERS);
+    dir.write("votes.csv", VOTES);
     words(
-        &place,
+        &dir,
         &["election", "init", "--title", "The club", "--contests", "contests.json", "--revoting", "--out", "club"],
     );
-    place
+    dir
 }
 
 /// Three trustees generate a key, each in its own process with its own signing key and folder.
 /// Returns the three command lines.
-fn generate(place: &Place) -> Vec<String> {
-    with_keys(place, "--shares 2/3");
+fn generate(dir: &TestDir) -> Vec<String> {
+    with_keys(dir, "--shares 2/3");
     let lines = ceremony::lines(512);
-    let keys = ceremony::run(place, &lines).into_iter().map(|output| {
+    let keys = ceremony::run(dir, &lines).into_iter().map(|output| {
         let said = String::from_utf8(output.stderr).unwrap();
         let own: Vec<&str> = said.lines().filter(|line| line.contains(", this one: key ")).collect();
         assert_eq!(own.len(), 1, "{said}");
@@ -59,11 +59,11 @@ fn generate(place: &Place) -> Vec<String> {
 /// The same through files. The key is too short for an election, for speed.
 #[test]
 fn trustees_without_a_network_generate_a_key_by_files() {
-    let place = Place::new();
-    with_keys(&place, "--shares 2/3");
-    place.write("words.txt", "correct horse battery staple\n");
-    fs::set_permissions(place.file("words.txt"), fs::Permissions::from_mode(0o600)).unwrap();
-    fs::create_dir(place.file("stick")).unwrap();
+    let dir = TestDir::new();
+    with_keys(&dir, "--shares 2/3");
+    dir.write("words.txt", "correct horse battery staple\n");
+    fs::set_permissions(dir.file("words.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(dir.file("stick")).unwrap();
     let line = |number: u32| {
         format!(
             "election ceremony --distributed 2/3 --bits 128 --trustee {number} --trustee-key trustee-{number}.json \
@@ -74,8 +74,8 @@ fn trustees_without_a_network_generate_a_key_by_files() {
     let mut running = vec![1, 2, 3];
     while !running.is_empty() {
         running.retain(|&number| {
-            let said = place.ok(&line(number)).text();
-            let state = place.file(&format!("secret-{number}/offline-{number}/state.json"));
+            let said = dir.ok(&line(number)).text();
+            let state = dir.file(&format!("secret-{number}/offline-{number}/state.json"));
             lower_rounds(&state, "correct horse battery staple");
             let key = said.lines().find(|line| line.starts_with("key "));
             keys.extend(key.map(str::to_owned));
@@ -85,157 +85,156 @@ fn trustees_without_a_network_generate_a_key_by_files() {
     assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
     for number in 1..=3 {
         let folder = format!("secret-{number}");
-        let mut files: Vec<_> =
-            fs::read_dir(place.file(&folder)).unwrap().map(|one| one.unwrap().file_name()).collect();
+        let mut files: Vec<_> = fs::read_dir(dir.file(&folder)).unwrap().map(|one| one.unwrap().file_name()).collect();
         files.sort();
         let (share, statement) = (format!("share-{number}.json"), format!("statement-{number}.json"));
         assert_eq!(files, ["public.json", &share, &statement, "verification.json"]);
-        assert!(place.read(&format!("{folder}/{share}")).contains("ciphertext"));
+        assert!(dir.read(&format!("{folder}/{share}")).contains("ciphertext"));
     }
-    place.fails(&line(1), "secret-1/statement-1.json: there is a key already");
+    dir.fails(&line(1), "secret-1/statement-1.json: there is a key already");
 }
 
 /// The option for a shared key, with the signing keys of three trustees.
-pub fn with_keys(place: &Place, sharing: &str) -> String {
+pub fn with_keys(dir: &TestDir, sharing: &str) -> String {
     if sharing.is_empty() {
         return String::new();
     }
-    let key = |trustee: u32| place.ok(&format!("election trustee-key --out trustee-{trustee}.json")).text();
-    place.write("trustees.txt", (1..=3).map(key).collect::<String>());
+    let key = |trustee: u32| dir.ok(&format!("election trustee-key --out trustee-{trustee}.json")).text();
+    dir.write("trustees.txt", (1..=3).map(key).collect::<String>());
     format!("{sharing} --trustee-keys trustees.txt")
 }
 
-fn words(place: &Place, words: &[&str]) -> Run {
-    let run = Run::of(place.command(words).output().unwrap());
+fn words(dir: &TestDir, words: &[&str]) -> Run {
+    let run = Run::of(dir.command(words).output().unwrap());
     assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
     run
 }
 
 /// The same with the table's three votes, a challenged one, and one that was prepared and cast.
-fn voted(sharing: &str) -> Place {
-    let place = open(sharing);
-    vote(&place);
-    place
+fn voted(sharing: &str) -> TestDir {
+    let dir = open(sharing);
+    vote(&dir);
+    dir
 }
 
-fn vote(place: &Place) {
-    place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
+fn vote(dir: &TestDir) {
+    dir.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
     let vote = ["election", "vote", "club", "--credential", "credentials.jsonl", "--voter", "dan"];
     let choose = ["--choose", "Chair=Bo = B.", "--choose", "A new roof?=yes", "--choose", "Colour=green"];
     for file in ["first", "second"] {
-        let run = words(place, &[&vote[..], &choose, &["--prepare", file]].concat());
+        let run = words(dir, &[&vote[..], &choose, &["--prepare", file]].concat());
         assert!(run.text().starts_with("NOT CAST YET"), "{}", run.text());
-        assert_eq!(fs::metadata(place.file(file)).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(dir.file(file)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    let run = place.ok("election challenge club first --credential credentials.jsonl");
+    let run = dir.ok("election challenge club first --credential credentials.jsonl");
     assert!(run.text().ends_with("Chair: Bo = B.\nA new roof?: yes\nColour: green\n"), "{}", run.text());
     let again = "election vote club --credential credentials.jsonl --cast first";
-    place.fails(again, "contest 0, mark 0: the ciphertext is already on the board");
-    let run = place.ok("election vote club --credential credentials.jsonl --cast second --receipt receipt.json");
+    dir.fails(again, "contest 0, mark 0: the ciphertext is already on the board");
+    let run = dir.ok("election vote club --credential credentials.jsonl --cast second --receipt receipt.json");
     let tracker = run.text().lines().last().unwrap().strip_prefix("tracker ").unwrap().replace(' ', "");
-    let run = place.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json --voters"));
+    let run = dir.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json --voters"));
     assert!(run.text().contains("the ballot of 'dan' is entry 7: it counts"), "{}", run.text());
     assert!(run.text().contains("the receipt is for entry 7"), "{}", run.text());
     assert!(run.text().contains("voted      ann\n"), "{}", run.text());
-    place.ok("election tally club");
+    dir.ok("election tally club");
 }
 
 #[test]
 fn trustees_generate_a_key_that_nobody_ever_holds() {
-    let place = begun();
-    let lines = generate(&place);
+    let dir = begun();
+    let lines = generate(&dir);
     // No file is overwritten, and a signing key belongs to one trustee.
-    place.fails(&lines[0], "secret-1/statement-1.json: there is a key already");
+    dir.fails(&lines[0], "secret-1/statement-1.json: there is a key already");
     let foreign = lines[1].replace("--trustee-key trustee-2.json", "--trustee-key trustee-1.json");
-    place.fails(&foreign, "trustee-1.json: not the key of trustee 2 in trustees.txt");
+    dir.fails(&foreign, "trustee-1.json: not the key of trustee 2 in trustees.txt");
     let both = format!("{} --statements secret-1/statement-1.json", lines[0]);
-    let run = place.run(&both);
+    let run = dir.run(&both);
     assert!(run.status == Some(2) && run.stderr.contains("cannot be used with"), "{}", run.stderr);
     let file = |number: u32| format!("secret-{number}/statement-{number}.json");
     let take = |files: &[String]| {
         format!("election ceremony club --trustee-keys trustees.txt --statements {}", files.join(" "))
     };
     let what = "the trustees' statements about the key: ";
-    place.fails(&take(&[file(1), file(3)]), &format!("{what}there must be one from each trustee"));
-    place.fails(&take(&[file(1), file(2), file(2)]), &format!("{what}there must be one from each trustee"));
-    let spoiled = place.read(&file(2)).replace("\"needed\":2", "\"needed\":3");
-    place.write("spoiled.json", &spoiled);
+    dir.fails(&take(&[file(1), file(3)]), &format!("{what}there must be one from each trustee"));
+    dir.fails(&take(&[file(1), file(2), file(2)]), &format!("{what}there must be one from each trustee"));
+    let spoiled = dir.read(&file(2)).replace("\"needed\":2", "\"needed\":3");
+    dir.write("spoiled.json", &spoiled);
     let other = take(&[file(1), "spoiled.json".into(), file(3)]);
-    place.fails(&other, &format!("{what}they concern different keys, so they come from different runs"));
-    let signature = place.read(&file(1)).split_once("\"statement\"").unwrap().0.to_owned();
-    let statement = place.read(&file(2)).split_once("\"statement\"").unwrap().1.to_owned();
-    place.write("spoiled.json", format!("{signature}\"statement\"{statement}"));
-    place.fails(&other, &format!("{what}one is not signed by its trustee's key"));
-    assert!(!place.file("club/record").exists());
+    dir.fails(&other, &format!("{what}they concern different keys, so they come from different runs"));
+    let signature = dir.read(&file(1)).split_once("\"statement\"").unwrap().0.to_owned();
+    let statement = dir.read(&file(2)).split_once("\"statement\"").unwrap().1.to_owned();
+    dir.write("spoiled.json", format!("{signature}\"statement\"{statement}"));
+    dir.fails(&other, &format!("{what}one is not signed by its trustee's key"));
+    assert!(!dir.file("club/record").exists());
 
     // In any order.
-    place.ok(&take(&[file(3), file(1), file(2)]));
-    place.ok("election register club voters.csv --out credentials.jsonl --open");
-    vote(&place);
+    dir.ok(&take(&[file(3), file(1), file(2)]));
+    dir.ok("election register club voters.csv --out credentials.jsonl --open");
+    vote(&dir);
     for trustee in [1, 3] {
-        place.ok(&format!(
+        dir.ok(&format!(
             "election decrypt-share club/record --share secret-{trustee}/share-{trustee}.json \
              --trustee-key trustee-{trustee}.json --out {trustee}.json"
         ));
     }
-    assert_eq!(place.ok("election finish club 3.json 1.json").text(), RESULT);
-    let run = place.ok("election verify club/record");
+    assert_eq!(dir.ok("election finish club 3.json 1.json").text(), RESULT);
+    let run = dir.ok("election verify club/record");
     assert!(run.text().ends_with(RESULT), "{}", run.text());
-    assert_eq!(fs::metadata(place.file("secret-1/share-1.json")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(dir.file("secret-1/share-1.json")).unwrap().permissions().mode() & 0o777, 0o600);
     // The second verifier agrees.
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../verifier/hearith_verify.py");
-    let verifier = Command::new("python3").args([script, "--insecure-key"]).arg(place.file("club/record")).output();
+    let verifier = Command::new("python3").args([script, "--insecure-key"]).arg(dir.file("club/record")).output();
     let verifier = verifier.unwrap();
     assert!(verifier.status.success(), "{}", String::from_utf8_lossy(&verifier.stdout));
 }
 
 #[test]
 fn trustees_decrypt_what_voters_cast() {
-    let place = voted("--shares 2/3");
+    let dir = voted("--shares 2/3");
     let foreign =
         "election decrypt-share club/record --share secret/share-1.json --trustee-key trustee-2.json --out 1.json";
-    place.fails(foreign, "trustee-2.json: not the signing key of the trustee who holds the share");
+    dir.fails(foreign, "trustee-2.json: not the signing key of the trustee who holds the share");
     for trustee in [1, 3] {
-        place.ok(&format!(
+        dir.ok(&format!(
             "election decrypt-share club/record --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json \
              --out {trustee}.json"
         ));
     }
     // Too few shares at first, then the missing one.
-    let run = place.run("election finish club 3.json");
+    let run = dir.run("election finish club 3.json");
     run.failed("finish", "club: 1 shares, but 2 are needed");
-    assert_eq!(place.ok("election finish club 1.json").text(), RESULT);
-    let run = place.ok("election verify club/record");
+    assert_eq!(dir.ok("election finish club 1.json").text(), RESULT);
+    let run = dir.ok("election verify club/record");
     assert!(run.text().ends_with(RESULT), "{}", run.text());
     assert!(run.text().contains("ballots    good  4 ballots, all proofs\n"), "{}", run.text());
     assert!(run.text().contains("challenges good  1 challenged ballots opened\n"), "{}", run.text());
-    let json = place.ok("election verify club --json").text();
+    let json = dir.ok("election verify club --json").text();
     assert!(json.contains("\"verified\":true") && json.contains("[[1,2,0],[4,1],[3,2]]"), "{json}");
     // A key of 512 bits needs explicit permission.
-    let strict = Run::of(place.strict(["election", "verify", "club/record"]).output().unwrap());
+    let strict = Run::of(dir.strict(["election", "verify", "club/record"]).output().unwrap());
     assert_eq!(strict.status, Some(1), "{}", strict.stderr);
     for secret in
         ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json", "trustee-1.json"]
     {
-        assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
+        assert_eq!(fs::metadata(dir.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
     }
 }
 
 #[test]
 fn one_holder_decrypts_alone() {
-    let place = voted("");
-    assert_eq!(place.ok("election finish club --key secret/private.json").text(), RESULT);
-    assert!(place.ok("election verify club/record").text().ends_with(RESULT));
+    let dir = voted("");
+    assert_eq!(dir.ok("election finish club --key secret/private.json").text(), RESULT);
+    assert!(dir.ok("election verify club/record").text().ends_with(RESULT));
 }
 
 #[test]
 fn spoiled_records_are_refuted_by_name() {
-    let place = voted("");
+    let dir = voted("");
     let board = "club/record/board/00000000.jsonl";
-    let lines = place.read(board);
+    let lines = dir.read(board);
     let refuted = |text: &str, expected: &str| {
-        place.write(board, text);
-        let run = place.run("election verify club/record");
+        dir.write(board, text);
+        let run = dir.run("election verify club/record");
         assert_eq!(run.status, Some(1), "{}", run.stderr);
         let last = run.complaints().last().unwrap().to_string();
         assert!(last.starts_with(&format!("hearith: club/record: NOT VERIFIED, failed: {expected}")), "{last}");
@@ -244,92 +243,92 @@ fn spoiled_records_are_refuted_by_name() {
     let cut: String = lines.lines().take(6).map(|line| [line, "\n"].concat()).collect();
     refuted(&cut, "heads; first: the head of ");
     refuted("", "chain, heads; first: there is no record here");
-    place.write(board, &lines);
+    dir.write(board, &lines);
     // Copies and heads of another board.
-    fs::create_dir_all(place.file("copy/board")).unwrap();
-    place.write("copy/board/00000000.jsonl", &cut);
-    let run = place.ok("election audit club/record copy");
+    fs::create_dir_all(dir.file("copy/board")).unwrap();
+    dir.write("copy/board/00000000.jsonl", &cut);
+    let run = dir.ok("election audit club/record copy");
     assert!(run.text().contains("the copies have 6 entries in common, and the first has more"), "{}", run.text());
-    place.write("copy/board/00000000.jsonl", lines.replace("\"cleo\"", "\"chloe\""));
-    let run = place.run("election audit club/record copy");
+    dir.write("copy/board/00000000.jsonl", lines.replace("\"cleo\"", "\"chloe\""));
+    let run = dir.run("election audit club/record copy");
     assert_eq!((run.status, run.complaints().len()), (Some(1), 1), "{}", run.stderr);
     assert!(run.stderr.contains("copy: differs from club/record at entry 1"), "{}", run.stderr);
-    place.ok("election audit club/record --heads club/record/heads.jsonl");
+    dir.ok("election audit club/record --heads club/record/heads.jsonl");
     let other = open("");
     let heads = other.read("club/record/heads.jsonl");
-    place.write("heads.jsonl", heads);
-    let run = place.run("election audit club/record --heads heads.jsonl");
+    dir.write("heads.jsonl", heads);
+    let run = dir.run("election audit club/record --heads heads.jsonl");
     assert_eq!(run.status, Some(1), "{}", run.stderr);
 }
 
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
-    let place = open("");
+    let dir = open("");
     let init = "election init --title T --contests contests.json --out";
-    place.fails(&format!("{init} club"), "club/organiser.json: ");
-    place.write("contests.json", "[]");
-    place.ok(&format!("{init} empty"));
-    place.fails(
+    dir.fails(&format!("{init} club"), "club/organiser.json: ");
+    dir.write("contests.json", "[]");
+    dir.ok(&format!("{init} empty"));
+    dir.fails(
         "election ceremony empty --bits 512 --out other-secret",
         "invalid election: 1 to 64 contests are allowed",
     );
-    place.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
-    place.fails(
+    dir.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
+    dir.fails(
         "election register club voters.csv --out more.jsonl",
         "club/record: an entry of kind 'voters' is not allowed now: voting is in progress",
     );
-    place.fails(
+    dir.fails(
         "election vote club --credential credentials.jsonl --choose Colour=red",
         "credentials.jsonl: several credentials",
     );
-    place.fails(
+    dir.fails(
         "election vote club --credential credentials.jsonl --voter eve --choose Colour=red",
         "credentials.jsonl: no credential for voter 'eve'",
     );
     let ann = "election vote club --credential credentials.jsonl --voter ann";
-    place.fails(&format!("{ann} --choose Colour=mauve"), "--choose needs a CONTEST=CANDIDATE of this election");
-    place.fails(&format!("{ann} --choose Colour=red"), "contest 1: the contest does not allow this number of choices");
-    place.write("votes.csv", "voter,Chair,A new roof?,Colour\nann,Zed,yes,red\n");
-    place.fails(
+    dir.fails(&format!("{ann} --choose Colour=mauve"), "--choose needs a CONTEST=CANDIDATE of this election");
+    dir.fails(&format!("{ann} --choose Colour=red"), "contest 1: the contest does not allow this number of choices");
+    dir.write("votes.csv", "voter,Chair,A new roof?,Colour\nann,Zed,yes,red\n");
+    dir.fails(
         "election vote club --credential credentials.jsonl --ballots votes.csv",
         "votes.csv: row 1, column Chair: no such candidate",
     );
-    place.fails("election finish club --key secret/private.json", "club: there is no tally yet");
-    place.fails("election verify nowhere", "nowhere: cannot read: No such file or directory");
+    dir.fails("election finish club --key secret/private.json", "club: there is no tally yet");
+    dir.fails("election verify nowhere", "nowhere: cannot read: No such file or directory");
 }
 
 #[test]
 fn heads_of_a_record_are_repaired_with_the_boards_key() {
-    let place = voted("");
+    let dir = voted("");
     let heads = "club/record/heads.jsonl";
-    let text = place.read(heads);
+    let text = dir.read(heads);
     let spoiled: String = text.split_inclusive('\n').rev().collect();
     assert_ne!(spoiled, text);
-    place.write(heads, spoiled);
-    assert_eq!(place.run("election verify club/record").status, Some(1));
-    place.fails(
+    dir.write(heads, spoiled);
+    assert_eq!(dir.run("election verify club/record").status, Some(1));
+    dir.fails(
         "election repair-heads club/record --board-key club/organiser.json",
         "club/organiser.json: not the board's key",
     );
     let other = open("");
-    fs::copy(other.file("club/board.json"), place.file("other.json")).unwrap();
-    place.fails("election repair-heads club --board-key other.json", "club/record: the key is not this board's");
-    assert_eq!(place.run("election verify club/record").status, Some(1));
-    assert_eq!(place.ok("election repair-heads club --board-key club/board.json").text(), "heads removed: 0\n");
-    assert_eq!(place.read(heads), text);
-    place.ok("election verify club/record");
+    fs::copy(other.file("club/board.json"), dir.file("other.json")).unwrap();
+    dir.fails("election repair-heads club --board-key other.json", "club/record: the key is not this board's");
+    assert_eq!(dir.run("election verify club/record").status, Some(1));
+    assert_eq!(dir.ok("election repair-heads club --board-key club/board.json").text(), "heads removed: 0\n");
+    assert_eq!(dir.read(heads), text);
+    dir.ok("election verify club/record");
     // A record whose last head is missing gets a new one.
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    place.write(heads, lines[..lines.len() - 1].concat());
-    assert_eq!(place.run("election verify club/record").status, Some(1));
-    let run = place.ok("election repair-heads club/record --board-key club/board.json --json");
+    dir.write(heads, lines[..lines.len() - 1].concat());
+    assert_eq!(dir.run("election verify club/record").status, Some(1));
+    let run = dir.ok("election repair-heads club/record --board-key club/board.json --json");
     assert_eq!(run.text(), "{\"removed\":0}\n");
-    place.ok("election verify club/record");
+    dir.ok("election verify club/record");
     // The same in a store.
-    place.ok("election restore --store sqlite:board.db club");
+    dir.ok("election restore --store sqlite:board.db club");
     let store = "election repair-heads --store sqlite:board.db --board-key";
-    assert_eq!(place.ok(&format!("{store} club/board.json")).text(), "heads removed: 0\n");
-    assert_eq!(place.run(&format!("{store} other.json")).status, Some(2));
-    assert_eq!(place.run("election repair-heads --board-key club/board.json").status, Some(2));
-    assert_eq!(place.run(&format!("{store} club/board.json club")).status, Some(2));
+    assert_eq!(dir.ok(&format!("{store} club/board.json")).text(), "heads removed: 0\n");
+    assert_eq!(dir.run(&format!("{store} other.json")).status, Some(2));
+    assert_eq!(dir.run("election repair-heads --board-key club/board.json").status, Some(2));
+    assert_eq!(dir.run(&format!("{store} club/board.json club")).status, Some(2));
 }

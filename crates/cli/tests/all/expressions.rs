@@ -1,15 +1,15 @@
 //! Groups and weights by expressions.
 
-use crate::common::{Place, Run};
+use crate::common::{Run, TestDir};
 
 /// Encrypts `pay` of a Parquet table with unencrypted columns of several types, some with odd
 /// names.
-fn place(keys: &str) -> Place {
-    let place = Place::new();
+fn dir(keys: &str) -> TestDir {
+    let dir = TestDir::new();
     if keys == "bfv" {
-        place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+        dir.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
     }
-    place.python(
+    dir.python(
         "import pyarrow as pa, pyarrow.parquet as pq\n\
          t = pa.table({'day': ['2020-01-31', '2020-02-01', '2020-01-31', ''],\n\
                        'age': pa.array([30, 29, None, 65], pa.int32()),\n\
@@ -20,31 +20,31 @@ fn place(keys: &str) -> Place {
                        'pay-scale': ['s', 't', 's', 's']})\n\
          pq.write_table(t, 'in.parquet')",
     );
-    place.ok(&format!("encrypt -k {keys}/public.json -c pay in.parquet -o rows.parquet"));
-    place
+    dir.ok(&format!("encrypt -k {keys}/public.json -c pay in.parquet -o rows.parquet"));
+    dir
 }
 
-fn sum(place: &Place, keys: &str, options: &[&str]) -> String {
+fn sum(dir: &TestDir, keys: &str, options: &[&str]) -> String {
     let sum = ["sum", "-q", "-k", &format!("{keys}/public.json"), "rows.parquet", "-o", "totals.parquet"];
-    let run = Run::of(place.command(sum.iter().chain(options)).output().unwrap());
+    let run = Run::of(dir.command(sum.iter().chain(options)).output().unwrap());
     assert_eq!(run.status, Some(0), "{options:?}: {}", run.stderr);
-    place.ok(&format!("decrypt -k {keys}/private.json totals.parquet")).text()
+    dir.ok(&format!("decrypt -k {keys}/private.json totals.parquet")).text()
 }
 
 #[test]
 fn groups_by_expressions_of_every_kind() {
     for keys in ["keys", "bfv"] {
-        let place = place(keys);
-        let sum = |options: &[&str]| sum(&place, keys, options);
+        let dir = dir(keys);
+        let sum = |options: &[&str]| sum(&dir, keys, options);
         let days = "d,rows,pay\n,1,40000\n2020-01-31,2,3010\n2020-02-01,1,200\n";
         assert_eq!(sum(&["--by", "cast(day as date) as d"]), days);
         let days = days.replace("d,rows", "cast(day as date),rows");
         assert_eq!(sum(&["--by", "cast(day as date)"]), days);
         // Totals have the column too, so the same expression groups them.
         let again = ["sum", "-q", "-k", &format!("{keys}/public.json"), "--by", "cast(day as date)", "totals.parquet"];
-        let run = Run::of(place.command(again.iter().chain(&["-o", "again.parquet"])).output().unwrap());
+        let run = Run::of(dir.command(again.iter().chain(&["-o", "again.parquet"])).output().unwrap());
         assert_eq!(run.status, Some(0), "{}", run.stderr);
-        assert_eq!(place.ok(&format!("decrypt -k {keys}/private.json again.parquet")).text(), days);
+        assert_eq!(dir.ok(&format!("decrypt -k {keys}/private.json again.parquet")).text(), days);
         let senior = "senior,rows,pay\n,1,3000\nfalse,1,200\ntrue,2,40010\n";
         assert_eq!(sum(&["--by", "age >= 30 as senior"]), senior);
         let known = "day,age is null,rows,pay\n\"\",false,1,40000\n2020-01-31,false,1,10\n2020-01-31,true,1,3000\n\
@@ -60,8 +60,8 @@ fn groups_by_expressions_of_every_kind() {
 
 #[test]
 fn names_of_columns_come_before_expressions() {
-    let place = place("keys");
-    let sum = |options: &[&str]| sum(&place, "keys", options);
+    let dir = dir("keys");
+    let sum = |options: &[&str]| sum(&dir, "keys", options);
     assert_eq!(sum(&["--by", "age > 3"]), "age > 3,rows,pay\nx,2,210\ny,2,43000\n");
     assert_eq!(sum(&["--by", "\"a, b\""]), "\"a, b\",rows,pay\n1,2,210\n2,2,43000\n");
     assert_eq!(sum(&["--by", "pay-scale"]), "pay-scale,rows,pay\ns,3,43010\nt,1,200\n");
@@ -73,21 +73,21 @@ fn names_of_columns_come_before_expressions() {
 
 #[test]
 fn weights_are_expressions_too() {
-    let place = place("bfv");
-    let sum = |options: &[&str]| sum(&place, "bfv", options);
+    let dir = dir("bfv");
+    let sum = |options: &[&str]| sum(&dir, "bfv", options);
     let hours = "rows,pay\n4,12620\n";
     assert_eq!(sum(&["--weight", "hours"]), hours);
     assert_eq!(sum(&["--weight", "cast(hours as integer)"]), hours);
     // True counts once, false not at all.
     assert_eq!(sum(&["--weight", "day = '2020-01-31'"]), "rows,pay\n4,3010\n");
     assert_eq!(sum(&["--weight", "\"a, b\"", "--by", "\"a, b\""]), "\"a, b\",rows,pay\n1,2,210\n2,2,86000\n");
-    place.fails(
+    dir.fails(
         "sum -k bfv/public.json --weight age>=30 rows.parquet -o x.parquet",
         "rows.parquet: row 3, column age>=30: is null: every row needs a weight",
     );
     let fails = |weight: &str, expected: &str| {
         let line = ["sum", "-k", "bfv/public.json", "--weight", weight, "rows.parquet", "-o", "x.parquet"];
-        Run::of(place.command(line).output().unwrap()).failed(weight, &format!("rows.parquet: {expected}"));
+        Run::of(dir.command(line).output().unwrap()).failed(weight, &format!("rows.parquet: {expected}"));
     };
     fails("cast(hours as double)", "column cast(hours as double): holds Float64: weights must be 64-bit integers");
     fails("day", "row 1, column day: is not a 64-bit integer, as weights must be");
@@ -97,20 +97,20 @@ fn weights_are_expressions_too() {
 
 #[test]
 fn conditions_may_begin_with_a_minus() {
-    let place = place("keys");
+    let dir = dir("keys");
     for (condition, expected) in [("-30 = age", "0,\n"), ("-1 < age", "3,40210\n"), ("-1<age", "3,40210\n")] {
-        assert_eq!(sum(&place, "keys", &["--where", condition]), format!("rows,pay\n{expected}"), "{condition}");
+        assert_eq!(sum(&dir, "keys", &["--where", condition]), format!("rows,pay\n{expected}"), "{condition}");
     }
 }
 
 #[test]
 fn columns_called_by_words_of_sql_are_quoted() {
-    let place = Place::new();
-    place.write("in.csv", "user,select,pay\na,1,10\nb,2,200\n");
-    place.ok("encrypt -k keys/public.json -c pay in.csv -o rows.parquet");
+    let dir = TestDir::new();
+    dir.write("in.csv", "user,select,pay\na,1,10\nb,2,200\n");
+    dir.ok("encrypt -k keys/public.json -c pay in.csv -o rows.parquet");
     let fails = |options: &[&str], expected: &str| {
         let line = ["sum", "-k", "keys/public.json", "rows.parquet", "-o", "x.parquet"];
-        Run::of(place.command(line.iter().chain(options)).output().unwrap()).failed(&options.join(" "), expected);
+        Run::of(dir.command(line.iter().chain(options)).output().unwrap()).failed(&options.join(" "), expected);
     };
     let needs = "is not supported (a column whose name is an SQL keyword needs quotes";
     let function = format!("the function user {needs}: \"user\")");
@@ -121,30 +121,30 @@ fn columns_called_by_words_of_sql_are_quoted() {
     fails(&["--where", "(select not in (2))"], &(invalid("(select not in (2))") + &subquery));
     let neither = "rows.parquet: 'user = 'a' as u' is neither a column nor an expression: ";
     fails(&["--by", "user = 'a' as u"], &format!("{neither}{function}"));
-    assert_eq!(sum(&place, "keys", &["--where", "\"user\" = 'a'"]), "rows,pay\n1,10\n");
-    assert_eq!(sum(&place, "keys", &["--where", "(\"select\" not in (2))", "--by", "user"]), "user,rows,pay\na,1,10\n");
+    assert_eq!(sum(&dir, "keys", &["--where", "\"user\" = 'a'"]), "rows,pay\n1,10\n");
+    assert_eq!(sum(&dir, "keys", &["--where", "(\"select\" not in (2))", "--by", "user"]), "user,rows,pay\na,1,10\n");
 }
 
 #[test]
 fn conditions_look_at_a_column() {
-    let place = place("keys");
+    let dir = dir("keys");
     for condition in ["2020 >= 2", "true"] {
         let line = ["sum", "-k", "keys/public.json", "--where", condition, "rows.parquet", "-o", "x.parquet"];
-        let run = Run::of(place.command(line).output().unwrap());
+        let run = Run::of(dir.command(line).output().unwrap());
         let invalid = format!("invalid value '{condition}' for '--where <CONDITION>': invalid condition: ");
         run.failed(condition, &(invalid + "it names no column"));
-        assert!(!place.file("x.parquet").exists());
+        assert!(!dir.file("x.parquet").exists());
     }
 }
 
 #[test]
 fn what_is_neither_is_named() {
-    let place = place("keys");
+    let dir = dir("keys");
     let fails = |by: &str, expected: &str| {
         let line = ["sum", "-k", "keys/public.json", "--by", by, "rows.parquet", "-o", "x.parquet"];
-        let run = Run::of(place.command(line).output().unwrap());
+        let run = Run::of(dir.command(line).output().unwrap());
         run.failed(by, &format!("rows.parquet: {expected}"));
-        assert!(!place.file("x.parquet").exists());
+        assert!(!dir.file("x.parquet").exists());
     };
     fails("nope", "column nope: there is no such column (there are: day, age");
     fails("pay gros", "'pay gros' is neither a column nor an expression: ");

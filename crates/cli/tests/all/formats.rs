@@ -1,82 +1,82 @@
 //! Files of the first version of the format, and what the second version binds.
 
-use crate::common::{Place, STAFF, python};
+use crate::common::{STAFF, TestDir, python};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 /// A directory with files written by the first version.
-fn place() -> Place {
-    let place = Place::new();
+fn dir() -> TestDir {
+    let dir = TestDir::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1");
     for folder in ["", "paillier", "bfv"] {
-        fs::create_dir_all(place.file(folder)).unwrap();
+        fs::create_dir_all(dir.file(folder)).unwrap();
         for entry in fs::read_dir(from.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
-                fs::copy(&path, place.file(folder).join(path.file_name().unwrap())).unwrap();
+                fs::copy(&path, dir.file(folder).join(path.file_name().unwrap())).unwrap();
             }
         }
     }
     // Files from a checkout are readable by others, which the program warns about.
     for scheme in ["paillier", "bfv"] {
-        let private = place.file(&format!("{scheme}/private.json"));
+        let private = dir.file(&format!("{scheme}/private.json"));
         fs::set_permissions(private, fs::Permissions::from_mode(0o600)).unwrap();
     }
-    place
+    dir
 }
 
 #[test]
 fn paillier_files_of_the_first_version_are_read_with_a_warning() {
-    let place = place();
+    let dir = dir();
     for file in ["paillier-rows", "paillier-totals"] {
-        let run = place.ok(&format!("sum --key paillier/public.json {file}.parquet --out {file}-sum.parquet"));
+        let run = dir.ok(&format!("sum --key paillier/public.json {file}.parquet --out {file}-sum.parquet"));
         assert!(run.stderr.contains(&format!("{file}.parquet: warning: does not say which tables it contains")));
-        let totals = place.ok(&format!("decrypt --key paillier/private.json {file}-sum.parquet")).text();
+        let totals = dir.ok(&format!("decrypt --key paillier/private.json {file}-sum.parquet")).text();
         assert_eq!(totals, "rows,salary,bonus\n5,2373,-1.24\n");
     }
-    assert_eq!(place.ok("decrypt --key paillier/private.json paillier-rows.parquet").text(), STAFF);
+    assert_eq!(dir.ok("decrypt --key paillier/private.json paillier-rows.parquet").text(), STAFF);
 }
 
 #[test]
 fn bfv_files_of_the_first_version_are_rejected_or_read_with_a_warning() {
-    let place = place();
+    let dir = dir();
     let old = "bfv-rows.parquet: column salary: is in version 1 of the format, which does not bind the order of rows";
-    place.fails("sum --key bfv/public.json bfv-rows.parquet --out x.parquet", old);
-    place.fails("decrypt --key bfv/private.json bfv-rows.parquet --out x.csv", old);
-    let run = place.ok("sum --key bfv/public.json bfv-totals.parquet --out sum.parquet");
+    dir.fails("sum --key bfv/public.json bfv-rows.parquet --out x.parquet", old);
+    dir.fails("decrypt --key bfv/private.json bfv-rows.parquet --out x.csv", old);
+    let run = dir.ok("sum --key bfv/public.json bfv-totals.parquet --out sum.parquet");
     assert!(run.stderr.contains("bfv-totals.parquet: warning: does not say which tables it contains"));
-    assert_eq!(place.ok("decrypt --key bfv/private.json sum.parquet").text(), "rows,salary\n5,2373\n");
+    assert_eq!(dir.ok("decrypt --key bfv/private.json sum.parquet").text(), "rows,salary\n5,2373\n");
 }
 
 #[test]
 fn copies_are_rejected_by_both_schemes_unless_allowed() {
-    let place = place();
-    place.write("in.csv", STAFF);
+    let dir = dir();
+    dir.write("in.csv", STAFF);
     for (scheme, options) in [("paillier", ""), ("bfv", "--range 10000 --max-additions 1000")] {
         let line = format!("encrypt --key {scheme}/public.json --column salary {options} in.csv --out");
-        place.ok(&format!("{line} {scheme}-a.parquet"));
-        place.ok(&format!("{line} {scheme}-b.parquet"));
+        dir.ok(&format!("{line} {scheme}-a.parquet"));
+        dir.ok(&format!("{line} {scheme}-b.parquet"));
         let sum = |inputs: &str| format!("sum --key {scheme}/public.json --by dept {inputs} --out");
         let file = |name: &str| format!("{scheme}-{name}.parquet");
-        place.ok(&format!("{} {}", sum(&file("a")), file("totals")));
+        dir.ok(&format!("{} {}", sum(&file("a")), file("totals")));
         for name in ["a", "totals"] {
-            fs::copy(place.file(&file(name)), place.file(&file(&format!("{name}-copy")))).unwrap();
+            fs::copy(dir.file(&file(name)), dir.file(&file(&format!("{name}-copy")))).unwrap();
         }
         for (first, second) in [("a", "a-copy"), ("totals", "totals-copy"), ("totals", "a"), ("a", "totals")] {
             let line = sum(&format!("{} {}", file(first), file(second)));
-            place.fails(&format!("{line} x.parquet"), &format!("{}: has rows of table ", file(second)));
-            place.ok(&format!("{line} {} --allow-repeated", file("twice")));
-            let twice = place.ok(&format!("decrypt --key {scheme}/private.json {}", file("twice"))).text();
+            dir.fails(&format!("{line} x.parquet"), &format!("{}: has rows of table ", file(second)));
+            dir.ok(&format!("{line} {} --allow-repeated", file("twice")));
+            let twice = dir.ok(&format!("decrypt --key {scheme}/private.json {}", file("twice"))).text();
             assert_eq!(twice, "dept,rows,salary\n,2,-14\nlab,6,2960\nshop,2,1800\n");
         }
         let again = sum(&format!("{0} {0}", file("a")));
-        place.fails(&format!("{again} x.parquet"), &format!("{}: given twice", file("a")));
-        place.ok(&format!("{again} {} --allow-repeated", file("twice")));
-        let run = place.ok(&format!("{} {}", sum(&format!("{} {}", file("totals"), file("b"))), file("both")));
+        dir.fails(&format!("{again} x.parquet"), &format!("{}: given twice", file("a")));
+        dir.ok(&format!("{again} {} --allow-repeated", file("twice")));
+        let run = dir.ok(&format!("{} {}", sum(&format!("{} {}", file("totals"), file("b"))), file("both")));
         assert!(!run.stderr.contains("does not say"), "{}", run.stderr);
-        place.fails(
+        dir.fails(
             &format!("{} x.parquet", sum(&format!("{} {}", file("b"), file("both")))),
             &format!("{}: has rows of table ", file("both")),
         );
@@ -85,14 +85,14 @@ fn copies_are_rejected_by_both_schemes_unless_allowed() {
 
 #[test]
 fn a_column_may_be_called_rows() {
-    let place = place();
-    place.write("in.csv", "g,rows\na,1\na,2\nb,5\n");
+    let dir = dir();
+    dir.write("in.csv", "g,rows\na,1\na,2\nb,5\n");
     for (scheme, options) in [("paillier", ""), ("bfv", "--range 10 --max-additions 1000")] {
-        place.ok(&format!("encrypt --key {scheme}/public.json --column rows {options} in.csv --out rows.parquet"));
-        place.ok(&format!("sum --key {scheme}/public.json --by g rows.parquet --out totals.parquet"));
-        place.ok(&format!("sum --key {scheme}/public.json --by g totals.parquet --out again.parquet"));
+        dir.ok(&format!("encrypt --key {scheme}/public.json --column rows {options} in.csv --out rows.parquet"));
+        dir.ok(&format!("sum --key {scheme}/public.json --by g rows.parquet --out totals.parquet"));
+        dir.ok(&format!("sum --key {scheme}/public.json --by g totals.parquet --out again.parquet"));
         for file in ["totals", "again"] {
-            let totals = place.ok(&format!("decrypt --key {scheme}/private.json {file}.parquet")).text();
+            let totals = dir.ok(&format!("decrypt --key {scheme}/private.json {file}.parquet")).text();
             assert_eq!(totals, "g,rows.1,rows\na,2,3\nb,1,5\n");
         }
     }
@@ -101,11 +101,11 @@ fn a_column_may_be_called_rows() {
 /// A file rewritten by pyarrow keeps its sums, or is rejected.
 #[test]
 fn pyarrow_may_sort_project_rename_and_concatenate() {
-    let place = place();
+    let dir = dir();
     let csv: String = (0..9000).map(|row| format!("{},{},{}\n", row % 3, row * 7919 % 101, row % 50)).collect();
-    place.write("in.csv", format!("g,order,x\n{csv}"));
+    dir.write("in.csv", format!("g,order,x\n{csv}"));
     let options = "--column x --range 100 --max-additions 10000 in.csv --out rows.parquet";
-    place.ok(&format!("encrypt --key bfv/private.json {options}"));
+    dir.ok(&format!("encrypt --key bfv/private.json {options}"));
     let script = "
 import pyarrow as pa, pyarrow.parquet as pq
 table = pq.read_table('rows.parquet')
@@ -122,15 +122,15 @@ write('missing', table.drop_columns(['hearith.row']))
 write('filtered', pa.concat_tables([table.slice(0, 10), table.slice(11)]))
 write('doubled', pa.concat_tables([table.slice(0, 11), table.slice(10)]))
 ";
-    let run = Command::new(python()).args(["-c", script]).current_dir(place.path()).output().unwrap();
+    let run = Command::new(python()).args(["-c", script]).current_dir(dir.path()).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let mut expected = [0; 3];
     (0..9000).for_each(|row| expected[row % 3] += row % 50);
     let [a, b, c] = expected;
     let expected = format!("0,3000,{a}\n1,3000,{b}\n2,3000,{c}\n");
     for file in ["rows", "kept", "sorted", "projected", "renamed"] {
-        place.ok(&format!("sum --key bfv/public.json --by g {file}.parquet --out totals.parquet"));
-        let totals = place.ok("decrypt --key bfv/private.json totals.parquet").text();
+        dir.ok(&format!("sum --key bfv/public.json --by g {file}.parquet --out totals.parquet"));
+        let totals = dir.ok("decrypt --key bfv/private.json totals.parquet").text();
         assert_eq!(totals.split_once('\n').unwrap().1, expected, "{file}");
     }
     for (file, what) in [
@@ -140,7 +140,7 @@ write('doubled', pa.concat_tables([table.slice(0, 11), table.slice(10)]))
         ("doubled", "row 12, column x: the chunk has a duplicate row"),
     ] {
         let expected = format!("{file}.parquet: {what}");
-        place.fails(&format!("sum --key bfv/public.json --by g {file}.parquet --out x.parquet"), &expected);
-        place.fails(&format!("decrypt --key bfv/private.json {file}.parquet --out x.csv"), &expected);
+        dir.fails(&format!("sum --key bfv/public.json --by g {file}.parquet --out x.parquet"), &expected);
+        dir.fails(&format!("decrypt --key bfv/private.json {file}.parquet --out x.csv"), &expected);
     }
 }

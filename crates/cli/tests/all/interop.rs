@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
-use crate::common::{Place, STAFF, python};
+use crate::common::{STAFF, TestDir, python};
 use serde_json::Value;
 
-/// Runs a Python program in a place and returns its output.
-fn run_python(place: &Place, program: &str) -> String {
-    let output = Command::new(python()).args(["-c", program]).current_dir(place.path()).output().unwrap();
+/// Runs a Python program in a directory and returns its output.
+fn run_python(dir: &TestDir, program: &str) -> String {
+    let output = Command::new(python()).args(["-c", program]).current_dir(dir.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -24,9 +24,9 @@ private = phe.PaillierPrivateKey(public, base64_to_int(jwk['p']), base64_to_int(
 
 #[test]
 fn pyarrow_reads_our_parquet_and_decrypts_with_phe() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet");
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet");
     let program = format!(
         "{LOAD_KEYS}
 import pyarrow as pa, pyarrow.parquet as pq
@@ -43,15 +43,15 @@ print([number(cell) for cell in table.column('bonus').to_pylist()], table.column
 pq.write_table(table.slice(1, 3), 'theirs.parquet', compression='gzip', row_group_size=2)
 "
     );
-    assert_eq!(run_python(&place, &program), "[50, None, 125, -300, 1] 007\n");
-    place.ok("sum --key keys/public.json theirs.parquet --out totals.parquet");
-    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    assert_eq!(run_python(&dir, &program), "[50, None, 125, -300, 1] 007\n");
+    dir.ok("sum --key keys/public.json theirs.parquet --out totals.parquet");
+    let totals = dir.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, "rows,salary,bonus\n3,893,-1.75\n", "written by pyarrow, metadata and all");
 }
 
 #[test]
 fn we_read_pyarrows_parquet_of_any_type_and_compression() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for compression in ["none", "snappy", "gzip", "zstd", "lz4", "brotli"] {
         let program = format!(
             "
@@ -68,26 +68,26 @@ table = pa.table({{
 pq.write_table(table, 'in.parquet', compression='{compression}')
 "
         );
-        run_python(&place, &program);
-        place.ok("encrypt --key keys/public.json --column i,u,f,d,s --scale f=2,s=1 --range u=2e19 in.parquet --out rows.parquet");
-        place.ok("sum --key keys/public.json --by g rows.parquet --out totals.parquet");
+        run_python(&dir, &program);
+        dir.ok("encrypt --key keys/public.json --column i,u,f,d,s --scale f=2,s=1 --range u=2e19 in.parquet --out rows.parquet");
+        dir.ok("sum --key keys/public.json --by g rows.parquet --out totals.parquet");
         assert_eq!(
-            place.ok("decrypt --key keys/private.json totals.parquet").text(),
+            dir.ok("decrypt --key keys/private.json totals.parquet").text(),
             "g,rows,i,u,f,d,s\na,2,-2,18446744073709551616,0.50,-6.25,10.0\nb,1,,0,-0.25,,-2.5\n",
             "{compression}"
         );
-        let back = place.ok("decrypt --key keys/private.json rows.parquet").text();
+        let back = dir.ok("decrypt --key keys/private.json rows.parquet").text();
         assert!(back.lines().nth(2).unwrap().ends_with("1970-01-01T00:00:00.000001Z"), "{back}");
     }
 }
 
 #[test]
 fn columns_go_to_phe_and_come_back() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet");
-    place.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
-    assert_eq!(place.read("salary.json").lines().nth(3), Some("null"));
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet");
+    dir.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
+    assert_eq!(dir.read("salary.json").lines().nth(3), Some("null"));
     // phe decrypts our ciphertexts and encrypts their negatives.
     let program = format!(
         "{LOAD_KEYS}
@@ -101,25 +101,22 @@ with open('negative.json', 'w') as out:
         out.write('\\n')
 "
     );
-    assert_eq!(run_python(&place, &program), "[1500, 900, -7, None, -20]\n");
-    place.ok("import --key keys/public.json --column salary negative.json --out negative.parquet");
-    assert_eq!(
-        place.ok("decrypt --key keys/private.json negative.parquet").text(),
-        "salary\n-1500\n-900\n7\n\"\"\n20\n"
-    );
-    place.ok("sum --key keys/public.json negative.parquet --out totals.parquet");
-    assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet").text(), "rows,salary\n5,-2373\n");
+    assert_eq!(run_python(&dir, &program), "[1500, 900, -7, None, -20]\n");
+    dir.ok("import --key keys/public.json --column salary negative.json --out negative.parquet");
+    assert_eq!(dir.ok("decrypt --key keys/private.json negative.parquet").text(), "salary\n-1500\n-900\n7\n\"\"\n20\n");
+    dir.ok("sum --key keys/public.json negative.parquet --out totals.parquet");
+    assert_eq!(dir.ok("decrypt --key keys/private.json totals.parquet").text(), "rows,salary\n5,-2373\n");
 
-    let run = place.ok("export --key keys/public.json --column bonus rows.parquet --out bonus.json");
+    let run = dir.ok("export --key keys/public.json --column bonus rows.parquet --out bonus.json");
     assert!(run.stderr.contains("numbers are times 10^2"), "{}", run.stderr);
-    place.ok("import --key keys/public.json --column bonus --scale 2 bonus.json --out bonus.parquet");
-    let back = place.ok("decrypt --key keys/private.json bonus.parquet").text();
+    dir.ok("import --key keys/public.json --column bonus --scale 2 bonus.json --out bonus.parquet");
+    let back = dir.ok("decrypt --key keys/private.json bonus.parquet").text();
     assert_eq!(back, "bonus\n0.50\n\"\"\n1.25\n-3.00\n0.01\n");
 }
 
 #[test]
 fn floats_of_phe_are_added_up_exactly() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let program = format!(
         "{LOAD_KEYS}
 from phe.command_line import serialise_encrypted
@@ -131,9 +128,9 @@ with open('pheutil.json', 'w') as out:
     out.write('\\n'.join(serialise_encrypted(public.encrypt(number)) for number in numbers))
 "
     );
-    run_python(&place, &program);
+    run_python(&dir, &program);
     let exact = run_python(
-        &place,
+        &dir,
         "
 import decimal
 decimal.getcontext().prec = 200
@@ -141,15 +138,15 @@ print(format(sum(map(decimal.Decimal, [0.1, -2.5, 3e10, 7, 1e-9])).normalize(), 
 ",
     );
     for input in ["mixed", "pheutil"] {
-        place.ok(&format!("import --key keys/public.json --column x {input}.json --out x.parquet"));
-        assert!(place.ok("inspect x.parquet").text().contains("base16"));
-        place.ok("sum --key keys/public.json x.parquet --out totals.parquet");
-        let rows = place.ok("decrypt --key keys/private.json x.parquet").text();
+        dir.ok(&format!("import --key keys/public.json --column x {input}.json --out x.parquet"));
+        assert!(dir.ok("inspect x.parquet").text().contains("base16"));
+        dir.ok("sum --key keys/public.json x.parquet --out totals.parquet");
+        let rows = dir.ok("decrypt --key keys/private.json x.parquet").text();
         let floats: Vec<f64> = rows.lines().skip(1).map(|line| line.parse().unwrap()).collect();
         assert_eq!(floats, [0.1, -2.5, 3e10, 7.0, 1e-9]);
-        assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet").text(), format!("rows,x\n5,{exact}"));
-        place.ok("decrypt --key keys/private.json totals.parquet --out totals.plain.parquet");
-        place.ok("export --key keys/public.json --column x totals.parquet --out total.json");
+        assert_eq!(dir.ok("decrypt --key keys/private.json totals.parquet").text(), format!("rows,x\n5,{exact}"));
+        dir.ok("decrypt --key keys/private.json totals.parquet --out totals.plain.parquet");
+        dir.ok("export --key keys/public.json --column x totals.parquet --out total.json");
         let program = format!(
             "{LOAD_KEYS}
 import pyarrow.parquet as pq
@@ -157,13 +154,13 @@ it = json.load(open('total.json'))
 print(private.decrypt(phe.EncryptedNumber(public, int(it['v']), it['e'])), pq.read_table('totals.plain.parquet')['x'].to_pylist())
 "
         );
-        assert_eq!(run_python(&place, &program), "30000000004.6 [30000000004.6]\n");
+        assert_eq!(run_python(&dir, &program), "30000000004.6 [30000000004.6]\n");
     }
 }
 
 #[test]
 fn json_that_is_no_ciphertext() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let import = "import --key keys/public.json --column x bad.json --out out.parquet";
     let object = |v: &str, e: &str| format!("{{\"v\": \"{v}\", \"e\": {e}}}\n");
     let good = object("5", "0");
@@ -185,13 +182,13 @@ fn json_that_is_no_ciphertext() {
         (format!("[{good}, 3]"), "bad.json: row 2, column x: "),
     ];
     for (text, expected) in cases {
-        place.write("bad.json", &text);
-        place.fails(import, expected);
+        dir.write("bad.json", &text);
+        dir.fails(import, expected);
     }
-    place.write("bad.json", object("5", "-1"));
-    place.fails(&format!("{import} --scale 2"), "bad.json: column x: a scale applies to integers only");
-    place.fails(&format!("{import} --additions 9 --max-additions 5"), "bad.json: column x: 9 additions exceed the 5");
-    place.fails(
+    dir.write("bad.json", object("5", "-1"));
+    dir.fails(&format!("{import} --scale 2"), "bad.json: column x: a scale applies to integers only");
+    dir.fails(&format!("{import} --additions 9 --max-additions 5"), "bad.json: column x: 9 additions exceed the 5");
+    dir.fails(
         "import --key keys/public.json --column x none.json --out out.parquet",
         "none.json: cannot read: No such",
     );
@@ -199,14 +196,14 @@ fn json_that_is_no_ciphertext() {
 
 #[test]
 fn what_phe_has_no_word_for() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("encrypt --key keys/public.json --pack --column salary,site in.csv --out rows.parquet");
-    place.fails(
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("encrypt --key keys/public.json --pack --column salary,site in.csv --out rows.parquet");
+    dir.fails(
         "export --key keys/public.json --column salary+site rows.parquet --out out.json",
         "rows.parquet: column salary+site: python-paillier does not support packed slots",
     );
-    place.fails(
+    dir.fails(
         "export --key keys/public.json --column dept rows.parquet",
         "rows.parquet: column dept: there is no such column",
     );
@@ -214,7 +211,7 @@ fn what_phe_has_no_word_for() {
 
 #[test]
 fn keys_of_phe_are_ours() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let program = "
 import json, phe
 from phe.util import int_to_base64
@@ -223,11 +220,11 @@ pub = {'kty': 'DAJ', 'alg': 'PAI-GN1', 'key_ops': ['encrypt'], 'n': int_to_base6
 json.dump(pub, open('public.json', 'w'))
 json.dump({'kty': 'DAJ', 'key_ops': ['decrypt'], 'p': int_to_base64(private.p), 'q': int_to_base64(private.q), 'pub': pub, 'kid': 'theirs'}, open('private.json', 'w'))
 ";
-    run_python(&place, program);
-    place.write("in.csv", "x\n5\n-8\n");
-    place.ok("encrypt --key public.json --column x in.csv --out rows.parquet");
-    place.ok("sum --key public.json rows.parquet --out totals.parquet");
-    assert_eq!(place.ok("decrypt --key private.json totals.parquet").text(), "rows,x\n2,-3\n");
-    let said: Value = serde_json::from_str(&place.ok("inspect --json private.json").text()).unwrap();
+    run_python(&dir, program);
+    dir.write("in.csv", "x\n5\n-8\n");
+    dir.ok("encrypt --key public.json --column x in.csv --out rows.parquet");
+    dir.ok("sum --key public.json rows.parquet --out totals.parquet");
+    assert_eq!(dir.ok("decrypt --key private.json totals.parquet").text(), "rows,x\n2,-3\n");
+    let said: Value = serde_json::from_str(&dir.ok("inspect --json private.json").text()).unwrap();
     assert_eq!((&said["kind"], &said["comment"]), (&"private key".into(), &"theirs".into()));
 }

@@ -11,19 +11,19 @@ use arrow_select::concat::concat_batches;
 use hearith_columns::TableDigest;
 use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
-fn read(place: &Place, name: &str) -> RecordBatch {
-    let source = ParquetReader::open(File::open(place.file(name)).unwrap()).unwrap();
+fn read(dir: &TestDir, name: &str) -> RecordBatch {
+    let source = ParquetReader::open(File::open(dir.file(name)).unwrap()).unwrap();
     let schema = source.schema();
     let batches: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
     concat_batches(&schema, &batches).unwrap()
 }
 
-fn write(place: &Place, name: &str, batch: &RecordBatch) {
+fn write(dir: &TestDir, name: &str, batch: &RecordBatch) {
     let mut sink = ParquetWriter::new(Vec::new(), batch.schema()).unwrap();
     sink.write(batch).unwrap();
-    place.write(name, sink.finish().unwrap());
+    dir.write(name, sink.finish().unwrap());
 }
 
 /// Replaces the column of this name in a batch.
@@ -92,28 +92,28 @@ fn claimed(batch: &RecordBatch, of: &RecordBatch) -> RecordBatch {
 
 const OTHER: &str = "made for a table that differs";
 
-fn totals(place: &Place, key: &str) {
-    place.write("in.csv", STAFF);
+fn totals(dir: &TestDir, key: &str) {
+    dir.write("in.csv", STAFF);
     let options = "--column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
-    place.ok(&format!("encrypt --key {key} {options}"));
-    place.ok(&format!("sum --key {key} --by dept rows.parquet --out totals.parquet"));
+    dir.ok(&format!("encrypt --key {key} {options}"));
+    dir.ok(&format!("sum --key {key} --by dept rows.parquet --out totals.parquet"));
 }
 
 #[test]
 fn no_label_changes_under_a_proof() {
-    let place = Place::new();
-    totals(&place, "keys/public.json");
-    place.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
+    let dir = TestDir::new();
+    totals(&dir, "keys/public.json");
+    dir.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
     let verify = |table: &str, proof: &str| {
         format!("verify decryption --key keys/public.json {table}.parquet {proof}.parquet --out numbers.csv")
     };
-    place.ok(&verify("totals", "proof"));
-    let (table, proof) = (read(&place, "totals.parquet"), read(&place, "proof.parquet"));
+    dir.ok(&verify("totals", "proof"));
+    let (table, proof) = (read(&dir, "totals.parquet"), read(&dir, "proof.parquet"));
     for forged in forgeries(&table) {
-        write(&place, "forged.parquet", &forged);
-        place.fails(&verify("forged", "proof"), &format!("proof.parquet: {OTHER}"));
-        write(&place, "claimed.parquet", &claimed(&proof, &forged));
-        place.fails(&verify("forged", "claimed"), "forged.parquet: row 1, column ");
+        write(&dir, "forged.parquet", &forged);
+        dir.fails(&verify("forged", "proof"), &format!("proof.parquet: {OTHER}"));
+        write(&dir, "claimed.parquet", &claimed(&proof, &forged));
+        dir.fails(&verify("forged", "claimed"), "forged.parquet: row 1, column ");
     }
     // Rows in another order, with their proofs.
     let turned = |batch: &RecordBatch| {
@@ -121,57 +121,57 @@ fn no_label_changes_under_a_proof() {
         let columns = batch.columns().iter().map(|column| arrow_select::take::take(column, &rows, None).unwrap());
         RecordBatch::try_new(batch.schema(), columns.collect()).unwrap()
     };
-    write(&place, "forged.parquet", &turned(&table));
-    write(&place, "turned.parquet", &turned(&proof));
-    place.fails(&verify("forged", "turned"), &format!("turned.parquet: {OTHER}"));
-    write(&place, "claimed.parquet", &claimed(&turned(&proof), &turned(&table)));
-    place.fails(&verify("forged", "claimed"), "forged.parquet: row 1, column salary: the proof does not hold");
+    write(&dir, "forged.parquet", &turned(&table));
+    write(&dir, "turned.parquet", &turned(&proof));
+    dir.fails(&verify("forged", "turned"), &format!("turned.parquet: {OTHER}"));
+    write(&dir, "claimed.parquet", &claimed(&turned(&proof), &turned(&table)));
+    dir.fails(&verify("forged", "claimed"), "forged.parquet: row 1, column salary: the proof does not hold");
     // A proof of another number.
     let column = proof.column_by_name("salary.plaintext").unwrap().as_fixed_size_binary();
     let mut number = column.value(1).to_vec();
     *number.last_mut().unwrap() ^= 1;
     let cells = [column.value(0), &number, column.value(2)].into_iter();
     let changed = arrow_array::FixedSizeBinaryArray::try_from_iter(cells).unwrap();
-    write(&place, "changed.parquet", &with(&proof, "salary.plaintext", Arc::new(changed)));
-    place.fails(&verify("totals", "changed"), "totals.parquet: row 2, column salary: the proof does not hold");
+    write(&dir, "changed.parquet", &with(&proof, "salary.plaintext", Arc::new(changed)));
+    dir.fails(&verify("totals", "changed"), "totals.parquet: row 2, column salary: the proof does not hold");
     // A proof of the first version, and one without information about its table.
     let opening = |field: &Field| field.clone().with_name(field.name().replace(".proof", ".opening"));
     let silent = |field: &Field| field.clone().with_metadata(Metadata::default());
     for old in [relabelled(&proof, opening), relabelled(&proof, silent)] {
-        write(&place, "old.parquet", &old);
-        place.fails(&verify("totals", "old"), "old.parquet: from an earlier version, which did not bind names");
+        write(&dir, "old.parquet", &old);
+        dir.fails(&verify("totals", "old"), "old.parquet: from an earlier version, which did not bind names");
     }
 }
 
 #[test]
 fn no_label_changes_under_shares() {
-    let place = Place::new();
-    place.ok("keygen --bits 512 --shares 2/2 --out shared");
-    totals(&place, "shared/public.json");
+    let dir = TestDir::new();
+    dir.ok("keygen --bits 512 --shares 2/2 --out shared");
+    totals(&dir, "shared/public.json");
     for trustee in [1, 2] {
-        place.ok(&format!(
+        dir.ok(&format!(
             "decrypt-share --share shared/share-{trustee}.json totals.parquet --out share-{trustee}.parquet"
         ));
     }
     let combine = |table: &str, first: &str| {
         format!("combine --key shared/verification.json {table}.parquet {first}.parquet share-2.parquet --out x.csv")
     };
-    place.ok(&combine("totals", "share-1"));
-    let table = read(&place, "totals.parquet");
-    let shares = [1, 2].map(|trustee| read(&place, &format!("share-{trustee}.parquet")));
+    dir.ok(&combine("totals", "share-1"));
+    let table = read(&dir, "totals.parquet");
+    let shares = [1, 2].map(|trustee| read(&dir, &format!("share-{trustee}.parquet")));
     for forged in forgeries(&table) {
-        write(&place, "forged.parquet", &forged);
-        place.fails(&combine("forged", "share-1"), &format!("forged.parquet: column salary: trustee 2: {OTHER}"));
+        write(&dir, "forged.parquet", &forged);
+        dir.fails(&combine("forged", "share-1"), &format!("forged.parquet: column salary: trustee 2: {OTHER}"));
         for (trustee, shares) in (1..).zip(&shares) {
-            write(&place, &format!("claimed-{trustee}.parquet"), &claimed(shares, &forged));
+            write(&dir, &format!("claimed-{trustee}.parquet"), &claimed(shares, &forged));
         }
         let claimed = "combine --key shared/verification.json forged.parquet claimed-1.parquet claimed-2.parquet";
-        place.fails(&format!("{claimed} --out y.csv"), "forged.parquet: row 1, column ");
+        dir.fails(&format!("{claimed} --out y.csv"), "forged.parquet: row 1, column ");
     }
     let silent = relabelled(&shares[0], |field| {
         with_entry(&field.clone().with_metadata(Metadata::default()), "hearith.trustee", "1")
     });
-    write(&place, "old.parquet", &silent);
+    write(&dir, "old.parquet", &silent);
     let expected = "totals.parquet: column salary: trustee 1: from an earlier version, which did not bind names";
-    place.fails(&combine("totals", "old"), expected);
+    dir.fails(&combine("totals", "old"), expected);
 }

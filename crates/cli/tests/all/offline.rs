@@ -1,6 +1,6 @@
 //! Trustees generate a key through files, each with its own folder and a shared memory stick.
 
-use crate::common::{Place, Run, STAFF};
+use crate::common::{Run, STAFF, TestDir};
 use hearith_paillier::{EncryptedJwk, MIN_ITERATIONS};
 use std::collections::HashMap;
 use std::fs;
@@ -14,23 +14,23 @@ const TRUSTEES: u32 = 3;
 /// Number of exchanges of a run whose first batch succeeds.
 const EXCHANGES: u32 = 20;
 
-/// A place with a signing key for each trustee, a passphrase, and the stick.
+/// A directory with a signing key for each trustee, a passphrase, and the stick.
 struct Trustees {
-    place: Place,
+    dir: TestDir,
     /// The first content of every file that was ever on the stick.
     sent: HashMap<String, Vec<u8>>,
 }
 
 impl Trustees {
     fn new() -> Self {
-        let place = Place::new();
-        (1..=TRUSTEES).for_each(|number| drop(place.ok(&format!("keygen --signing --out id-{number}"))));
+        let dir = TestDir::new();
+        (1..=TRUSTEES).for_each(|number| drop(dir.ok(&format!("keygen --signing --out id-{number}"))));
         for (file, words) in [("words.txt", "correct horse"), ("others.txt", "battery staple")] {
-            place.write(file, format!("{words}\n"));
-            fs::set_permissions(place.file(file), fs::Permissions::from_mode(0o600)).unwrap();
+            dir.write(file, format!("{words}\n"));
+            fs::set_permissions(dir.file(file), fs::Permissions::from_mode(0o600)).unwrap();
         }
-        fs::create_dir(place.file("stick")).unwrap();
-        Trustees { place, sent: HashMap::new() }
+        fs::create_dir(dir.file("stick")).unwrap();
+        Trustees { dir, sent: HashMap::new() }
     }
 
     fn line(&self, number: u32) -> String {
@@ -46,14 +46,14 @@ impl Trustees {
 
     /// Makes a call that succeeds. Files on the stick never change.
     fn call(&mut self, number: u32) -> Run {
-        let run = self.place.ok(&self.line(number));
-        lower_rounds(&self.place.file(&format!("key-{number}/offline-{number}/state.json")), "correct horse");
+        let run = self.dir.ok(&self.line(number));
+        lower_rounds(&self.dir.file(&format!("key-{number}/offline-{number}/state.json")), "correct horse");
         self.check_stick();
         run
     }
 
     fn check_stick(&mut self) {
-        for entry in fs::read_dir(self.place.file("stick")).unwrap() {
+        for entry in fs::read_dir(self.dir.file("stick")).unwrap() {
             let entry = entry.unwrap();
             let (file, content) = (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
             // The next call removes the temporary files of a killed one.
@@ -82,12 +82,12 @@ impl Trustees {
     }
 
     fn stick(&self, exchange: u32, from: u32, to: u32) -> std::path::PathBuf {
-        self.place.file(&file(exchange, from, to))
+        self.dir.file(&file(exchange, from, to))
     }
 
     /// The files of a trustee's state.
     fn state(&self, number: u32) -> Vec<(String, Vec<u8>)> {
-        let folder = self.place.file(&format!("key-{number}/offline-{number}"));
+        let folder = self.dir.file(&format!("key-{number}/offline-{number}"));
         let files = fs::read_dir(folder).into_iter().flatten().map(|entry| {
             let entry = entry.unwrap();
             (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())
@@ -113,10 +113,10 @@ fn file(exchange: u32, from: u32, to: u32) -> String {
 }
 
 fn waiting(exchange: u32, number: u32, others: &str, missing: &str) -> String {
-    let place = format!("exchange {exchange} of {EXCHANGES}");
+    let progress = format!("exchange {exchange} of {EXCHANGES}");
     format!(
-        "{place}: give {others} stick/exchange-{exchange:02}-from-{number}-to-N.hearith\n\
-         {place}: waiting for stick/exchange-{exchange:02}-from-N-to-{number}.hearith of {missing}\n"
+        "{progress}: give {others} stick/exchange-{exchange:02}-from-{number}-to-N.hearith\n\
+         {progress}: waiting for stick/exchange-{exchange:02}-from-N-to-{number}.hearith of {missing}\n"
     )
 }
 
@@ -130,20 +130,20 @@ fn a_stick_that_goes_round_gives_a_key_of_which_two_decrypt() {
         assert!(run.stderr.contains(&format!("hearith: trustee {other}{own}: key ")), "{}", run.stderr);
     }
     // The seed is encrypted under the passphrase, and only its owner can read the file.
-    let state = trustees.place.file("key-1/offline-1/state.json");
+    let state = trustees.dir.file("key-1/offline-1/state.json");
     assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&state).unwrap();
     assert!(text.contains("ciphertext") && !text.contains("hearith-offline-1"), "{text}");
 
     // A repeated call changes nothing.
-    let files = trustees.place.files();
+    let files = trustees.dir.files();
     assert_eq!(trustees.call(1).text(), run.text());
-    assert_eq!((trustees.place.files(), fs::read_to_string(&state).unwrap()), (files, text));
+    assert_eq!((trustees.dir.files(), fs::read_to_string(&state).unwrap()), (files, text));
 
     assert_eq!(trustees.call(2).text(), waiting(1, 2, "trustees 1, 3", "trustee 3"));
     // The last one has all files of the first exchange.
     assert_eq!(trustees.call(3).text(), waiting(2, 3, "trustees 1, 2", "trustees 1, 2"));
-    let json = trustees.place.ok(&format!("{} --json", trustees.line(1)));
+    let json = trustees.dir.ok(&format!("{} --json", trustees.line(1)));
     let expected = "{\"exchange\":2,\"exchanges\":20,\"has_failed\":false,\"is_finished\":false,\
                     \"written\":[\"stick/exchange-02-from-1-to-2.hearith\",\"stick/exchange-02-from-1-to-3.hearith\"],\
                     \"missing\":[\"stick/exchange-02-from-2-to-1.hearith\"]}\n";
@@ -159,7 +159,7 @@ fn a_stick_that_goes_round_gives_a_key_of_which_two_decrypt() {
     crashes_lose_nothing(&mut trustees, 8);
 
     finishes(&mut trustees);
-    decrypts(&trustees.place);
+    decrypts(&trustees.dir);
 }
 
 /// Calls all trustees in turn until all have their keys.
@@ -180,9 +180,9 @@ fn finishes(trustees: &mut Trustees) {
                 format!("keep stick/exchange-{exchanges}-from-{number}-to-N.hearith until all have their keys\n");
             assert_eq!(rest, kept);
             assert!(run.stderr.contains(&format!(" candidates in {} rounds", exchanges - 1)), "{}", run.stderr);
-            assert!(!trustees.place.file(&format!("key-{number}/offline-{number}")).exists());
+            assert!(!trustees.dir.file(&format!("key-{number}/offline-{number}")).exists());
             let again = format!("key-{number}/share-{number}.json: there is a key already");
-            trustees.place.fails(&trustees.line(number), &again);
+            trustees.dir.fails(&trustees.line(number), &again);
             false
         });
     }
@@ -194,7 +194,7 @@ fn crashes_lose_nothing(trustees: &mut Trustees, until: u32) {
     for attempt in 0_u64.. {
         let number = attempt as u32 % TRUSTEES + 1;
         let line = trustees.line(number);
-        let mut command = trustees.place.command(line.split_whitespace());
+        let mut command = trustees.dir.command(line.split_whitespace());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         sleep(Duration::from_millis(attempt * 97 % 1500));
         let _ = child.kill();
@@ -207,7 +207,7 @@ fn crashes_lose_nothing(trustees: &mut Trustees, until: u32) {
             trustees.call(number);
         }
     }
-    let folder = trustees.place.file("key-2/offline-2");
+    let folder = trustees.dir.file("key-2/offline-2");
     fs::remove_dir_all(&folder).unwrap();
     fs::create_dir(&folder).unwrap();
     before.iter().for_each(|(file, content)| fs::write(folder.join(file), content).unwrap());
@@ -216,77 +216,77 @@ fn crashes_lose_nothing(trustees: &mut Trustees, until: u32) {
 }
 
 /// Checks that all trustees have the same key, and that 1 and 3 can decrypt a total.
-fn decrypts(place: &Place) {
-    let read = |number: u32, file: &str| place.read(&format!("key-{number}/{file}"));
+fn decrypts(dir: &TestDir) {
+    let read = |number: u32, file: &str| dir.read(&format!("key-{number}/{file}"));
     for number in 2..=TRUSTEES {
         assert_eq!(read(number, "public.json"), read(1, "public.json"));
         assert_eq!(read(number, "verification.json"), read(1, "verification.json"));
     }
-    place.write("in.csv", STAFF);
+    dir.write("in.csv", STAFF);
     // Under the key of a single holder, for comparison.
-    let plain = place.totals("--column salary", "--by dept");
-    place.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
-    place.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
+    let plain = dir.totals("--column salary", "--by dept");
+    dir.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
+    dir.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
     for number in [1, 3] {
         let share = format!("key-{number}/share-{number}.json --passphrase-file words.txt");
-        place.ok(&format!("decrypt-share --share {share} totals.parquet --out share-{number}.parquet"));
+        dir.ok(&format!("decrypt-share --share {share} totals.parquet --out share-{number}.parquet"));
     }
     let combine = "combine --key key-2/verification.json totals.parquet share-1.parquet share-3.parquet";
-    assert_eq!(place.ok(combine).text(), plain);
+    assert_eq!(dir.ok(combine).text(), plain);
 }
 
 #[test]
 fn wrong_files_and_options_are_told_in_a_line() {
     let mut trustees = Trustees::new();
     let (line, state) = (trustees.line(1), "key-1/offline-1/state.json: ");
-    trustees.place.fails(&line.replace("--offline stick", "--offline none"), "none: cannot read: No such file");
-    trustees.place.fails(&line.replace("--offline stick", "--offline words.txt"), "words.txt: not a folder");
-    let both = trustees.place.run(&format!("{line} --listen 127.0.0.1:7001"));
+    trustees.dir.fails(&line.replace("--offline stick", "--offline none"), "none: cannot read: No such file");
+    trustees.dir.fails(&line.replace("--offline stick", "--offline words.txt"), "words.txt: not a folder");
+    let both = trustees.dir.run(&format!("{line} --listen 127.0.0.1:7001"));
     assert!(both.status == Some(2) && both.stderr.contains("cannot be used with"), "{}", both.stderr);
-    trustees.place.fails(&format!("{line} --absent 1"), "--absent needs the number of another trustee");
+    trustees.dir.fails(&format!("{line} --absent 1"), "--absent needs the number of another trustee");
 
     // One trustee requests another key, and one begins a second run.
     trustees.call(1);
     trustees.call(2);
     let other = trustees.line(3).replace("--bits 128", "--bits 256");
-    assert!(trustees.place.run(&other).stderr.contains("trustee 1: the sender is generating another key"));
+    assert!(trustees.dir.run(&other).stderr.contains("trustee 1: the sender is generating another key"));
     let wrong = format!("{}: trustee 3: the sender is generating another key, or has other trustees", file(1, 3, 1));
-    let run = trustees.place.run(&line);
+    let run = trustees.dir.run(&line);
     assert!(run.status == Some(2) && run.stderr.contains(&wrong), "{}", run.stderr);
-    fs::remove_dir_all(trustees.place.file("key-3")).unwrap();
+    fs::remove_dir_all(trustees.dir.file("key-3")).unwrap();
     let second = format!("{}: belongs to another run of this trustee", file(1, 3, 1));
-    trustees.place.fails(&trustees.line(3), &second);
+    trustees.dir.fails(&trustees.line(3), &second);
     for to in [1, 2] {
         fs::remove_file(trustees.stick(1, 3, to)).unwrap();
     }
     trustees.sent.retain(|file, _| !file.contains("from-3"));
 
     // In the first exchange no trustee can be absent. After it, the options are bound to the run.
-    let run = trustees.place.run(&format!("{line} --absent 3"));
+    let run = trustees.dir.run(&format!("{line} --absent 3"));
     assert!(run.stderr.contains("--absent ends a run, but in exchange 1 no run has begun yet"), "{}", run.stderr);
     trustees.call(3);
     trustees.call(1);
-    trustees.place.fails(&line.replace("128", "256"), &format!("{state}this run began with other options"));
-    trustees.place.fails(&line.replace("words.txt", "others.txt"), &format!("{state}the passphrase is wrong"));
+    trustees.dir.fails(&line.replace("128", "256"), &format!("{state}this run began with other options"));
+    trustees.dir.fails(&line.replace("words.txt", "others.txt"), &format!("{state}the passphrase is wrong"));
 
     trustees.until(5, TRUSTEES);
     // Trustee 1 has all files of the exchange except trustee 3's.
-    fs::rename(trustees.stick(5, 3, 1), trustees.place.file("good")).unwrap();
+    fs::rename(trustees.stick(5, 3, 1), trustees.dir.file("good")).unwrap();
     trustees.call(2);
     assert_eq!(trustees.call(1).text(), waiting(5, 1, "trustees 2, 3", "trustee 3"));
     wrong_files(&trustees);
     own_files(&trustees);
-    fs::rename(trustees.place.file("good"), trustees.stick(5, 3, 1)).unwrap();
+    fs::rename(trustees.dir.file("good"), trustees.stick(5, 3, 1)).unwrap();
     assert!(trustees.call(1).text().starts_with("exchange 6 of 20: "));
 }
 
 /// Trustee 1 receives each kind of wrong file from trustee 3.
 fn wrong_files(trustees: &Trustees) {
-    let (place, path, line) = (&trustees.place, file(5, 3, 1), trustees.line(1));
-    let good = fs::read(place.file("good")).unwrap();
+    let (dir, path, line) = (&trustees.dir, file(5, 3, 1), trustees.line(1));
+    let good = fs::read(dir.file("good")).unwrap();
     let mut changed = good.clone();
     changed[good.len() / 2] ^= 1;
-    let [from_2, earlier] = [file(5, 2, 1), file(4, 3, 1)].map(|file| fs::read(place.file(&file)).unwrap());
+    let [from_2, earlier] = [file(5, 2, 1), file(4, 3, 1)].map(|file| fs::read(dir.file(&file)).unwrap());
     for (content, wrong) in [
         (vec![], "not a file of an exchange, or truncated"),
         (b"no file of an exchange".to_vec(), "not a file of an exchange, or truncated"),
@@ -296,24 +296,24 @@ fn wrong_files(trustees: &Trustees) {
         (earlier, "this is the file of exchange 4 from trustee 3 to trustee 1"),
         (from_2, "this is the file of exchange 5 from trustee 2 to trustee 1"),
     ] {
-        place.write(&path, content);
-        place.fails(&line, &format!("{path}: trustee 3: {wrong}"));
+        dir.write(&path, content);
+        dir.fails(&line, &format!("{path}: trustee 3: {wrong}"));
     }
-    fs::remove_file(place.file(&path)).unwrap();
-    fs::create_dir(place.file(&path)).unwrap();
-    place.fails(&line, &format!("{path}: not a file"));
-    fs::remove_dir(place.file(&path)).unwrap();
+    fs::remove_file(dir.file(&path)).unwrap();
+    fs::create_dir(dir.file(&path)).unwrap();
+    dir.fails(&line, &format!("{path}: not a file"));
+    fs::remove_dir(dir.file(&path)).unwrap();
 }
 
 /// A trustee never sends other content than before.
 fn own_files(trustees: &Trustees) {
-    let (place, path, line) = (&trustees.place, file(5, 1, 2), trustees.line(1));
-    let good = fs::read(place.file(&path)).unwrap();
-    place.write(&path, [&good[..], b"1"].concat());
-    place.fails(&line, &format!("{path}: differs from what this trustee sends"));
-    fs::remove_file(place.file(&path)).unwrap();
-    place.ok(&line);
-    assert_eq!(fs::read(place.file(&path)).unwrap(), good);
+    let (dir, path, line) = (&trustees.dir, file(5, 1, 2), trustees.line(1));
+    let good = fs::read(dir.file(&path)).unwrap();
+    dir.write(&path, [&good[..], b"1"].concat());
+    dir.fails(&line, &format!("{path}: differs from what this trustee sends"));
+    fs::remove_file(dir.file(&path)).unwrap();
+    dir.ok(&line);
+    assert_eq!(fs::read(dir.file(&path)).unwrap(), good);
 }
 
 #[test]
@@ -324,16 +324,16 @@ fn a_run_without_a_trustee_ends_and_keeps_nothing() {
     (1..=2).for_each(|to| drop(fs::remove_file(trustees.stick(3, 3, to))));
     trustees.call(1);
     let line = trustees.line(1);
-    let without_2 = trustees.place.run(&format!("{line} --absent 2"));
+    let without_2 = trustees.dir.run(&format!("{line} --absent 2"));
     assert_eq!((without_2.status, without_2.text()), (Some(0), waiting(3, 1, "trustees 2, 3", "trustee 3")));
-    let run = trustees.place.run(&format!("{line} --absent 3"));
+    let run = trustees.dir.run(&format!("{line} --absent 3"));
     let said = "no key was generated: trustee 3: no message arrived, so the trustee or the link to it is at fault \
                 (give the others stick/exchange-04-from-1-to-N.hearith)";
     run.failed(&line, said);
     assert!(trustees.stick(4, 1, 2).exists() && trustees.stick(4, 1, 3).exists());
-    assert!(trustees.state(1).is_empty() && !trustees.place.file("key-1/share-1.json").exists());
+    assert!(trustees.state(1).is_empty() && !trustees.dir.file("key-1/share-1.json").exists());
     // Trustee 2 learns of it, and has no key either.
     let line = trustees.line(2);
-    trustees.place.run(&format!("{line} --absent 3")).failed(&line, "no key was generated: trustee 3: ");
+    trustees.dir.run(&format!("{line} --absent 3")).failed(&line, "no key was generated: trustee 3: ");
     assert!(trustees.state(2).is_empty());
 }

@@ -1,14 +1,14 @@
 //! Decryptions that anyone can verify.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 /// Encrypted totals and their proof.
-fn proved(columns: &str, by: &str) -> (Place, String) {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    let plain = place.totals(columns, by);
-    place.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
-    (place, plain)
+fn proved(columns: &str, by: &str) -> (TestDir, String) {
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    let plain = dir.totals(columns, by);
+    dir.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
+    (dir, plain)
 }
 
 const VERIFY: &str = "verify decryption --key keys/public.json totals.parquet proof.parquet";
@@ -16,37 +16,36 @@ const VERIFY: &str = "verify decryption --key keys/public.json totals.parquet pr
 #[test]
 fn what_is_verified_is_what_the_owner_decrypts() {
     for columns in ["--column salary,bonus --scale bonus=2", "--column salary,bonus --scale 2 --pack"] {
-        let (place, plain) = proved(columns, "--by dept");
-        assert_eq!(place.ok(VERIFY).text(), plain);
-        place.ok(&format!("{VERIFY} --out numbers.csv"));
-        assert_eq!(place.read("numbers.csv"), plain);
+        let (dir, plain) = proved(columns, "--by dept");
+        assert_eq!(dir.ok(VERIFY).text(), plain);
+        dir.ok(&format!("{VERIFY} --out numbers.csv"));
+        assert_eq!(dir.read("numbers.csv"), plain);
     }
 }
 
 #[test]
 fn a_table_of_many_rows_and_nulls_is_proved_row_by_row() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let rows: String = (0..3000)
         .map(|row| if row % 7 == 0 { format!("{row},\n") } else { format!("{row},{}\n", row * row) })
         .collect();
-    place.write("in.csv", format!("id,x\n{rows}"));
-    place.ok("encrypt --key keys/private.json --column x in.csv --out totals.parquet");
-    place.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
-    assert_eq!(place.ok(VERIFY).text(), place.ok("decrypt --key keys/private.json totals.parquet").text());
+    dir.write("in.csv", format!("id,x\n{rows}"));
+    dir.ok("encrypt --key keys/private.json --column x in.csv --out totals.parquet");
+    dir.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
+    assert_eq!(dir.ok(VERIFY).text(), dir.ok("decrypt --key keys/private.json totals.parquet").text());
 }
 
 #[test]
 fn proofs_of_something_else_are_refused() {
-    let (place, _) = proved("--column salary,bonus --scale bonus=2", "--by dept");
+    let (dir, _) = proved("--column salary,bonus --scale bonus=2", "--by dept");
     // The same totals re-randomised, fewer rows, other columns, another key.
-    place.ok("sum --key keys/public.json --by dept --rerandomise rows.parquet --out again.parquet");
-    place.ok("sum --key keys/public.json rows.parquet --out one.parquet");
-    place.ok("encrypt --key keys/public.json --column salary in.csv --out other.parquet");
+    dir.ok("sum --key keys/public.json --by dept --rerandomise rows.parquet --out again.parquet");
+    dir.ok("sum --key keys/public.json rows.parquet --out one.parquet");
+    dir.ok("encrypt --key keys/public.json --column salary in.csv --out other.parquet");
     let against = |key: &str, table: &str, proof: &str| {
         format!("verify decryption --key {key} {table}.parquet {proof}.parquet --out numbers.csv")
     };
-    let fails =
-        |key: &str, table: &str, proof: &str, expected: &str| place.fails(&against(key, table, proof), expected);
+    let fails = |key: &str, table: &str, proof: &str, expected: &str| dir.fails(&against(key, table, proof), expected);
     let (ours, theirs) = ("keys/public.json", "other/public.json");
     let another = "proof.parquet: made for a table that differs";
     fails(ours, "again", "proof", another);
@@ -54,5 +53,5 @@ fn proofs_of_something_else_are_refused() {
     fails(ours, "other", "proof", "proof.parquet: not proofs of the decryption of this table");
     fails(ours, "totals", "totals", "totals.parquet: not proofs of the decryption of this table");
     fails(theirs, "totals", "proof", "totals.parquet: column salary: ");
-    place.fails("prove decryption --key keys/public.json totals.parquet --out more.parquet", "keys/public.json: ");
+    dir.fails("prove decryption --key keys/public.json totals.parquet --out more.parquet", "keys/public.json: ");
 }

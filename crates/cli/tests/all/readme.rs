@@ -1,23 +1,23 @@
 //! The commands in the crate's README and the project's README produce the output shown.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 #[test]
 fn the_commands_of_the_readme_run() {
-    let place = Place::new();
-    place.write("staff.csv", STAFF);
-    let (commands, _) = run(&place, block(include_str!("../../README.md"), "sh\n"));
+    let dir = TestDir::new();
+    dir.write("staff.csv", STAFF);
+    let (commands, _) = run(&dir, block(include_str!("../../README.md"), "sh\n"));
     assert_eq!(commands, 4);
-    let totals = place.read("totals.csv");
+    let totals = dir.read("totals.csv");
     assert!(totals.contains("lab,1,") && totals.contains("1500"), "{totals}");
 }
 
 #[test]
 fn the_quickstart_of_the_project_prints_what_it_shows() {
     let readme = include_str!("../../../../README.md");
-    let place = Place::new();
-    place.write("staff.csv", block(readme, "csv\n"));
-    let (commands, printed) = run(&place, block(readme, "sh\nhearith keygen"));
+    let dir = TestDir::new();
+    dir.write("staff.csv", block(readme, "csv\n"));
+    let (commands, printed) = run(&dir, block(readme, "sh\nhearith keygen"));
     assert_eq!(commands, 4);
     assert_eq!(printed, block(readme, "text\n"));
 }
@@ -30,11 +30,11 @@ fn block<'a>(page: &'a str, begin: &str) -> &'a str {
 }
 
 /// Runs the commands of a block. Returns their number, and the output of the last one.
-fn run(place: &Place, block: &str) -> (usize, String) {
+fn run(dir: &TestDir, block: &str) -> (usize, String) {
     let commands: Vec<&str> = block.lines().map(|line| line.strip_prefix("hearith ").unwrap()).collect();
     let mut printed = String::new();
     for command in &commands {
-        printed = place.ok(command).text();
+        printed = dir.ok(command).text();
     }
     (commands.len(), printed)
 }

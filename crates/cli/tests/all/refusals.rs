@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{self, Place, Run, STAFF};
+use crate::common::{self, Run, STAFF, TestDir};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use hearith_columns::limits::COMMAND_BYTES;
@@ -12,23 +12,23 @@ use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary";
 
-/// A place with `in.csv` and its encryption `rows.parquet`.
-fn staff() -> Place {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok(&format!("{ENCRYPT} in.csv --out rows.parquet"));
-    place
+/// A directory with `in.csv` and its encryption `rows.parquet`.
+fn staff() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok(&format!("{ENCRYPT} in.csv --out rows.parquet"));
+    dir
 }
 
 /// Copies `rows.parquet` to `bad.parquet` with one column changed.
-fn craft(place: &Place, column: &str, change: impl FnOnce(&dyn Array) -> ArrayRef) {
-    let source = ParquetReader::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+fn craft(dir: &TestDir, column: &str, change: impl FnOnce(&dyn Array) -> ArrayRef) {
+    let source = ParquetReader::open(File::open(dir.file("rows.parquet")).unwrap()).unwrap();
     let batch = source.batches(1000, None).unwrap().next().unwrap().unwrap();
     let at = batch.schema().index_of(column).unwrap();
     let mut columns = batch.columns().to_vec();
     columns[at] = change(&columns[at]);
     let batch = RecordBatch::try_new(batch.schema(), columns).unwrap();
-    let mut sink = ParquetWriter::new(File::create(place.file("bad.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(dir.file("bad.parquet")).unwrap(), batch.schema()).unwrap();
     sink.write(&batch).unwrap();
     sink.finish().unwrap();
 }
@@ -52,63 +52,63 @@ fn counts(values: [u64; 5]) -> ArrayRef {
 
 #[test]
 fn cells_that_are_no_numbers() {
-    let place = Place::new();
-    place.write("in.csv", "dept,salary\nlab,1\nlab,\nshop,n/a\n");
-    place.fails(
+    let dir = TestDir::new();
+    dir.write("in.csv", "dept,salary\nlab,1\nlab,\nshop,n/a\n");
+    dir.fails(
         &format!("{ENCRYPT} in.csv --out out.parquet"),
         "in.csv: row 3, column salary: is not a number (--show-cells shows the cell)",
     );
     let many: String = (0..5000).map(|row| if row == 4321 { "x\n".to_owned() } else { format!("{row}\n") }).collect();
-    place.write("many.csv", format!("salary\n{many}"));
-    place.fails(&format!("{ENCRYPT} many.csv --out out.parquet"), "many.csv: row 4322, column salary: is not a number");
+    dir.write("many.csv", format!("salary\n{many}"));
+    dir.fails(&format!("{ENCRYPT} many.csv --out out.parquet"), "many.csv: row 4322, column salary: is not a number");
 }
 
 #[test]
 fn values_out_of_range() {
-    let place = staff();
-    place.fails(
+    let dir = staff();
+    dir.fails(
         &format!("{ENCRYPT} --range 1000 in.csv --out out.parquet"),
         "in.csv: row 1, column salary: is out of range: at most 1000 in magnitude \
          (--range; --show-cells shows the cell)",
     );
-    place.ok(&format!("{ENCRYPT} --range salary=1500 in.csv --out out.parquet"));
-    place.write("big.csv", "salary\n9223372036854775807\n9223372036854775808\n");
-    place.fails(&format!("{ENCRYPT} big.csv --out big.parquet"), "big.csv: row 2, column salary: is out");
-    place.ok(&format!("{ENCRYPT} --range 1e25 big.csv --out big.parquet"));
+    dir.ok(&format!("{ENCRYPT} --range salary=1500 in.csv --out out.parquet"));
+    dir.write("big.csv", "salary\n9223372036854775807\n9223372036854775808\n");
+    dir.fails(&format!("{ENCRYPT} big.csv --out big.parquet"), "big.csv: row 2, column salary: is out");
+    dir.ok(&format!("{ENCRYPT} --range 1e25 big.csv --out big.parquet"));
 }
 
 #[test]
 fn messages_hold_no_plain_value_unless_asked_to() {
-    let place = Place::new();
+    let dir = TestDir::new();
     for (cell, options, kind) in [
         ("canary-7", "", "is not a number"),
         ("7654321.5", "", "has more than 0 fractional digits"),
         ("7654321", "--range 100", "is out of range: at most 100 in magnitude"),
         ("\u{1b}[31mcanary", "", "is not a number"),
     ] {
-        place.write("in.csv", format!("dept,salary\nlab,1\nlab,{cell}\n"));
+        dir.write("in.csv", format!("dept,salary\nlab,1\nlab,{cell}\n"));
         let line = format!("{ENCRYPT} {options} in.csv --out out.parquet");
-        let before = place.files();
-        let run = place.run(&line);
+        let before = dir.files();
+        let run = dir.run(&line);
         run.failed(&line, &format!("in.csv: row 2, column salary: {kind}"));
         for part in ["canary", "7654", "\u{1b}"] {
             assert!(!run.stderr.contains(part), "{}", run.stderr);
         }
         let shown = format!("in.csv: row 2, column salary: \"{}\" {kind}", cell.escape_debug());
-        place.fails(&format!("{line} --show-cells"), &shown);
-        assert_eq!(place.files(), before);
+        dir.fails(&format!("{line} --show-cells"), &shown);
+        assert_eq!(dir.files(), before);
     }
 }
 
 #[test]
 fn companions_and_empty_ciphertexts() {
-    let place = staff();
-    place.fails(
+    let dir = staff();
+    dir.fails(
         "encrypt --key keys/public.json --column salary.additions rows.parquet --out out.parquet",
         "rows.parquet: column salary.additions: counts the additions of the encrypted column salary",
     );
-    place.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
-    place.fails(
+    dir.ok("export --key keys/public.json --column salary rows.parquet --out salary.json");
+    dir.fails(
         "import --key keys/public.json --column pay --additions 0 salary.json --out out.parquet",
         "salary.json: column pay: every ciphertext must hold at least one number (--additions)",
     );
@@ -116,20 +116,20 @@ fn companions_and_empty_ciphertexts() {
 
 #[test]
 fn files_that_ask_for_too_much() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/parquet_table");
     let mut refused = 0;
     for seed in fs::read_dir(seeds).unwrap() {
         let seed = seed.unwrap().path();
         let named = seed.file_name().unwrap().to_string_lossy().into_owned();
-        fs::copy(&seed, place.file("in.parquet")).unwrap();
+        fs::copy(&seed, dir.file("in.parquet")).unwrap();
         for command in ["inspect in.parquet", "encrypt --key keys/public.json --column x in.parquet --out out.parquet"]
         {
             // With the maximum memory that any command may use.
             let bounded = format!("ulimit -v {}; exec \"$0\" {command} --threads 1", COMMAND_BYTES >> 10);
             let output = std::process::Command::new("sh")
                 .args(["-c", &bounded, env!("CARGO_BIN_EXE_hearith")])
-                .current_dir(place.path())
+                .current_dir(dir.path())
                 .output()
                 .unwrap();
             let run = Run::of(output);
@@ -143,33 +143,32 @@ fn files_that_ask_for_too_much() {
 
 #[test]
 fn columns_that_are_not_there_or_twice() {
-    let place = staff();
+    let dir = staff();
     let out = "in.csv --out out.parquet";
     let encrypt = "encrypt --key keys/public.json";
-    place.fails(&format!("{encrypt} --column pay {out}"), "in.csv: column pay: the first line does not name it");
-    place.fails(
+    dir.fails(&format!("{encrypt} --column pay {out}"), "in.csv: column pay: the first line does not name it");
+    dir.fails(
         &format!("{encrypt} --column salary,salary {out}"),
         "in.csv: column salary: two columns would have this name",
     );
-    place
-        .fails(&format!("{encrypt} --column salary --scale bonus=2 {out}"), "--scale is given for bonus, which is not");
-    place.fails(&format!("{encrypt} --column salary --scale 1,2 {out}"), "--scale is given twice for all columns");
-    place.fails(
+    dir.fails(&format!("{encrypt} --column salary --scale bonus=2 {out}"), "--scale is given for bonus, which is not");
+    dir.fails(&format!("{encrypt} --column salary --scale 1,2 {out}"), "--scale is given twice for all columns");
+    dir.fails(
         &format!("{encrypt} --column salary --scale 39 {out}"),
         "in.csv: column salary: a scale of 39 is too large",
     );
-    place.fails(&format!("{encrypt} --column salary --range=-5 {out}"), "in.csv: column salary: \"-5\" is not a range");
-    place.write("twice.csv", "a,b,a\n1,2,3\n");
-    place.fails(
+    dir.fails(&format!("{encrypt} --column salary --range=-5 {out}"), "in.csv: column salary: \"-5\" is not a range");
+    dir.write("twice.csv", "a,b,a\n1,2,3\n");
+    dir.fails(
         &format!("{encrypt} --column b twice.csv --out out.parquet"),
         "twice.csv: cell 3 of the header: the same name as cell 1",
     );
-    place.write("taken.csv", "a,a.additions\n1,2\n");
-    place.fails(
+    dir.write("taken.csv", "a,a.additions\n1,2\n");
+    dir.fails(
         &format!("{encrypt} --column a taken.csv --out out.parquet"),
         "taken.csv: column a.additions: two columns would",
     );
-    place.fails(
+    dir.fails(
         "encrypt --key keys/public.json --column salary rows.parquet --out out.parquet",
         "rows.parquet: column salary: is already encrypted",
     );
@@ -177,22 +176,21 @@ fn columns_that_are_not_there_or_twice() {
 
 #[test]
 fn packing_that_does_not_fit() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let names: Vec<String> = (0..6).map(|column| format!("c{column}")).collect();
-    place.write("in.csv", format!("{}\n1,2,3,4,5,6\n", names.join(",")));
+    dir.write("in.csv", format!("{}\n1,2,3,4,5,6\n", names.join(",")));
     let columns = names.join(",");
-    place.fails(
+    dir.fails(
         &format!("encrypt --key keys/public.json --pack --column {columns} in.csv --out out.parquet"),
         &format!("in.csv: column {}: ", names.join("+")),
     );
-    place
-        .ok(&format!("encrypt --key keys/public.json --pack --column {columns} --range 1000 in.csv --out out.parquet"));
-    assert_eq!(place.ok("decrypt --key keys/private.json out.parquet").text(), format!("{columns}\n1,2,3,4,5,6\n"));
+    dir.ok(&format!("encrypt --key keys/public.json --pack --column {columns} --range 1000 in.csv --out out.parquet"));
+    assert_eq!(dir.ok("decrypt --key keys/private.json out.parquet").text(), format!("{columns}\n1,2,3,4,5,6\n"));
 }
 
 #[test]
 fn csv_that_is_damaged() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let cases: [(&[u8], &str); 8] = [
         (b"", "bad.csv: no header: the first line must name the columns"),
         (b"salary,dept\n1,a\n2,\"\n3,c\n", "bad.csv: row 2: cell 2: an opening quote is never closed"),
@@ -204,16 +202,16 @@ fn csv_that_is_damaged() {
         (b"\x00\x01\x02\x03binary", "bad.csv: column salary: the first line does not name it"),
     ];
     for (content, expected) in cases {
-        place.write("bad.csv", content);
-        place.fails(&format!("{ENCRYPT} bad.csv --out out.parquet"), expected);
+        dir.write("bad.csv", content);
+        dir.fails(&format!("{ENCRYPT} bad.csv --out out.parquet"), expected);
     }
 }
 
 #[test]
 fn a_wrong_key_names_both() {
-    let place = staff();
+    let dir = staff();
     let id = |key: &str| {
-        let json = place.ok(&format!("inspect --json {key}/public.json")).text();
+        let json = dir.ok(&format!("inspect --json {key}/public.json")).text();
         serde_json::from_str::<serde_json::Value>(&json).unwrap()["key"].as_str().unwrap().to_owned()
     };
     let expected = format!(
@@ -221,98 +219,95 @@ fn a_wrong_key_names_both() {
         id("keys"),
         id("other")
     );
-    place.fails("sum --key other/public.json rows.parquet --out out.parquet", &expected);
-    place.fails("decrypt --key other/private.json rows.parquet --out out.csv", &expected);
-    place.fails("export --key other/public.json --column salary rows.parquet --out out.json", &expected);
+    dir.fails("sum --key other/public.json rows.parquet --out out.parquet", &expected);
+    dir.fails("decrypt --key other/private.json rows.parquet --out out.csv", &expected);
+    dir.fails("export --key other/public.json --column salary rows.parquet --out out.json", &expected);
 }
 
 #[test]
 fn keys_that_are_none() {
-    let place = staff();
-    place.write("junk.json", "{\"kty\":\"DAJ\"}");
-    place.write("text.json", "no key");
+    let dir = staff();
+    dir.write("junk.json", "{\"kty\":\"DAJ\"}");
+    dir.write("text.json", "no key");
     let missing = "missing.json: cannot read: No such file or directory";
-    place.fails("encrypt --key missing.json --column salary in.csv --out out.parquet", missing);
-    place.fails("sum --key missing.json rows.parquet --out out.parquet", missing);
-    place.fails("decrypt --key missing.json rows.parquet --out out.csv", missing);
-    place.fails("sum --key junk.json rows.parquet --out out.parquet", "junk.json: ");
-    place.fails("sum --key text.json rows.parquet --out out.parquet", "text.json: ");
-    place.fails(
+    dir.fails("encrypt --key missing.json --column salary in.csv --out out.parquet", missing);
+    dir.fails("sum --key missing.json rows.parquet --out out.parquet", missing);
+    dir.fails("decrypt --key missing.json rows.parquet --out out.csv", missing);
+    dir.fails("sum --key junk.json rows.parquet --out out.parquet", "junk.json: ");
+    dir.fails("sum --key text.json rows.parquet --out out.parquet", "text.json: ");
+    dir.fails(
         "decrypt --key keys/public.json rows.parquet",
         "keys/public.json: a public key: decrypting needs the private",
     );
-    place.fails("sum --key keys rows.parquet --out out.parquet", "keys: cannot read: ");
+    dir.fails("sum --key keys rows.parquet --out out.parquet", "keys: cannot read: ");
 }
 
 #[test]
 fn files_that_are_missing_or_no_parquet() {
-    let place = staff();
-    place.fails(&format!("{ENCRYPT} none.csv --out out.parquet"), "none.csv: cannot read: No such file");
-    place.fails("sum --key keys/public.json none.parquet --out out.parquet", "none.parquet: cannot read: No such file");
-    place.fails("sum --key keys/public.json in.csv --out out.parquet", "in.csv: not a Parquet file");
-    place.write("empty.parquet", "");
-    place.fails(
+    let dir = staff();
+    dir.fails(&format!("{ENCRYPT} none.csv --out out.parquet"), "none.csv: cannot read: No such file");
+    dir.fails("sum --key keys/public.json none.parquet --out out.parquet", "none.parquet: cannot read: No such file");
+    dir.fails("sum --key keys/public.json in.csv --out out.parquet", "in.csv: not a Parquet file");
+    dir.write("empty.parquet", "");
+    dir.fails(
         "sum --key keys/public.json empty.parquet --out out.parquet",
         "empty.parquet: not a complete Parquet file",
     );
-    place.fails("decrypt --key keys/private.json keys", "keys: cannot read: is a directory");
-    fs::copy(place.file("in.csv"), place.file("csv.parquet")).unwrap();
-    place.fails("sum --key keys/public.json csv.parquet --out out.parquet", "csv.parquet: not a complete Parquet file");
-    place.fails("inspect in.csv", "in.csv: neither a key nor an encrypted table");
+    dir.fails("decrypt --key keys/private.json keys", "keys: cannot read: is a directory");
+    fs::copy(dir.file("in.csv"), dir.file("csv.parquet")).unwrap();
+    dir.fails("sum --key keys/public.json csv.parquet --out out.parquet", "csv.parquet: not a complete Parquet file");
+    dir.fails("inspect in.csv", "in.csv: neither a key nor an encrypted table");
 }
 
 #[test]
 fn parquet_without_encrypted_columns() {
-    let place = staff();
-    place.ok("decrypt --key keys/private.json rows.parquet --out plain.parquet");
-    place.fails(
-        "sum --key keys/public.json plain.parquet --out out.parquet",
-        "plain.parquet: holds no encrypted column",
-    );
-    place.fails(
+    let dir = staff();
+    dir.ok("decrypt --key keys/private.json rows.parquet --out plain.parquet");
+    dir.fails("sum --key keys/public.json plain.parquet --out out.parquet", "plain.parquet: holds no encrypted column");
+    dir.fails(
         "decrypt --key keys/private.json plain.parquet --out out.csv",
         "plain.parquet: holds no encrypted column",
     );
-    assert!(place.ok("inspect plain.parquet").text().contains("table, not encrypted"));
+    assert!(dir.ok("inspect plain.parquet").text().contains("table, not encrypted"));
 }
 
 #[test]
 fn parquet_cut_short_or_damaged_anywhere() {
-    let place = staff();
-    let whole = fs::read(place.file("rows.parquet")).unwrap();
+    let dir = staff();
+    let whole = fs::read(dir.file("rows.parquet")).unwrap();
     for length in (0..whole.len()).step_by(whole.len() / 40) {
-        place.write("bad.parquet", &whole[..length]);
-        place.fails("sum --key keys/public.json bad.parquet --out out.parquet", "bad.parquet: ");
+        dir.write("bad.parquet", &whole[..length]);
+        dir.fails("sum --key keys/public.json bad.parquet --out out.parquet", "bad.parquet: ");
     }
     // Any changed byte leads to a result or one error line, never to a panic or a partial file.
     let mut refused = 0;
     for at in (4..whole.len()).step_by(whole.len() / 120) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
-        place.write("bad.parquet", &damaged);
-        let before = place.files();
-        let run = place.run("decrypt --key keys/private.json bad.parquet --out out.csv");
+        dir.write("bad.parquet", &damaged);
+        let before = dir.files();
+        let run = dir.run("decrypt --key keys/private.json bad.parquet --out out.csv");
         if run.status == Some(0) {
-            fs::remove_file(place.file("out.csv")).unwrap();
+            fs::remove_file(dir.file("out.csv")).unwrap();
             continue;
         }
         refused += 1;
         run.failed(&format!("byte {at} changed"), "");
         assert!(!run.stderr.contains("internal error"), "byte {at}: {}", run.stderr);
-        if place.file("out.csv").exists() {
+        if dir.file("out.csv").exists() {
             // An overflow: the other cells are complete.
-            assert!(place.read("out.csv").contains("#OVERFLOW"), "byte {at}: {}", run.stderr);
-            fs::remove_file(place.file("out.csv")).unwrap();
+            assert!(dir.read("out.csv").contains("#OVERFLOW"), "byte {at}: {}", run.stderr);
+            fs::remove_file(dir.file("out.csv")).unwrap();
         }
-        assert_eq!(place.files(), before, "byte {at}");
+        assert_eq!(dir.files(), before, "byte {at}");
     }
     assert!(refused > 10, "{refused}");
 }
 
 #[test]
 fn ciphertexts_that_are_none() {
-    let place = staff();
-    let key: serde_json::Value = serde_json::from_str(&place.read("keys/public.json")).unwrap();
+    let dir = staff();
+    let key: serde_json::Value = serde_json::from_str(&dir.read("keys/public.json")).unwrap();
     let modulus = {
         let policy = hearith_paillier::KeyPolicy::AllowInsecure;
         let engine = hearith_paillier::Engine::best();
@@ -324,29 +319,29 @@ fn ciphertexts_that_are_none() {
         (&modulus, "the ciphertext shares a factor with n"),
     ];
     for (bytes, what) in cases {
-        craft(&place, "salary", |column| with_ciphertext(column, bytes));
+        craft(&dir, "salary", |column| with_ciphertext(column, bytes));
         let expected = format!("bad.parquet: row 5, column salary: {what}");
-        place.fails("sum --key keys/public.json bad.parquet --out out.parquet", &expected);
-        place.fails(
+        dir.fails("sum --key keys/public.json bad.parquet --out out.parquet", &expected);
+        dir.fails(
             "sum --key keys/public.json --by dept --allow-repeated rows.parquet bad.parquet --out out.parquet",
             &expected,
         );
-        place.fails("decrypt --key keys/private.json bad.parquet --out out.csv", &expected);
-        place.fails("export --key keys/public.json --column salary bad.parquet --out out.json", &expected);
+        dir.fails("decrypt --key keys/private.json bad.parquet --out out.csv", &expected);
+        dir.fails("export --key keys/public.json --column salary bad.parquet --out out.json", &expected);
     }
 }
 
 #[test]
 fn sums_beyond_their_headroom() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok(&format!("{ENCRYPT} --max-additions 3 in.csv --out rows.parquet"));
-    place.fails(
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok(&format!("{ENCRYPT} --max-additions 3 in.csv --out rows.parquet"));
+    dir.fails(
         "sum --key keys/public.json rows.parquet --out out.parquet",
         "rows.parquet: row 5, column salary: 4 additions exceed the 3 that there is headroom for",
     );
-    place.ok("sum --key keys/public.json --by dept rows.parquet --out totals.parquet");
-    place.fails(
+    dir.ok("sum --key keys/public.json --by dept rows.parquet --out totals.parquet");
+    dir.fails(
         "sum --key keys/public.json --by dept --allow-repeated totals.parquet rows.parquet --out out.parquet",
         "rows.parquet: row 5, column salary: 4 additions exceed",
     );
@@ -354,22 +349,22 @@ fn sums_beyond_their_headroom() {
 
 #[test]
 fn overflowed_totals_are_marked() {
-    let place = staff();
+    let dir = staff();
     // Rows 2 and 5 claim more additions than the headroom.
-    craft(&place, "salary.additions", |_| counts([1, 1 << 34, 1, 0, 1 << 33]));
-    let before = place.files();
-    let run = place.run("decrypt --key keys/private.json bad.parquet");
+    craft(&dir, "salary.additions", |_| counts([1, 1 << 34, 1, 0, 1 << 33]));
+    let before = dir.files();
+    let run = dir.run("decrypt --key keys/private.json bad.parquet");
     run.failed(
         "decrypt",
         "bad.parquet: row 2, column salary: overflowed its headroom: the total is not reliable (and 1 more",
     );
-    assert_eq!(place.files(), before);
+    assert_eq!(dir.files(), before);
     let column: Vec<String> = run.text().lines().map(|line| line.split(',').nth(3).unwrap().to_owned()).collect();
     assert_eq!(column, ["salary", "1500", "#OVERFLOW", "-7", "", "#OVERFLOW"]);
-    let run = place.run("decrypt --key keys/private.json bad.parquet --out marked.csv");
+    let run = dir.run("decrypt --key keys/private.json bad.parquet --out marked.csv");
     run.failed("decrypt", "bad.parquet: row 2, column salary: overflowed its headroom");
-    assert!(place.read("marked.csv").contains("008,shop,1,#OVERFLOW,\n"), "complete, with marks");
-    place.fails(
+    assert!(dir.read("marked.csv").contains("008,shop,1,#OVERFLOW,\n"), "complete, with marks");
+    dir.fails(
         "decrypt --key keys/private.json bad.parquet --out out.parquet",
         "bad.parquet: row 2, column salary: overflowed its headroom",
     );
@@ -377,21 +372,21 @@ fn overflowed_totals_are_marked() {
 
 #[test]
 fn groups_and_scales_that_do_not_go_together() {
-    let place = staff();
-    place.fails(
+    let dir = staff();
+    dir.fails(
         "sum --key keys/public.json --by salary rows.parquet --out out.parquet",
         "rows.parquet: column salary: is encrypted",
     );
-    place.fails(
+    dir.fails(
         "sum --key keys/public.json --by team rows.parquet --out out.parquet",
         "rows.parquet: column team: there is no",
     );
-    place.fails(
+    dir.fails(
         "sum --key keys/public.json --by dept,dept rows.parquet --out out.parquet",
         "rows.parquet: column dept: two columns would",
     );
-    place.ok(&format!("{ENCRYPT} --scale 34 --range 1500 in.csv --out fine.parquet"));
-    place.fails(
+    dir.ok(&format!("{ENCRYPT} --scale 34 --range 1500 in.csv --out fine.parquet"));
+    dir.fails(
         "sum --key keys/public.json rows.parquet fine.parquet --out out.parquet",
         "column salary: the scales and ranges of these tables together are too large",
     );
@@ -399,83 +394,82 @@ fn groups_and_scales_that_do_not_go_together() {
 
 #[test]
 fn outputs_that_cannot_be() {
-    let place = staff();
-    place.fails(
+    let dir = staff();
+    dir.fails(
         &format!("{ENCRYPT} in.csv --out none/out.parquet"),
         "none/out.parquet: cannot write: there is no folder none",
     );
-    place.fails(&format!("{ENCRYPT} in.csv --out keys"), "keys: cannot write: is a directory");
-    place.fails(&format!("{ENCRYPT} in.csv --out in.csv"), "in.csv: the output would replace the input");
-    place.fails(
+    dir.fails(&format!("{ENCRYPT} in.csv --out keys"), "keys: cannot write: is a directory");
+    dir.fails(&format!("{ENCRYPT} in.csv --out in.csv"), "in.csv: the output would replace the input");
+    dir.fails(
         &format!("{ENCRYPT} in.csv --out keys/public.json"),
         "keys/public.json: the output would replace the input",
     );
-    fs::hard_link(place.file("rows.parquet"), place.file("same.parquet")).unwrap();
-    place.fails(
+    fs::hard_link(dir.file("rows.parquet"), dir.file("same.parquet")).unwrap();
+    dir.fails(
         "sum --key keys/public.json rows.parquet --out same.parquet",
         "same.parquet: the output would replace the input rows.parquet",
     );
-    place.fails(
+    dir.fails(
         "decrypt --key keys/private.json rows.parquet --out rows.parquet",
         "rows.parquet: the output would replace",
     );
-    place.fails("sum --key keys/public.json rows.parquet --out out.parquet --engine abacus", "");
+    dir.fails("sum --key keys/public.json rows.parquet --out out.parquet --engine abacus", "");
 }
 
 #[test]
 fn an_input_given_twice() {
-    let place = staff();
+    let dir = staff();
     let sum = |inputs: &str| format!("sum --key keys/public.json {inputs} --out out.parquet");
-    place.fails(&sum("rows.parquet rows.parquet"), "rows.parquet: given twice: its rows would be counted twice");
-    place
-        .fails(&sum("rows.parquet ./rows.parquet"), "./rows.parquet: the same file as rows.parquet: its rows would be");
-    fs::hard_link(place.file("rows.parquet"), place.file("hard.parquet")).unwrap();
-    std::os::unix::fs::symlink("rows.parquet", place.file("soft.parquet")).unwrap();
+    dir.fails(&sum("rows.parquet rows.parquet"), "rows.parquet: given twice: its rows would be counted twice");
+    dir.fails(&sum("rows.parquet ./rows.parquet"), "./rows.parquet: the same file as rows.parquet: its rows would be");
+    fs::hard_link(dir.file("rows.parquet"), dir.file("hard.parquet")).unwrap();
+    std::os::unix::fs::symlink("rows.parquet", dir.file("soft.parquet")).unwrap();
     for other in ["hard.parquet", "soft.parquet"] {
-        place.fails(&sum(&format!("rows.parquet {other}")), &format!("{other}: the same file as rows.parquet"));
+        dir.fails(&sum(&format!("rows.parquet {other}")), &format!("{other}: the same file as rows.parquet"));
     }
-    place.run_with(&sum("- -"), b"PAR1").failed("standard input twice", "-: given twice");
-    fs::copy(place.file("rows.parquet"), place.file("copy.parquet")).unwrap();
-    place.fails(&sum("rows.parquet copy.parquet"), "copy.parquet: has rows of table ");
-    place.ok(&sum("rows.parquet copy.parquet --allow-repeated"));
+    dir.run_with(&sum("- -"), b"PAR1").failed("standard input twice", "-: given twice");
+    fs::copy(dir.file("rows.parquet"), dir.file("copy.parquet")).unwrap();
+    dir.fails(&sum("rows.parquet copy.parquet"), "copy.parquet: has rows of table ");
+    dir.ok(&sum("rows.parquet copy.parquet --allow-repeated"));
 }
 
 #[test]
 fn more_threads_than_any_machine_has() {
-    let place = staff();
+    let dir = staff();
     let started = std::time::Instant::now();
-    let run = place.run("engines --threads 65535");
+    let run = dir.run("engines --threads 65535");
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("65535 is not in 1..=1024"), "{}", run.stderr);
-    let run = common::Run::of(place.command(["engines"]).env("RAYON_NUM_THREADS", "65535").output().unwrap());
+    let run = common::Run::of(dir.command(["engines"]).env("RAYON_NUM_THREADS", "65535").output().unwrap());
     run.failed("the environment", "RAYON_NUM_THREADS is 65535: at most 1024 threads");
     assert!(started.elapsed().as_secs() < 20);
 }
 
 #[test]
 fn a_directory_without_permission() {
-    let place = staff();
-    fs::create_dir(place.file("closed")).unwrap();
-    let mut permissions = fs::metadata(place.file("closed")).unwrap().permissions();
+    let dir = staff();
+    fs::create_dir(dir.file("closed")).unwrap();
+    let mut permissions = fs::metadata(dir.file("closed")).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o555);
-    fs::set_permissions(place.file("closed"), permissions).unwrap();
+    fs::set_permissions(dir.file("closed"), permissions).unwrap();
     let line = format!("{ENCRYPT} in.csv --out closed/out.parquet");
-    match File::create(place.file("closed/probe")) {
+    match File::create(dir.file("closed/probe")) {
         // The superuser may write anywhere. Then the output exists.
-        Ok(_) => drop(place.ok(&line)),
-        Err(_) => place.fails(&line, "closed/out.parquet: cannot write: Permission denied"),
+        Ok(_) => drop(dir.ok(&line)),
+        Err(_) => dir.fails(&line, "closed/out.parquet: cannot write: Permission denied"),
     }
 }
 
 #[test]
 fn words_that_are_no_command() {
-    let place = staff();
+    let dir = staff();
     for line in
         ["", "frobnicate", "sum --key", "encrypt --key keys/public.json in.csv --out out.parquet", "sum --threads 0"]
     {
-        assert_eq!(place.run(line).status, Some(2), "{line}");
+        assert_eq!(dir.run(line).status, Some(2), "{line}");
     }
-    assert_eq!(place.run("--version").text(), concat!("hearith ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(dir.run("--version").text(), concat!("hearith ", env!("CARGO_PKG_VERSION"), "\n"));
     for command in [
         "",
         "keygen",
@@ -490,15 +484,15 @@ fn words_that_are_no_command() {
         "export",
         "import",
     ] {
-        let help = place.ok(&format!("{command} --help")).text();
+        let help = dir.ok(&format!("{command} --help")).text();
         assert!(help.lines().count() <= 45 && help.lines().all(|line| line.chars().count() <= 110), "{help}");
     }
 }
 
 #[test]
 fn the_environment_chooses_an_engine_that_exists() {
-    let place = staff();
-    let run = |name: &str| place.command(["engines"]).env("HEARITH_ENGINE", name).output().unwrap();
+    let dir = staff();
+    let run = |name: &str| dir.command(["engines"]).env("HEARITH_ENGINE", name).output().unwrap();
     let wrong = run("abacus");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8(wrong.stderr).unwrap().contains("abacus"));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs::File;
 
-use crate::common::Place;
+use crate::common::TestDir;
 use arrow_schema::DataType;
 use hearith_arith::Engine;
 use hearith_columns::parquet::ParquetReader;
@@ -48,31 +48,31 @@ fn numbers(count: usize, digits: usize) -> Vec<String> {
     (0..count).map(|index| 1 + index % digits).map(number).collect()
 }
 
-fn moduli(place: &Place) -> Vec<u64> {
-    let found: Value = serde_json::from_str(&place.ok("rns primes --count 13 --json").text()).unwrap();
+fn moduli(dir: &TestDir) -> Vec<u64> {
+    let found: Value = serde_json::from_str(&dir.ok("rns primes --count 13 --json").text()).unwrap();
     found["primes"].as_array().unwrap().iter().map(|prime| prime["modulus"].as_u64().unwrap()).collect()
 }
 
 #[test]
 fn primes_are_listed_for_people() {
-    let place = Place::new();
-    let text = place.ok("rns primes --degree 8192 --modulus-bits 360 --terms 5 --max-word 62").text();
+    let dir = TestDir::new();
+    let text = dir.ok("rns primes --degree 8192 --modulus-bits 360 --terms 5 --max-word 62").text();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("120 primes 2^30 - beta, beta up to 2^28, for degree 8192"), "{}", lines[0]);
     assert_eq!(lines.len(), 3 + 120);
     let evaluated = lines.iter().find(|line| line.trim_start().starts_with("1073692673 ")).unwrap();
     let cells = ["2^30 - 2^16 + 2^14 + 1", " 16 ", " 80 ", " 56 ", "56 x 27", "28 x 28"];
     assert!(cells.iter().all(|cell| evaluated.contains(cell)), "{evaluated}");
-    let tight = place.ok("rns primes --tight").text();
+    let tight = dir.ok("rns primes --tight").text();
     assert!(tight.starts_with("154 primes 2^30 - beta, beta up to 2^29,"), "{tight}");
-    let long = place.ok("rns primes --word-bits 50 --modulus-bits 400 --max-word 110 --count 3").text();
+    let long = dir.ok("rns primes --word-bits 50 --modulus-bits 400 --max-word 110 --count 3").text();
     assert_eq!(long.lines().count(), 6, "{long}");
 }
 
 #[test]
 fn primes_are_listed_for_programs() {
-    let place = Place::new();
-    let found: Value = serde_json::from_str(&place.ok("rns primes --json").text()).unwrap();
+    let dir = TestDir::new();
+    let found: Value = serde_json::from_str(&dir.ok("rns primes --json").text()).unwrap();
     assert_eq!((&found["words"], &found["most_beta_bits"]), (&12.into(), &28.into()));
     let primes = found["primes"].as_array().unwrap();
     assert_eq!(primes.len(), 120);
@@ -92,13 +92,13 @@ fn primes_are_listed_for_programs() {
 
 #[test]
 fn searches_that_cannot_be_are_refused() {
-    let place = Place::new();
-    place.fails("rns primes --degree 12", "the degree is 12; it must be a power of two");
-    place.fails("rns primes --word-bits 64", "the word length is 64; 4 to 60 bits are supported");
-    place.fails("rns primes --terms 7", "the number of terms is 7; 3 to 6 are supported");
-    place.fails("rns primes --modulus-bits 20", "the modulus length is 20; it must be longer than a word");
-    place.write("in.txt", "1\n");
-    place.fails(
+    let dir = TestDir::new();
+    dir.fails("rns primes --degree 12", "the degree is 12; it must be a power of two");
+    dir.fails("rns primes --word-bits 64", "the word length is 64; 4 to 60 bits are supported");
+    dir.fails("rns primes --terms 7", "the number of terms is 7; 3 to 6 are supported");
+    dir.fails("rns primes --modulus-bits 20", "the modulus length is 20; it must be longer than a word");
+    dir.write("in.txt", "1\n");
+    dir.fails(
         "rns convert --terms 4 --max-word 60 in.txt --out out.csv",
         "the 9 special primes are too few for integers of 360 bits (allow more --terms or a longer --max-word)",
     );
@@ -106,11 +106,11 @@ fn searches_that_cannot_be_are_refused() {
 
 #[test]
 fn integers_become_residues_and_come_back() {
-    let place = Place::new();
-    let moduli = moduli(&place);
+    let dir = TestDir::new();
+    let moduli = moduli(&dir);
     assert_eq!(moduli, PRIMES);
     let numbers = numbers(9000, 108);
-    place.write("in.txt", numbers.join("\n") + "\n");
+    dir.write("in.txt", numbers.join("\n") + "\n");
     let mut expected: String = (0..13).map(|index| format!("r{index}")).collect::<Vec<_>>().join(",") + "\n";
     for number in &numbers {
         let residues: Vec<String> = moduli.iter().map(|&modulus| residue(number, modulus).to_string()).collect();
@@ -119,12 +119,12 @@ fn integers_become_residues_and_come_back() {
     for engine in
         ["cpu", "serial", "avx2", "ifma"].into_iter().filter(|name| Engine::named(name).is_ok() || *name == "cpu")
     {
-        let run = place.ok(&format!("rns convert --engine {engine} in.txt --out out.csv"));
+        let run = dir.ok(&format!("rns convert --engine {engine} in.txt --out out.csv"));
         assert!(run.stderr.starts_with("convert: 9000 rows in "), "{}", run.stderr);
-        assert_eq!(place.read("out.csv"), expected, "{engine}");
-        place.ok(&format!("rns convert --engine {engine} in.txt --out out.parquet"));
+        assert_eq!(dir.read("out.csv"), expected, "{engine}");
+        dir.ok(&format!("rns convert --engine {engine} in.txt --out out.parquet"));
         for table in ["out.csv", "out.parquet"] {
-            let back = place.ok(&format!("rns convert --back --engine {engine} {table}")).text();
+            let back = dir.ok(&format!("rns convert --back --engine {engine} {table}")).text();
             assert_eq!(back, numbers.join("\n") + "\n", "{engine} {table}");
         }
     }
@@ -152,7 +152,7 @@ fn near_power(bits: u32) -> [String; 3] {
 
 #[test]
 fn every_integer_of_the_promised_length_converts_and_comes_back() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let mut state = 7_u64;
     let mut random = |bits: u32| {
         let digits: String = (0..bits / 4)
@@ -176,16 +176,16 @@ fn every_integer_of_the_promised_length_converts_and_comes_back() {
             (0..20).map(|_| random(bits - 1)).filter(|it| it != "0x0").map(|magnitude| format!("-{magnitude}")),
         );
         for (integers, sign) in [(natural, ""), (centred, "--centred")] {
-            place.write("in.txt", integers.join("\n"));
+            dir.write("in.txt", integers.join("\n"));
             let options = format!("--quiet --terms 6 --modulus-bits {bits}");
-            place.ok(&format!("rns convert {options} in.txt --out out.csv"));
-            place.ok(&format!("rns convert {options} in.txt --out out.parquet"));
+            dir.ok(&format!("rns convert {options} in.txt --out out.csv"));
+            dir.ok(&format!("rns convert {options} in.txt --out out.parquet"));
             let found: Value =
-                serde_json::from_str(&place.ok(&format!("rns primes --terms 6 --modulus-bits {bits} --json")).text())
+                serde_json::from_str(&dir.ok(&format!("rns primes --terms 6 --modulus-bits {bits} --json")).text())
                     .unwrap();
             let primes = found["primes"].as_array().unwrap().iter().map(|prime| prime["modulus"].as_u64().unwrap());
             let primes: Vec<u64> = primes.collect();
-            let table = place.read("out.csv");
+            let table = dir.read("out.csv");
             for (line, integer) in table.lines().skip(1).zip(&integers) {
                 let residues = line.split(',').zip(&primes).map(|(cell, &prime)| (cell.parse::<u64>().unwrap(), prime));
                 let wrong = residues.clone().find(|&(residue, prime)| residue != signed_residue(integer, prime));
@@ -193,7 +193,7 @@ fn every_integer_of_the_promised_length_converts_and_comes_back() {
             }
             assert_eq!(table.lines().count(), 1 + integers.len());
             for name in ["out.csv", "out.parquet"] {
-                let back = place.ok(&format!("rns convert --back --hex {sign} {options} {name}")).text();
+                let back = dir.ok(&format!("rns convert --back --hex {sign} {options} {name}")).text();
                 assert_eq!(back.lines().collect::<Vec<_>>(), integers, "{bits} bits, {name}");
             }
         }
@@ -202,33 +202,33 @@ fn every_integer_of_the_promised_length_converts_and_comes_back() {
 
 #[test]
 fn tables_with_a_prime_a_word_are_still_read() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let columns: Vec<String> = (0..12).map(|index| format!("r{index}")).collect();
     let residues: Vec<String> = PRIMES[..12].iter().map(|prime| (1_000_000_007 % prime).to_string()).collect();
-    place.write("old.csv", format!("{}\n{}\n", columns.join(","), residues.join(",")));
-    assert_eq!(place.ok("rns convert --back old.csv").text(), "1000000007\n");
-    place.write("less.csv", "r0\n5\n");
-    place.fails("rns convert --back less.csv --out out.txt", "less.csv: 1 columns for 13 moduli");
+    dir.write("old.csv", format!("{}\n{}\n", columns.join(","), residues.join(",")));
+    assert_eq!(dir.ok("rns convert --back old.csv").text(), "1000000007\n");
+    dir.write("less.csv", "r0\n5\n");
+    dir.fails("rns convert --back less.csv --out out.txt", "less.csv: 1 columns for 13 moduli");
 }
 
 #[test]
 fn standard_input_and_hexadecimal() {
-    let place = Place::new();
-    let run = place.run_with("rns convert --quiet --primes 7,11,13 -", b"0x3e8\n 1000\r\n0\n1");
+    let dir = TestDir::new();
+    let run = dir.run_with("rns convert --quiet --primes 7,11,13 -", b"0x3e8\n 1000\r\n0\n1");
     assert_eq!((run.status, run.text()), (Some(0), "r0,r1,r2\n6,10,12\n6,10,12\n0,0,0\n1,1,1\n".to_owned()));
-    let back = place.run_with("rns convert --quiet --back --hex --primes 7,11,13 - --out back.txt", &run.stdout);
+    let back = dir.run_with("rns convert --quiet --back --hex --primes 7,11,13 - --out back.txt", &run.stdout);
     assert_eq!(back.status, Some(0), "{}", back.stderr);
-    assert_eq!(place.read("back.txt"), "0x3e8\n0x3e8\n0x0\n0x1\n");
-    let empty = place.run_with("rns convert --quiet --primes 7,11 -", b"");
+    assert_eq!(dir.read("back.txt"), "0x3e8\n0x3e8\n0x0\n0x1\n");
+    let empty = dir.run_with("rns convert --quiet --primes 7,11 -", b"");
     assert_eq!((empty.status, empty.text()), (Some(0), "r0,r1\n".to_owned()));
 }
 
 #[test]
 fn columns_are_as_wide_as_their_moduli() {
-    let place = Place::new();
-    place.write("in.txt", "12345678901234567890\n");
-    place.ok("rns convert --primes 4294967291,4294967311 in.txt --out out.parquet");
-    let source = ParquetReader::open(File::open(place.file("out.parquet")).unwrap()).unwrap();
+    let dir = TestDir::new();
+    dir.write("in.txt", "12345678901234567890\n");
+    dir.ok("rns convert --primes 4294967291,4294967311 in.txt --out out.parquet");
+    let source = ParquetReader::open(File::open(dir.file("out.parquet")).unwrap()).unwrap();
     let schema = source.schema();
     assert_eq!(*schema.field(0).data_type(), DataType::UInt32);
     assert_eq!(*schema.field(1).data_type(), DataType::UInt64);
@@ -237,11 +237,11 @@ fn columns_are_as_wide_as_their_moduli() {
 
 #[test]
 fn mistakes_are_named_with_file_and_line() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let fails = |content: &str, expected: &str| {
-        place.write("in.txt", content);
+        dir.write("in.txt", content);
         for out in ["out.csv", "out.parquet"] {
-            place.fails(&format!("rns convert --primes 7,11 in.txt --out {out}"), &format!("in.txt: {expected}"));
+            dir.fails(&format!("rns convert --primes 7,11 in.txt --out {out}"), &format!("in.txt: {expected}"));
         }
     };
     fails("1\n2\n3.5\n", "line 3: not an integer");
@@ -249,21 +249,21 @@ fn mistakes_are_named_with_file_and_line() {
     fails("76\n77\n", "line 2: not below the product of the moduli, which has 7 bits");
     fails("1\n\n3\n", "line 2: an integer is missing");
     fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not an integer");
-    place.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
-    place.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
-    place.write("in.txt", "1\n");
-    place.fails("rns convert in.txt --out in.txt", "in.txt: the output would replace the input");
-    place.fails("rns convert --primes 6,35,77 in.txt --out out.csv", "the moduli 35 and 77 are not coprime");
-    place.fails("rns convert --primes 1 in.txt --out out.csv", "a modulus is 1; 2 to 2^60 - 1 are supported");
-    place.fails("rns convert --engine abacus in.txt --out out.csv", "unknown engine 'abacus'");
+    dir.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
+    dir.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
+    dir.write("in.txt", "1\n");
+    dir.fails("rns convert in.txt --out in.txt", "in.txt: the output would replace the input");
+    dir.fails("rns convert --primes 6,35,77 in.txt --out out.csv", "the moduli 35 and 77 are not coprime");
+    dir.fails("rns convert --primes 1 in.txt --out out.csv", "a modulus is 1; 2 to 2^60 - 1 are supported");
+    dir.fails("rns convert --engine abacus in.txt --out out.csv", "unknown engine 'abacus'");
 }
 
 #[test]
 fn residues_that_are_none_are_named_with_row_and_column() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let fails = |content: &str, expected: &str| {
-        place.write("in.csv", content);
-        place.fails("rns convert --back --primes 7,11 in.csv --out out.txt", &format!("in.csv: {expected}"));
+        dir.write("in.csv", content);
+        dir.fails("rns convert --back --primes 7,11 in.csv --out out.txt", &format!("in.csv: {expected}"));
     };
     fails("r0,r1\n1,2\n6,11\n", "row 2, column r1: not a residue modulo 11");
     fails("r0,r1\n1,x\n", "row 1, column r1: not a residue modulo 11");
@@ -271,10 +271,10 @@ fn residues_that_are_none_are_named_with_row_and_column() {
     fails("r0,r1\n1,2\n,2\n", "row 2, column r0: ");
     fails("r0\n1\n", "1 columns for 2 moduli");
     fails("r1,r0\n1,2\n", "column r1: should be r0");
-    place.write("in.txt", "5\n");
-    place.ok("rns convert --primes 7,11 in.txt --out in.parquet");
-    place.ok("rns convert --back --primes 7,11 in.parquet --out out.txt");
-    place.fails(
+    dir.write("in.txt", "5\n");
+    dir.ok("rns convert --primes 7,11 in.txt --out in.parquet");
+    dir.ok("rns convert --back --primes 7,11 in.parquet --out out.txt");
+    dir.fails(
         "rns convert --back --primes 7,13 in.parquet --out other.txt",
         "in.parquet: its residues have other moduli than --primes names",
     );

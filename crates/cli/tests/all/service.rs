@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::serving::{Service, page, shown};
-use crate::common::{Place, Run, STAFF};
+use crate::common::{Run, STAFF, TestDir};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyIdMethod, KeyPair,
     RevokedCertParams, SerialNumber, date_time_ymd,
@@ -18,26 +18,26 @@ use serde_json::Value;
 
 #[test]
 fn results_are_those_of_this_machine() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
     for (keys, pack) in [("keys", "--pack"), ("other", "")] {
-        let service = Service::start(&place, &format!("--key {keys}/private.json"));
+        let service = Service::start(&dir, &format!("--key {keys}/private.json"));
         let url = &service.url;
         let columns = format!("--column salary,bonus --scale bonus=2 {pack}");
-        place.ok(&format!("encrypt --key {keys}/public.json {columns} in.csv --out local.parquet"));
-        place.ok(&format!("encrypt --key {keys}/public.json {columns} --remote {url} in.csv --out remote.parquet"));
+        dir.ok(&format!("encrypt --key {keys}/public.json {columns} in.csv --out local.parquet"));
+        dir.ok(&format!("encrypt --key {keys}/public.json {columns} --remote {url} in.csv --out remote.parquet"));
         for table in ["local", "remote"] {
-            place.ok(&format!("sum --key {keys}/public.json --by dept {table}.parquet --out {table}-totals.parquet"));
+            dir.ok(&format!("sum --key {keys}/public.json --by dept {table}.parquet --out {table}-totals.parquet"));
             let line = format!("sum --key {keys}/public.json --by dept --remote {url} --rerandomise");
-            place.ok(&format!("{line} {table}.parquet --out {table}-remote-totals.parquet"));
+            dir.ok(&format!("{line} {table}.parquet --out {table}-remote-totals.parquet"));
         }
-        let expected = place.ok(&format!("decrypt --key {keys}/private.json local-totals.parquet")).text();
+        let expected = dir.ok(&format!("decrypt --key {keys}/private.json local-totals.parquet")).text();
         assert!(expected.contains("lab,"), "{expected}");
         for totals in ["local", "remote", "local-remote", "remote-remote"].map(|name| format!("{name}-totals.parquet"))
         {
-            let local = place.ok(&format!("decrypt --key {keys}/private.json {totals}"));
+            let local = dir.ok(&format!("decrypt --key {keys}/private.json {totals}"));
             // The public key suffices, because the service has the private key.
-            let remote = place.ok(&format!("decrypt --key {keys}/public.json --remote {url} {totals}"));
+            let remote = dir.ok(&format!("decrypt --key {keys}/public.json --remote {url} {totals}"));
             assert_eq!((local.text(), remote.text()), (expected.clone(), expected.clone()), "{totals}");
             assert!(remote.stderr.contains(&format!("computed at {url}")), "{}", remote.stderr);
         }
@@ -47,25 +47,25 @@ fn results_are_those_of_this_machine() {
 
 #[test]
 fn what_a_service_refuses_is_one_line() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n");
-    place.ok("encrypt --key keys/public.json --column x in.csv --out rows.parquet");
-    let service = Service::start(&place, "");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n");
+    dir.ok("encrypt --key keys/public.json --column x in.csv --out rows.parquet");
+    let service = Service::start(&dir, "");
     let url = &service.url;
-    place.fails(
+    dir.fails(
         &format!("decrypt --key keys/public.json --remote {url} rows.parquet --out out.csv"),
         &format!("{url}: the service has no private key"),
     );
-    place.fails(
+    dir.fails(
         "encrypt --key keys/public.json --column x --remote http://127.0.0.1:1 in.csv --out out.parquet",
         "http://127.0.0.1:1: cannot connect",
     );
-    place.fails(
+    dir.fails(
         "encrypt --key keys/public.json --column x --remote http://example.org:80 in.csv --out out.parquet",
         "http://example.org:80: http is for services on this machine",
     );
-    place.fails("serve --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that needs TLS");
-    place.fails("serve --key keys/public.json", "keys/public.json: a public key: decrypting needs the private key");
+    dir.fails("serve --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that needs TLS");
+    dir.fails("serve --key keys/public.json", "keys/public.json: a public key: decrypting needs the private key");
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
@@ -80,8 +80,8 @@ fn encryption(service: &Service, table: &str) -> String {
 }
 
 /// Starts an encryption by a service. Returns the pipe for its table too.
-fn encrypting(place: &Place, service: &Service) -> (Child, ChildStdin) {
-    let mut command = place.command(encryption(service, "-").split_whitespace());
+fn encrypting(dir: &TestDir, service: &Service) -> (Child, ChildStdin) {
+    let mut command = dir.command(encryption(service, "-").split_whitespace());
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let table = child.stdin.take().unwrap();
     (child, table)
@@ -89,11 +89,11 @@ fn encrypting(place: &Place, service: &Service) -> (Child, ChildStdin) {
 
 #[test]
 fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let (first, rest) = (format!("x\n{}", lines(0..20_000)), lines(20_000..60_000));
-    let service = Service::start(&place, "");
+    let service = Service::start(&dir, "");
     // The rest of the table follows after the service is killed, so the command cannot end before.
-    let (encrypting, mut table) = encrypting(&place, &service);
+    let (encrypting, mut table) = encrypting(&dir, &service);
     table.write_all(first.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     service.end("-KILL");
@@ -104,22 +104,22 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     assert!(run.complaints()[0].starts_with("hearith: http://127.0.0.1:"), "{}", run.stderr);
     is_readable(&run.stderr);
-    assert!(!place.file("rows.parquet").exists(), "nothing half-written");
+    assert!(!dir.file("rows.parquet").exists(), "nothing half-written");
 
-    place.write("in.csv", first + &rest);
-    let service = Service::start(&place, "");
-    place.ok(&encryption(&service, "in.csv"));
-    place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
-    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    dir.write("in.csv", first + &rest);
+    let service = Service::start(&dir, "");
+    dir.ok(&encryption(&service, "in.csv"));
+    dir.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
+    let totals = dir.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, format!("rows,x\n60000,{}\n", 60_000_u64 * 59_999 / 2));
 }
 
 #[test]
 fn a_shutdown_that_has_no_time_says_so() {
-    let place = Place::new();
-    let service = Service::start(&place, "--shutdown-timeout 0 --metrics 127.0.0.1:0");
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "--shutdown-timeout 0 --metrics 127.0.0.1:0");
     let metrics = service.metrics.clone().expect("it says where it shows them");
-    let (encrypting, mut table) = encrypting(&place, &service);
+    let (encrypting, mut table) = encrypting(&dir, &service);
     let rows = lines(0..40_000);
     table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
     // The stream stays open, because the table has not ended.
@@ -129,36 +129,36 @@ fn a_shutdown_that_has_no_time_says_so() {
     assert_eq!(service.end("-TERM"), Some(2));
     drop(table);
     assert_eq!(Run::of(encrypting.wait_with_output().unwrap()).status, Some(2));
-    assert!(!place.file("rows.parquet").exists(), "nothing half-written");
+    assert!(!dir.file("rows.parquet").exists(), "nothing half-written");
 }
 
-/// An authority that signs certificates and writes them into a place.
+/// An authority that signs certificates and writes them into a directory.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
     /// Creates an authority with its root in `NAME.pem`.
-    fn new(place: &Place, name: &str) -> Self {
+    fn new(dir: &TestDir, name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        place.write(&format!("{name}.pem"), params.self_signed(&key).unwrap().pem());
+        dir.write(&format!("{name}.pem"), params.self_signed(&key).unwrap().pem());
         Self { issuer: Issuer::new(params, key) }
     }
 
     /// Writes a certificate to `NAME.pem`, valid until a year, and its key to `NAME.key`.
-    fn sign(&self, place: &Place, name: &str, last_year: i32) {
+    fn sign(&self, dir: &TestDir, name: &str, last_year: i32) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
         params.serial_number = Some(SerialNumber::from_slice(name.as_bytes()));
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(last_year, 1, 1));
-        place.write(&format!("{name}.pem"), params.signed_by(&key, &self.issuer).unwrap().pem());
-        place.write(&format!("{name}.key"), key.serialize_pem());
+        dir.write(&format!("{name}.pem"), params.signed_by(&key, &self.issuer).unwrap().pem());
+        dir.write(&format!("{name}.key"), key.serialize_pem());
     }
 
     /// Writes a list that revokes the certificate of a name.
-    fn revoke(&self, place: &Place, name: &str, list: &str) {
+    fn revoke(&self, dir: &TestDir, name: &str, list: &str) {
         let revoked = RevokedCertParams {
             serial_number: SerialNumber::from_slice(name.as_bytes()),
             revocation_time: date_time_ymd(2020, 1, 2),
@@ -173,35 +173,35 @@ impl Authority {
             revoked_certs: vec![revoked],
             key_identifier_method: KeyIdMethod::Sha256,
         };
-        place.write(list, params.signed_by(&self.issuer).unwrap().pem().unwrap());
+        dir.write(list, params.signed_by(&self.issuer).unwrap().pem().unwrap());
     }
 }
 
 #[test]
 fn certificates_decide_who_is_served_and_who_is_believed() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n2\n");
-    place.write("nonsense.pem", "nothing");
-    let (ours, theirs) = (Authority::new(&place, "ours"), Authority::new(&place, "theirs"));
-    ours.sign(&place, "server", 4000);
-    ours.sign(&place, "me", 4000);
-    ours.sign(&place, "late", 2021);
-    theirs.sign(&place, "stranger", 4000);
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n2\n");
+    dir.write("nonsense.pem", "nothing");
+    let (ours, theirs) = (Authority::new(&dir, "ours"), Authority::new(&dir, "theirs"));
+    ours.sign(&dir, "server", 4000);
+    ours.sign(&dir, "me", 4000);
+    ours.sign(&dir, "late", 2021);
+    theirs.sign(&dir, "stranger", 4000);
     let rights = r#"{ "clients": [ { "name": "localhost", "encrypt": true, "aggregate": true, "decrypt": "*" } ] }"#;
-    place.write("rights.json", rights);
+    dir.write("rights.json", rights);
     let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem --rights rights.json";
-    let service = Service::start(&place, &format!("--key keys/private.json {tls}"));
+    let service = Service::start(&dir, &format!("--key keys/private.json {tls}"));
     let port = service.address.rsplit(':').next().unwrap().to_owned();
     let url = format!("https://localhost:{port}");
     let encrypt = |options: &str| {
         format!("encrypt --key keys/public.json --column x --remote {url} {options} in.csv --out out.parquet")
     };
     let me = "--ca ours.pem --client-cert me.pem --client-key me.key";
-    place.ok(&encrypt(me));
-    place.ok("sum --key keys/public.json out.parquet --out totals.parquet");
-    let decrypted = place.ok(&format!("decrypt --key keys/public.json --remote {url} {me} totals.parquet"));
+    dir.ok(&encrypt(me));
+    dir.ok("sum --key keys/public.json out.parquet --out totals.parquet");
+    let decrypted = dir.ok(&format!("decrypt --key keys/public.json --remote {url} {me} totals.parquet"));
     assert_eq!(decrypted.text(), "rows,x\n2,3\n");
-    std::fs::remove_file(place.file("out.parquet")).unwrap();
+    std::fs::remove_file(dir.file("out.parquet")).unwrap();
 
     for (options, expected) in [
         // Clients without a certificate, or with a stranger's or an expired one, are not served.
@@ -215,34 +215,34 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
         ("--ca missing.pem", "missing.pem: "),
         ("--ca ours.pem --client-cert me.pem --client-key stranger.key", &*url),
     ] {
-        place.fails(&encrypt(options), expected);
-        is_readable(&place.run(&encrypt(options)).stderr);
+        dir.fails(&encrypt(options), expected);
+        is_readable(&dir.run(&encrypt(options)).stderr);
     }
     // A certificate is not valid for another name, and plain HTTP is rejected.
     let elsewhere = encrypt(me).replace("localhost", "127.0.0.1");
-    place.fails(&elsewhere, "https://127.0.0.1");
-    place.fails(&encrypt("").replace("https", "http"), "http://localhost");
-    place.ok(&encrypt(me));
+    dir.fails(&elsewhere, "https://127.0.0.1");
+    dir.fails(&encrypt("").replace("https", "http"), "http://localhost");
+    dir.ok(&encrypt(me));
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
 #[test]
 fn a_service_with_an_expired_certificate_is_not_believed() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n");
-    let ours = Authority::new(&place, "ours");
-    ours.sign(&place, "server", 2021);
-    let service = Service::start(&place, "--tls-cert server.pem --tls-key server.key");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n");
+    let ours = Authority::new(&dir, "ours");
+    ours.sign(&dir, "server", 2021);
+    let service = Service::start(&dir, "--tls-cert server.pem --tls-key server.key");
     let url = service.url.replace("http://127.0.0.1", "https://localhost");
     let line =
         format!("encrypt --key keys/public.json --column x --remote {url} --ca ours.pem in.csv --out out.parquet");
-    place.fails(&line, &format!("{url}: cannot connect"));
+    dir.fails(&line, &format!("{url}: cannot connect"));
     assert_eq!(service.end("-TERM"), Some(0));
     // Operators are warned.
-    let log = File::create(place.file("log")).unwrap();
+    let log = File::create(dir.file("log")).unwrap();
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--tls-cert", "server.pem", "--tls-key", "server.key"];
-    let service = Service::running(place.command(arguments).stderr(log).spawn().unwrap(), "");
-    while !place.read("log").contains("a certificate has expired") {
+    let service = Service::running(dir.command(arguments).stderr(log).spawn().unwrap(), "");
+    while !dir.read("log").contains("a certificate has expired") {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(service);
@@ -250,9 +250,9 @@ fn a_service_with_an_expired_certificate_is_not_believed() {
 
 #[test]
 fn what_a_service_cannot_start_with_is_one_line() {
-    let place = Place::new();
-    Authority::new(&place, "ours").sign(&place, "server", 4000);
-    place.write("nonsense.pem", "nothing");
+    let dir = TestDir::new();
+    Authority::new(&dir, "ours").sign(&dir, "server", 4000);
+    dir.write("nonsense.pem", "nothing");
     let tls = "--tls-cert server.pem --tls-key server.key";
     let reached = "can be reached from other machines:";
     for (options, expected) in [
@@ -284,27 +284,27 @@ fn what_a_service_cannot_start_with_is_one_line() {
             true => format!("serve {options}"),
             false => format!("serve --listen 127.0.0.1:0 {options}"),
         };
-        place.fails(&line, &expected);
+        dir.fails(&line, &expected);
     }
-    let service = Service::start(&place, "");
-    place.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
+    let service = Service::start(&dir, "");
+    dir.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
     // Errors from clap: status 2 and clap's own text.
     for options in
         ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--shutdown-timeout x"]
     {
-        let run = place.run(&format!("serve --listen 127.0.0.1:0 {options}"));
+        let run = dir.run(&format!("serve --listen 127.0.0.1:0 {options}"));
         assert_eq!(run.status, Some(2), "{options}: {}", run.stderr);
     }
 }
 
 #[test]
 fn metrics_count_what_was_done() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n2\n3\n");
-    let service = Service::start(&place, "--metrics 127.0.0.1:0");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n2\n3\n");
+    let service = Service::start(&dir, "--metrics 127.0.0.1:0");
     let metrics = service.metrics.clone().expect("it says where it shows them");
     let url = &service.url;
-    place.ok(&format!("encrypt --key keys/public.json --column x --remote {url} in.csv --out out.parquet"));
+    dir.ok(&format!("encrypt --key keys/public.json --column x --remote {url} in.csv --out out.parquet"));
     let text = shown(&metrics);
     for line in [
         "hearith_rows_total{operation=\"encrypt\"} 3",
@@ -315,7 +315,7 @@ fn metrics_count_what_was_done() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }
-    let id = place.read("keys/public.json");
+    let id = dir.read("keys/public.json");
     let modulus = id.split("\"n\":\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(!text.contains(modulus), "no key");
     assert_eq!(service.end("-TERM"), Some(0));
@@ -323,27 +323,27 @@ fn metrics_count_what_was_done() {
 
 #[test]
 fn limits_are_those_that_were_asked_for() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let rows: String = (0..2000).map(|row| format!("{row}\n")).collect();
-    place.write("in.csv", format!("x\n{rows}"));
+    dir.write("in.csv", format!("x\n{rows}"));
     // Messages so short that a batch needs many, a queue for a few of them, one key, one client.
     let limits = "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1";
-    let service = Service::start(&place, &format!("{limits} --metrics 127.0.0.1:0"));
+    let service = Service::start(&dir, &format!("{limits} --metrics 127.0.0.1:0"));
     let url = &service.url;
     let encrypt =
         |key: &str| format!("encrypt --key {key}/public.json --column x --remote {url} in.csv --out {key}.parquet");
-    place.ok(&encrypt("keys"));
-    place.ok("sum --key keys/public.json keys.parquet --out totals.parquet");
-    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    dir.ok(&encrypt("keys"));
+    dir.ok("sum --key keys/public.json keys.parquet --out totals.parquet");
+    let totals = dir.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, "rows,x\n2000,1999000\n");
-    place.ok(&encrypt("other"));
+    dir.ok(&encrypt("other"));
     // The last client's permit is free once the service has noticed that it disconnected.
     let metrics = service.metrics.as_ref().unwrap();
     while !shown(metrics).lines().any(|line| line == "hearith_clients 0") {
         std::thread::sleep(Duration::from_millis(5));
     }
     let held = http2(&service.address);
-    place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
+    dir.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
     drop(held);
     assert_eq!(service.end("-TERM"), Some(0));
 }
@@ -365,9 +365,9 @@ fn free_address() -> String {
 }
 
 /// Starts a service with a faulty log, and waits until it listens.
-fn with_log(place: &Place, log: impl Into<Stdio>) -> Service {
+fn with_log(dir: &TestDir, log: impl Into<Stdio>) -> Service {
     let address = free_address();
-    let mut command = place.command(["serve", "--listen", &address]);
+    let mut command = dir.command(["serve", "--listen", &address]);
     let child = command.stderr(log).spawn().unwrap();
     let service = Service::running(child, &address);
     while TcpStream::connect(&address).is_err() {
@@ -387,25 +387,25 @@ fn cause_lines(address: &str, count: usize) {
 
 #[test]
 fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n2\n");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n2\n");
     let serves = |service: Service, name: &str| {
         cause_lines(&service.address, 30);
         let line = format!("encrypt --key keys/public.json --column x --remote {}", service.url);
-        place.ok(&format!("{line} in.csv --out {name}.parquet"));
+        dir.ok(&format!("{line} in.csv --out {name}.parquet"));
         assert_eq!(service.end("-TERM"), Some(0), "{name}");
     };
     // A full disk.
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    serves(with_log(&place, full), "full");
+    serves(with_log(&dir, full), "full");
     // A pipe whose reader is gone.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    serves(with_log(&place, writer), "closed");
+    serves(with_log(&dir, writer), "closed");
     // A full pipe that nobody reads.
     let (reader, writer) = std::io::pipe().unwrap();
     let mut filler = writer.try_clone().unwrap();
-    let service = with_log(&place, writer);
+    let service = with_log(&dir, writer);
     let (told, filled) = std::sync::mpsc::channel();
     // A thread fills it, and stays blocked.
     std::thread::spawn(move || while filler.write_all(b"x").is_ok() && told.send(()).is_ok() {});
@@ -416,9 +416,9 @@ fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
 
 #[test]
 fn a_second_signal_ends_a_service_that_has_work() {
-    let place = Place::new();
-    let service = Service::start(&place, "--shutdown-timeout 3600");
-    let (encrypting, mut table) = encrypting(&place, &service);
+    let dir = TestDir::new();
+    let service = Service::start(&dir, "--shutdown-timeout 3600");
+    let (encrypting, mut table) = encrypting(&dir, &service);
     let rows = lines(0..40_000);
     let writing = std::thread::spawn(move || {
         let _ = table.write_all(format!("x\n{rows}").as_bytes());
@@ -436,49 +436,49 @@ fn a_second_signal_ends_a_service_that_has_work() {
 
 #[test]
 fn certificates_are_read_again_on_sighup() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n");
-    let (ours, theirs) = (Authority::new(&place, "ours"), Authority::new(&place, "theirs"));
-    ours.sign(&place, "server", 4000);
-    let service = Service::start(&place, "--tls-cert server.pem --tls-key server.key");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n");
+    let (ours, theirs) = (Authority::new(&dir, "ours"), Authority::new(&dir, "theirs"));
+    ours.sign(&dir, "server", 4000);
+    let service = Service::start(&dir, "--tls-cert server.pem --tls-key server.key");
     let url = service.url.replace("http://127.0.0.1", "https://localhost");
     let encrypt = |root: &str, out: &str| {
         format!("encrypt --key keys/public.json --column x --remote {url} --ca {root}.pem in.csv --out {out}.parquet")
     };
-    place.ok(&encrypt("ours", "first"));
+    dir.ok(&encrypt("ours", "first"));
     // Unusable files leave the service as it was.
-    place.write("server.pem", "nothing");
+    dir.write("server.pem", "nothing");
     service.signal("-HUP");
-    place.ok(&encrypt("ours", "second"));
-    theirs.sign(&place, "server", 4000);
+    dir.ok(&encrypt("ours", "second"));
+    theirs.sign(&dir, "server", 4000);
     service.signal("-HUP");
     let served = (0..3000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        place.run(&encrypt("theirs", "third")).status == Some(0)
+        dir.run(&encrypt("theirs", "third")).status == Some(0)
     });
     assert!(served, "the new certificate is used (where SIGHUP is ignored, as under nohup, it never is)");
-    place.fails(&encrypt("ours", "fourth"), &format!("{url}: cannot connect"));
+    dir.fails(&encrypt("ours", "fourth"), &format!("{url}: cannot connect"));
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
 #[test]
 fn a_revoked_certificate_is_worth_nothing() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n");
-    let ours = Authority::new(&place, "ours");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n");
+    let ours = Authority::new(&dir, "ours");
     for name in ["server", "me", "lost"] {
-        ours.sign(&place, name, 4000);
+        ours.sign(&dir, name, 4000);
     }
-    ours.revoke(&place, "lost", "revoked.pem");
+    ours.revoke(&dir, "lost", "revoked.pem");
     let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem --client-crl revoked.pem";
-    let service = Service::start(&place, tls);
+    let service = Service::start(&dir, tls);
     let url = service.url.replace("http://127.0.0.1", "https://localhost");
     let encrypt = |who: &str| {
         let client = format!("--ca ours.pem --client-cert {who}.pem --client-key {who}.key");
         format!("encrypt --key keys/public.json --column x --remote {url} {client} in.csv --out {who}.parquet")
     };
-    place.ok(&encrypt("me"));
-    place.fails(&encrypt("lost"), &url);
+    dir.ok(&encrypt("me"));
+    dir.fails(&encrypt("lost"), &url);
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
@@ -486,12 +486,12 @@ fn a_revoked_certificate_is_worth_nothing() {
 /// disconnects makes room.
 #[test]
 fn connections_do_not_take_the_last_descriptors() {
-    let place = Place::new();
-    place.write("in.csv", "x\n1\n");
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n1\n");
     let (address, metrics) = (free_address(), free_address());
-    let program = place.command(["serve", "--listen", &address, "--metrics", &metrics]);
+    let program = dir.command(["serve", "--listen", &address, "--metrics", &metrics]);
     let mut limited = Command::new("sh");
-    limited.current_dir(place.path()).args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""]);
+    limited.current_dir(dir.path()).args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""]);
     limited.arg(program.get_program()).args(program.get_args()).stderr(Stdio::null());
     program.get_envs().for_each(|(name, value)| {
         value.map(|value| limited.env(name, value));
@@ -513,7 +513,7 @@ fn connections_do_not_take_the_last_descriptors() {
     }
     drop(held);
     let line = format!("encrypt --key keys/public.json --column x --remote {} in.csv", service.url);
-    while place.run(&format!("{line} --out out.parquet")).status != Some(0) {
+    while dir.run(&format!("{line} --out out.parquet")).status != Some(0) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(service.end("-TERM"), Some(0));
@@ -521,11 +521,11 @@ fn connections_do_not_take_the_last_descriptors() {
 
 #[test]
 fn operators_see_that_it_is_ready_and_the_service_manager_is_told() {
-    let place = Place::new();
-    let socket = std::os::unix::net::UnixDatagram::bind(place.file("notify")).unwrap();
+    let dir = TestDir::new();
+    let socket = std::os::unix::net::UnixDatagram::bind(dir.file("notify")).unwrap();
     let (address, metrics) = (free_address(), free_address());
-    let mut command = place.command(["serve", "--listen", &address, "--metrics", &metrics]);
-    let child = command.env("NOTIFY_SOCKET", place.file("notify")).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = dir.command(["serve", "--listen", &address, "--metrics", &metrics]);
+    let child = command.env("NOTIFY_SOCKET", dir.file("notify")).stderr(Stdio::null()).spawn().unwrap();
     let service = Service::running(child, &address);
     let told = || {
         let mut text = [0; 64];
@@ -557,19 +557,19 @@ fn unit() -> String {
 
 #[test]
 fn the_unit_starts_the_service() {
-    let place = Place::new();
-    let ours = Authority::new(&place, "clients");
-    ours.sign(&place, "server", 4000);
-    std::fs::copy(place.file("keys/private.json"), place.file("private.json")).unwrap();
+    let dir = TestDir::new();
+    let ours = Authority::new(&dir, "clients");
+    ours.sign(&dir, "server", 4000);
+    std::fs::copy(dir.file("keys/private.json"), dir.file("private.json")).unwrap();
     let unit = unit().replace("\\\n", " ");
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/hearith ")).unwrap();
-    let folder = place.path().to_str().unwrap();
+    let folder = dir.path().to_str().unwrap();
     let line = line.replace("${CREDENTIALS_DIRECTORY}", folder).replace("${LOGS_DIRECTORY}", folder);
-    place.write("rights.json", r#"{ "clients": [] }"#);
+    dir.write("rights.json", r#"{ "clients": [] }"#);
     let line = line.replace(":7300", ":0").replace(":9300", ":0");
-    let socket = std::os::unix::net::UnixDatagram::bind(place.file("notify")).unwrap();
-    let mut command = place.command(line.split_whitespace());
-    let child = command.env("NOTIFY_SOCKET", place.file("notify")).stderr(Stdio::null()).spawn().unwrap();
+    let socket = std::os::unix::net::UnixDatagram::bind(dir.file("notify")).unwrap();
+    let mut command = dir.command(line.split_whitespace());
+    let child = command.env("NOTIFY_SOCKET", dir.file("notify")).stderr(Stdio::null()).spawn().unwrap();
     let service = Service::running(child, "");
     let mut told = [0; 64];
     let length = socket.recv(&mut told).unwrap();
@@ -580,10 +580,10 @@ fn the_unit_starts_the_service() {
 /// If systemd is installed, it verifies the unit. Otherwise the unit is only started, above.
 #[test]
 fn the_unit_is_one() {
-    let place = Place::new();
-    place.write("hearith.service", unit().replace("/usr/bin/hearith", "/bin/true"));
+    let dir = TestDir::new();
+    dir.write("hearith.service", unit().replace("/usr/bin/hearith", "/bin/true"));
     let mut verify = Command::new("systemd-analyze");
-    match verify.args(["verify", "--man=no"]).arg(place.file("hearith.service")).output() {
+    match verify.args(["verify", "--man=no"]).arg(dir.file("hearith.service")).output() {
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success() && !text.contains("hearith.service"), "{text}");
@@ -592,15 +592,15 @@ fn the_unit_is_one() {
     }
 }
 
-/// buildah with the container storage in the test's own place, without kernel features.
-fn buildah(place: &Place) -> Command {
+/// buildah with the container storage in the test's own directory, without kernel features.
+fn buildah(dir: &TestDir) -> Command {
     let mut command = Command::new("buildah");
-    storage(place, &mut command);
+    storage(dir, &mut command);
     command
 }
 
-fn storage(place: &Place, command: &mut Command) {
-    command.env("CONTAINERS_STORAGE_CONF", place.file("storage.conf")).env("BUILDAH_ISOLATION", "chroot");
+fn storage(dir: &TestDir, command: &mut Command) {
+    command.env("CONTAINERS_STORAGE_CONF", dir.file("storage.conf")).env("BUILDAH_ISOLATION", "chroot");
 }
 
 /// The image contains the program and its libraries. It serves with a file of options, as an
@@ -617,29 +617,29 @@ fn the_image_serves() {
     if !hearith_testing::has("buildah", there) {
         return;
     }
-    let place = Place::new();
-    let folder = place.path().to_str().unwrap();
-    place.write(
+    let dir = TestDir::new();
+    let folder = dir.path().to_str().unwrap();
+    dir.write(
         "storage.conf",
         format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{folder}/images\"\nrunroot = \"{folder}/run\"\n"),
     );
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/service_image.sh");
     let mut build = Command::new(script);
-    storage(&place, &mut build);
+    storage(&dir, &mut build);
     build.env("HEARITH_CONTAINER_ENGINE", "buildah").args(["build", "hearith-service", env!("CARGO_BIN_EXE_hearith")]);
     let built = build.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let from = buildah(&place).args(["from", "hearith-service"]).output().unwrap();
+    let from = buildah(&dir).args(["from", "hearith-service"]).output().unwrap();
     let container = String::from_utf8(from.stdout).unwrap().trim().to_owned();
 
-    std::fs::create_dir(place.file("etc")).unwrap();
-    std::fs::copy(place.file("keys/private.json"), place.file("etc/private.json")).unwrap();
-    std::os::unix::fs::chown(place.file("etc/private.json"), Some(65_532), Some(65_532)).unwrap();
-    place.write(
+    std::fs::create_dir(dir.file("etc")).unwrap();
+    std::fs::copy(dir.file("keys/private.json"), dir.file("etc/private.json")).unwrap();
+    std::os::unix::fs::chown(dir.file("etc/private.json"), Some(65_532), Some(65_532)).unwrap();
+    dir.write(
         "etc/serve.toml",
         "key = \"/etc/hearith/private.json\"\nlisten = \"127.0.0.1:0\"\njson = true\ninsecure-key = true\n",
     );
-    let mut run = buildah(&place);
+    let mut run = buildah(&dir);
     run.stdin(Stdio::null()).stdout(Stdio::null());
     run.args(["run", "--volume", &format!("{folder}/etc:/etc/hearith:ro"), &container, "--", "/usr/bin/hearith"]);
     // A killed buildah leaves the program running, so the test ends its process group.
@@ -657,12 +657,12 @@ fn the_image_serves() {
     let group = format!("-{}", child.id());
     let service = Service::running(child, log["address"].as_str().unwrap());
 
-    place.write("in.csv", STAFF);
+    dir.write("in.csv", STAFF);
     let url = &service.url;
-    place.ok(&format!("encrypt --key keys/public.json --column salary --remote {url} in.csv --out rows.parquet"));
-    place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
-    let local = place.ok("decrypt --key keys/private.json totals.parquet").text();
-    let remote = place.ok(&format!("decrypt --key keys/public.json --remote {url} totals.parquet")).text();
+    dir.ok(&format!("encrypt --key keys/public.json --column salary --remote {url} in.csv --out rows.parquet"));
+    dir.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
+    let local = dir.ok("decrypt --key keys/private.json totals.parquet").text();
+    let remote = dir.ok(&format!("decrypt --key keys/public.json --remote {url} totals.parquet")).text();
     assert_eq!(local, remote);
     assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
     // Its log ends when it does.
@@ -688,13 +688,13 @@ fn logs_hold_nothing_of_what_was_computed() {
         "why",
         "error",
     ];
-    let place = Place::new();
-    place.write("in.csv", "x\n748159263\n");
-    let log = File::create(place.file("log")).unwrap();
+    let dir = TestDir::new();
+    dir.write("in.csv", "x\n748159263\n");
+    let log = File::create(dir.file("log")).unwrap();
     let line = "serve --key keys/private.json --listen 127.0.0.1:0 --json";
-    let mut server = place.command(line.split_whitespace()).stderr(log).spawn().unwrap();
+    let mut server = dir.command(line.split_whitespace()).stderr(log).spawn().unwrap();
     let url = loop {
-        let log = place.read("log");
+        let log = dir.read("log");
         let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         match lines.find(|line| line["address"].is_string()) {
             Some(listening) => break format!("http://{}", listening["address"].as_str().unwrap()),
@@ -702,16 +702,16 @@ fn logs_hold_nothing_of_what_was_computed() {
         }
     };
     for keys in ["keys", "other"] {
-        place.ok(&format!("encrypt --key {keys}/public.json --column x --remote {url} in.csv --out {keys}.parquet"));
+        dir.ok(&format!("encrypt --key {keys}/public.json --column x --remote {url} in.csv --out {keys}.parquet"));
     }
-    place.ok(&format!("decrypt --key keys/public.json --remote {url} keys.parquet --out out.csv"));
-    place.fails(
+    dir.ok(&format!("decrypt --key keys/public.json --remote {url} keys.parquet --out out.csv"));
+    dir.fails(
         &format!("decrypt --key other/public.json --remote {url} other.parquet --out other.csv"),
         &format!("{url}: the service has no private key"),
     );
     assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
     assert!(server.wait().unwrap().success());
-    let log = place.read("log");
+    let log = dir.read("log");
     assert!(log.contains("NO_PRIVATE_KEY"), "the refusal is told: {log}");
     // The warning about a small key precedes the log.
     for line in log.lines().filter(|line| !line.contains("INSECURE")) {

@@ -1,6 +1,6 @@
 //! Signed tables: different signers, and later changes.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 /// Changes of every part of a table by a program that keeps the signature: the name of the change,
 /// and a statement about the pyarrow table `t`.
@@ -44,17 +44,17 @@ def signed(t, **changes):
 t = pq.read_table('rows.parquet')
 ";
 
-fn signed_rows(encrypt: &str) -> Place {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok("keygen --signing --out ada");
-    place.ok("keygen --signing --out bob");
-    place.ok(&format!("encrypt {encrypt} --sign ada/signing-private.json in.csv -o rows.parquet"));
-    place
+fn signed_rows(encrypt: &str) -> TestDir {
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok("keygen --signing --out ada");
+    dir.ok("keygen --signing --out bob");
+    dir.ok(&format!("encrypt {encrypt} --sign ada/signing-private.json in.csv -o rows.parquet"));
+    dir
 }
 
-fn rewrite(place: &Place, change: &str) {
-    place.python(&format!("{PROGRAM}{change}\npq.write_table(t, 'forged.parquet')"));
+fn rewrite(dir: &TestDir, change: &str) {
+    dir.python(&format!("{PROGRAM}{change}\npq.write_table(t, 'forged.parquet')"));
 }
 
 const REQUIRED: &str = "--require-signature ada/signing-public.json";
@@ -62,31 +62,31 @@ const PAILLIER: &str = "-k keys/public.json -c salary --scale salary=2";
 
 #[test]
 fn every_part_of_a_file_is_signed() {
-    let place = signed_rows(PAILLIER);
-    place.ok(&format!("sum -k keys/public.json {REQUIRED} -b dept rows.parquet -o totals.parquet"));
+    let dir = signed_rows(PAILLIER);
+    dir.ok(&format!("sum -k keys/public.json {REQUIRED} -b dept rows.parquet -o totals.parquet"));
     let expected = "dept,rows,salary\n,1,-7.00\nlab,3,1480.00\nshop,1,900.00\n";
-    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
+    assert_eq!(dir.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
     for (name, change) in CHANGES {
         // Some of these make pyarrow drop the file's metadata.
-        rewrite(&place, &format!("m = t.schema.metadata\n{change}\nt = t.replace_schema_metadata(m)"));
-        place.fails(
+        rewrite(&dir, &format!("m = t.schema.metadata\n{change}\nt = t.replace_schema_metadata(m)"));
+        dir.fails(
             &format!("sum -k keys/public.json {REQUIRED} -b dept forged.parquet -o t.parquet"),
             "forged.parquet: was changed after key ",
         );
         // Only the signature reveals the change.
-        let unsigned = place.run("sum -k keys/public.json -b dept forged.parquet -o totals.parquet");
+        let unsigned = dir.run("sum -k keys/public.json -b dept forged.parquet -o totals.parquet");
         assert_eq!(unsigned.status, Some(0), "{name}: {}", unsigned.stderr);
-        place.fails(
+        dir.fails(
             &format!("decrypt -k keys/private.json {REQUIRED} forged.parquet"),
             "forged.parquet: was changed after key ",
         );
-        assert!(place.run(&format!("decrypt -k keys/private.json {REQUIRED} forged.parquet")).stdout.is_empty());
+        assert!(dir.run(&format!("decrypt -k keys/private.json {REQUIRED} forged.parquet")).stdout.is_empty());
     }
 }
 
 #[test]
 fn other_programs_may_store_a_signed_file_otherwise() {
-    let place = signed_rows(PAILLIER);
+    let dir = signed_rows(PAILLIER);
     let ways = [
         "pq.write_table(t, 'forged.parquet', compression='brotli', row_group_size=2, use_dictionary=False)",
         "pq.write_table(t.set_column(1, t.schema.field(1).with_type(pa.dictionary(pa.int8(), pa.string())), \
@@ -95,32 +95,32 @@ fn other_programs_may_store_a_signed_file_otherwise() {
          t['dept'].cast(pa.large_string())), 'forged.parquet', write_page_index=True)",
     ];
     for way in ways {
-        place.python(&format!("{PROGRAM}{way}"));
-        place.ok(&format!("sum -k keys/public.json {REQUIRED} -b dept forged.parquet -o totals.parquet"));
+        dir.python(&format!("{PROGRAM}{way}"));
+        dir.ok(&format!("sum -k keys/public.json {REQUIRED} -b dept forged.parquet -o totals.parquet"));
     }
 }
 
 #[test]
 fn signers_are_told_apart() {
-    let place = signed_rows(PAILLIER);
+    let dir = signed_rows(PAILLIER);
     let sum = |required: &str, file: &str| format!("sum -k keys/public.json {required} {file} -o t.parquet");
     let bob = "--require-signature bob/signing-public.json";
-    let ada = place.ok("inspect --json ada/signing-public.json").text();
+    let ada = dir.ok("inspect --json ada/signing-public.json").text();
     let ada = ada.split('"').find(|part| part.len() == 32).unwrap().to_owned();
-    place.fails(
+    dir.fails(
         &sum(bob, "rows.parquet"),
         &format!("rows.parquet: signed by key {ada}, which is not one of the given keys"),
     );
-    place.ok(&sum(&format!("{bob} {REQUIRED}"), "rows.parquet"));
+    dir.ok(&sum(&format!("{bob} {REQUIRED}"), "rows.parquet"));
     // Both public keys in one file.
     let set =
-        format!("{{\"keys\": [{}, {}]}}", place.read("ada/signing-public.json"), place.read("bob/signing-public.json"));
-    place.write("senders.json", set);
-    place.ok(&sum("--require-signature senders.json", "rows.parquet"));
-    place.ok(&format!("encrypt {PAILLIER} in.csv -o unsigned.parquet"));
-    place.fails(&sum(REQUIRED, "rows.parquet unsigned.parquet"), "unsigned.parquet: is not signed");
+        format!("{{\"keys\": [{}, {}]}}", dir.read("ada/signing-public.json"), dir.read("bob/signing-public.json"));
+    dir.write("senders.json", set);
+    dir.ok(&sum("--require-signature senders.json", "rows.parquet"));
+    dir.ok(&format!("encrypt {PAILLIER} in.csv -o unsigned.parquet"));
+    dir.fails(&sum(REQUIRED, "rows.parquet unsigned.parquet"), "unsigned.parquet: is not signed");
     // A signer's name alone, or another's signature, is worthless.
-    place.ok(&format!("encrypt {PAILLIER} --sign bob/signing-private.json in.csv -o bobs.parquet"));
+    dir.ok(&format!("encrypt {PAILLIER} --sign bob/signing-private.json in.csv -o bobs.parquet"));
     for (change, expected) in [
         ("t = pq.read_table('bobs.parquet'); t = signed(t, signer=ada)", "was changed after key "),
         ("t = signed(t, signature='AA')", "hearith.signature is malformed"),
@@ -133,32 +133,32 @@ fn signers_are_told_apart() {
         ),
         ("t = t.replace_schema_metadata(None)", "is not signed"),
     ] {
-        rewrite(&place, &format!("ada = t.schema.metadata[b'hearith.signer'].decode()\n{change}"));
-        place.fails(&sum(REQUIRED, "forged.parquet"), &format!("forged.parquet: {expected}"));
+        rewrite(&dir, &format!("ada = t.schema.metadata[b'hearith.signer'].decode()\n{change}"));
+        dir.fails(&sum(REQUIRED, "forged.parquet"), &format!("forged.parquet: {expected}"));
     }
 }
 
 #[test]
 fn totals_are_signed_to_their_decryption() {
-    let place = signed_rows(PAILLIER);
-    place.ok("keygen --bits 512 --shares 2/2 --out shared");
+    let dir = signed_rows(PAILLIER);
+    dir.ok("keygen --bits 512 --shares 2/2 --out shared");
     let sign = "--sign bob/signing-private.json";
     let bob = "--require-signature bob/signing-public.json";
-    place.ok(&format!("sum -k keys/public.json {REQUIRED} {sign} -b dept rows.parquet -o totals.parquet"));
-    place.ok(&format!("decrypt -k keys/private.json {bob} totals.parquet"));
-    place.ok(&format!("prove decryption --key keys/private.json {bob} totals.parquet --out proof.parquet"));
+    dir.ok(&format!("sum -k keys/public.json {REQUIRED} {sign} -b dept rows.parquet -o totals.parquet"));
+    dir.ok(&format!("decrypt -k keys/private.json {bob} totals.parquet"));
+    dir.ok(&format!("prove decryption --key keys/private.json {bob} totals.parquet --out proof.parquet"));
     let verify = format!("verify decryption --key keys/public.json {bob}");
-    place.ok(&format!("{verify} totals.parquet proof.parquet"));
-    place.ok(&format!("encrypt -k shared/public.json -c salary {sign} in.csv -o shared.parquet"));
+    dir.ok(&format!("{verify} totals.parquet proof.parquet"));
+    dir.ok(&format!("encrypt -k shared/public.json -c salary {sign} in.csv -o shared.parquet"));
     for trustee in [1, 2] {
         let share = format!("decrypt-share --share shared/share-{trustee}.json {bob}");
-        place.ok(&format!("{share} shared.parquet --out share-{trustee}.parquet"));
-        place.fails(&format!("{share} rows.parquet --out x.parquet"), "rows.parquet: signed by key ");
+        dir.ok(&format!("{share} shared.parquet --out share-{trustee}.parquet"));
+        dir.fails(&format!("{share} rows.parquet --out x.parquet"), "rows.parquet: signed by key ");
     }
-    place.ok(&format!(
+    dir.ok(&format!(
         "combine --key shared/verification.json {bob} shared.parquet share-1.parquet share-2.parquet --out x.csv"
     ));
-    place.python(&format!(
+    dir.python(&format!(
         "{PROGRAM}t = pq.read_table('totals.parquet')\nt = put(t, 'dept', ['x', 'y', 'z'])\n\
                            pq.write_table(t, 'forged.parquet')"
     ));
@@ -169,25 +169,25 @@ fn totals_are_signed_to_their_decryption() {
         format!("{verify} forged.parquet proof.parquet"),
         format!("inspect {bob} forged.parquet"),
     ] {
-        place.fails(&line, "forged.parquet: was changed after key ");
+        dir.fails(&line, "forged.parquet: was changed after key ");
     }
-    let said = place.ok(&format!("inspect {bob} totals.parquet")).text();
+    let said = dir.ok(&format!("inspect {bob} totals.parquet")).text();
     assert!(said.contains("  signed by key ") && !said.contains("would check"), "{said}");
-    assert!(place.ok("inspect totals.parquet").text().contains(", which --require-signature would check"));
-    assert!(place.ok("inspect --json totals.parquet").text().contains("\"signature_checked\":false"));
+    assert!(dir.ok("inspect totals.parquet").text().contains(", which --require-signature would check"));
+    assert!(dir.ok("inspect --json totals.parquet").text().contains("\"signature_checked\":false"));
 }
 
 #[test]
 fn columns_encrypted_whole_are_signed_as_well() {
-    let place = signed_rows(PAILLIER);
-    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    let dir = signed_rows(PAILLIER);
+    dir.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
     let sign = "--sign ada/signing-private.json";
-    place.ok(&format!("encrypt -k bfv/public.json -c salary --range 100000 {sign} in.csv -o rows.parquet"));
-    place.ok(&format!("sum -k bfv/public.json {REQUIRED} {sign} -b dept rows.parquet -o totals.parquet"));
+    dir.ok(&format!("encrypt -k bfv/public.json -c salary --range 100000 {sign} in.csv -o rows.parquet"));
+    dir.ok(&format!("sum -k bfv/public.json {REQUIRED} {sign} -b dept rows.parquet -o totals.parquet"));
     let expected = "dept,rows,salary\n,1,-7\nlab,3,1480\nshop,1,900\n";
     let decrypt = format!("decrypt -k bfv/private.json {REQUIRED}");
-    assert_eq!(place.ok(&format!("{decrypt} totals.parquet")).text(), expected);
-    place.ok(&format!("{decrypt} rows.parquet"));
+    assert_eq!(dir.ok(&format!("{decrypt} totals.parquet")).text(), expected);
+    dir.ok(&format!("{decrypt} rows.parquet"));
     for (name, change) in [
         ("a plain cell", "t = put(t, 'dept', [*t['dept'].to_pylist()[:-1], 'shop'])"),
         ("the order of rows", "t = t.take([0, 1, 2, 4, 3])"),
@@ -195,26 +195,26 @@ fn columns_encrypted_whole_are_signed_as_well() {
         ("the range", "t = entry(t, 'salary', 'hearith.range', '100')"),
         ("the id", "t = entry(t, 'salary', 'hearith.table', 32 * 'a')"),
     ] {
-        rewrite(&place, change);
+        rewrite(&dir, change);
         let line = format!("sum -k bfv/public.json {REQUIRED} -b dept forged.parquet -o t.parquet");
-        let run = place.run(&line);
+        let run = dir.run(&line);
         run.failed(name, "forged.parquet: ");
-        assert!(!place.file("t.parquet").exists(), "{name}");
+        assert!(!dir.file("t.parquet").exists(), "{name}");
     }
-    place.python(&format!(
+    dir.python(&format!(
         "{PROGRAM}t = pq.read_table('totals.parquet')\nt = put(t, 'dept', ['x', 'y', 'z'])\n\
                            pq.write_table(t, 'forged.parquet')"
     ));
-    place.fails(&format!("{decrypt} forged.parquet"), "forged.parquet: was changed after key ");
+    dir.fails(&format!("{decrypt} forged.parquet"), "forged.parquet: was changed after key ");
 }
 
 #[test]
 fn names_of_folders_are_not_signed() {
-    let place = signed_rows(PAILLIER);
-    std::fs::create_dir(place.file("team=red")).unwrap();
-    std::fs::copy(place.file("rows.parquet"), place.file("team=red/rows.parquet")).unwrap();
-    place.ok("sum -k keys/public.json -b team team=red/rows.parquet -o totals.parquet");
-    place.fails(
+    let dir = signed_rows(PAILLIER);
+    std::fs::create_dir(dir.file("team=red")).unwrap();
+    std::fs::copy(dir.file("rows.parquet"), dir.file("team=red/rows.parquet")).unwrap();
+    dir.ok("sum -k keys/public.json -b team team=red/rows.parquet -o totals.parquet");
+    dir.fails(
         &format!("sum -k keys/public.json {REQUIRED} -b team team=red/rows.parquet -o t.parquet"),
         "team=red/rows.parquet: column team: there is no such column",
     );
@@ -222,35 +222,35 @@ fn names_of_folders_are_not_signed() {
 
 #[test]
 fn keys_that_sign_are_no_others() {
-    let place = signed_rows(PAILLIER);
+    let dir = signed_rows(PAILLIER);
     let signing = "ada/signing-private.json: a signing key: this needs an encryption key";
-    place.fails("encrypt -k ada/signing-private.json -c salary in.csv -o x.parquet", signing);
-    place.fails("sum -k ada/signing-private.json rows.parquet -o x.parquet", signing);
-    place.fails("decrypt -k ada/signing-private.json rows.parquet", signing);
+    dir.fails("encrypt -k ada/signing-private.json -c salary in.csv -o x.parquet", signing);
+    dir.fails("sum -k ada/signing-private.json rows.parquet -o x.parquet", signing);
+    dir.fails("decrypt -k ada/signing-private.json rows.parquet", signing);
     let encrypt = format!("encrypt {PAILLIER} in.csv -o x.parquet --sign");
-    place.fails(&format!("{encrypt} keys/private.json"), "keys/private.json: not a signing key");
-    place.fails(&format!("{encrypt} ada/signing-public.json"), "ada/signing-public.json: a public key: signing needs");
-    place.fails(
+    dir.fails(&format!("{encrypt} keys/private.json"), "keys/private.json: not a signing key");
+    dir.fails(&format!("{encrypt} ada/signing-public.json"), "ada/signing-public.json: a public key: signing needs");
+    dir.fails(
         "sum -k keys/public.json --require-signature keys/public.json rows.parquet -o x.parquet",
         "keys/public.json: not a signing key",
     );
-    place.fails(
+    dir.fails(
         &format!("encrypt {PAILLIER} in.csv -o ada/signing-private.json --sign ada/signing-private.json"),
         "ada/signing-private.json: the output would replace the input",
     );
-    place.fails("keygen --signing --out ada", "ada/signing-private.json: there is a key already");
+    dir.fails("keygen --signing --out ada", "ada/signing-private.json: there is a key already");
     // Encrypted under a passphrase, decrypted again, and its public key.
-    place.write("passphrase", "correct horse battery staple\n");
+    dir.write("passphrase", "correct horse battery staple\n");
     let with = "--passphrase-file passphrase";
-    place.ok(&format!("{with} key encrypt ada/signing-private.json --out sealed.json"));
-    place.ok(&format!("{with} encrypt {PAILLIER} in.csv -o sealed.parquet --sign sealed.json"));
-    place.ok(&format!("sum -k keys/public.json {REQUIRED} sealed.parquet -o totals.parquet"));
-    place.ok(&format!("{with} key decrypt sealed.json --out again.json"));
-    assert_eq!(place.read("again.json"), place.read("ada/signing-private.json"));
-    place.ok("key public again.json --out public.json");
-    assert_eq!(place.read("public.json"), place.read("ada/signing-public.json"));
-    place.ok(&format!("{with} keygen --signing --out hidden"));
-    assert!(place.read("hidden/signing-private.json").contains("ciphertext"));
-    let said = place.ok("inspect ada/signing-private.json").text();
+    dir.ok(&format!("{with} key encrypt ada/signing-private.json --out sealed.json"));
+    dir.ok(&format!("{with} encrypt {PAILLIER} in.csv -o sealed.parquet --sign sealed.json"));
+    dir.ok(&format!("sum -k keys/public.json {REQUIRED} sealed.parquet -o totals.parquet"));
+    dir.ok(&format!("{with} key decrypt sealed.json --out again.json"));
+    assert_eq!(dir.read("again.json"), dir.read("ada/signing-private.json"));
+    dir.ok("key public again.json --out public.json");
+    assert_eq!(dir.read("public.json"), dir.read("ada/signing-public.json"));
+    dir.ok(&format!("{with} keygen --signing --out hidden"));
+    assert!(dir.read("hidden/signing-private.json").contains("ciphertext"));
+    let said = dir.ok("inspect ada/signing-private.json").text();
     assert!(said.contains("private key, signs") && said.contains("ed25519"), "{said}");
 }

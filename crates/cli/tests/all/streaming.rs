@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
-use crate::common::Place;
+use crate::common::TestDir;
 use arrow_array::{ArrayRef, RecordBatch};
 use hearith_columns::parquet::{ParquetReader, ParquetWriter};
 
@@ -15,10 +15,10 @@ const CIPHERTEXT: usize = 128;
 const BOUND: u64 = 110 << 10;
 
 /// Writes a Parquet file that repeats the rows of `rows.parquet`.
-fn repeat(place: &Place, rows: usize) {
-    let source = ParquetReader::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+fn repeat(dir: &TestDir, rows: usize) {
+    let source = ParquetReader::open(File::open(dir.file("rows.parquet")).unwrap()).unwrap();
     let batch = source.batches(10_000, None).unwrap().next().unwrap().unwrap();
-    let mut sink = ParquetWriter::new(File::create(place.file("long.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(dir.file("long.parquet")).unwrap(), batch.schema()).unwrap();
     for _ in 0..rows / batch.num_rows() {
         sink.write(&batch).unwrap();
     }
@@ -43,18 +43,18 @@ fn peak(mut child: Child) -> u64 {
 
 #[test]
 fn two_million_rows_are_added_up_in_little_memory() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let rows: String = (0..10_000).map(|row| format!("{},{row}\n", row % 7)).collect();
-    place.write("in.csv", format!("group,x\n{rows}"));
-    place.ok("encrypt --key keys/private.json --column x in.csv --out rows.parquet");
-    repeat(&place, ROWS);
-    let length = fs::metadata(place.file("long.parquet")).unwrap().len();
+    dir.write("in.csv", format!("group,x\n{rows}"));
+    dir.ok("encrypt --key keys/private.json --column x in.csv --out rows.parquet");
+    repeat(&dir, ROWS);
+    let length = fs::metadata(dir.file("long.parquet")).unwrap().len();
     assert!(length > (ROWS * CIPHERTEXT) as u64 && length > 2 * 1024 * BOUND, "{length}");
     let line = "sum --quiet --key keys/public.json --by group long.parquet --out totals.parquet";
-    let child = place.command(line.split_whitespace()).stderr(Stdio::null()).spawn().unwrap();
+    let child = dir.command(line.split_whitespace()).stderr(Stdio::null()).spawn().unwrap();
     let peak = peak(child);
     assert!(peak < BOUND, "{peak} KiB");
-    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    let totals = dir.ok("decrypt --key keys/private.json totals.parquet").text();
     for (group, line) in totals.lines().skip(1).enumerate() {
         let members = (0..10_000).filter(|row| row % 7 == group);
         let (count, sum): (usize, usize) = members.fold((0, 0), |(count, sum), row| (count + 1, sum + row));
@@ -65,7 +65,7 @@ fn two_million_rows_are_added_up_in_little_memory() {
 
 #[test]
 fn row_groups_are_bounded_in_bytes() {
-    let place = Place::new();
+    let dir = TestDir::new();
     // Incompressible text.
     let mut word = 1_u64;
     let mut noise = || {
@@ -75,12 +75,12 @@ fn row_groups_are_bounded_in_bytes() {
     let cells: Vec<String> = (0..20_000).map(|_| (0..4000).map(|_| noise()).collect()).collect();
     let text: ArrayRef = Arc::new(arrow_array::StringArray::from(cells));
     let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
-    let mut sink = ParquetWriter::new(File::create(place.file("wide.parquet")).unwrap(), batch.schema()).unwrap();
+    let mut sink = ParquetWriter::new(File::create(dir.file("wide.parquet")).unwrap(), batch.schema()).unwrap();
     for start in (0..batch.num_rows()).step_by(1000) {
         sink.write(&batch.slice(start, 1000)).unwrap();
     }
     sink.finish().unwrap();
-    let source = ParquetReader::open(File::open(place.file("wide.parquet")).unwrap()).unwrap();
+    let source = ParquetReader::open(File::open(dir.file("wide.parquet")).unwrap()).unwrap();
     assert!(source.row_groups() > 1, "80 MB of text in {} row group", source.row_groups());
     assert_eq!(source.rows(), 20_000);
 }

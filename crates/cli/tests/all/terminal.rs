@@ -3,14 +3,14 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 /// Returns what appears on a terminal while a shell line runs.
-fn on_terminal(place: &Place, line: &str) -> String {
+fn on_terminal(dir: &TestDir, line: &str) -> String {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
-        .current_dir(place.path())
+        .current_dir(dir.path())
         .env("TERM", "xterm")
         .env("COLUMNS", "100")
         .output()
@@ -20,32 +20,32 @@ fn on_terminal(place: &Place, line: &str) -> String {
 
 #[test]
 fn a_step_of_over_a_second_shows_its_progress() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let slow =
         "(echo x; echo 1; sleep 1.6; echo 2) | hearith encrypt --key keys/public.json --column x - --out out.parquet";
-    assert!(on_terminal(&place, slow).contains("encrypting"));
+    assert!(on_terminal(&dir, slow).contains("encrypting"));
     let quick = "printf 'x\\n1\\n' | hearith encrypt --key keys/public.json --column x - --out out.parquet";
-    let shown = on_terminal(&place, quick);
+    let shown = on_terminal(&dir, quick);
     assert!(shown.contains("encrypt: 1 rows") && !shown.contains("encrypting"), "{shown}");
     let elsewhere = format!("{slow} 2>&1 | cat");
-    assert!(!on_terminal(&place, &elsewhere).contains("encrypting"));
+    assert!(!on_terminal(&dir, &elsewhere).contains("encrypting"));
 }
 
 #[test]
 fn a_key_that_takes_long_shows_its_progress_and_leaves_nothing_when_it_is_ended() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let options = "--insecure-historical-parameters --scheme cnt --parameters large";
-    let shown = on_terminal(&place, &format!("timeout --foreground 4 hearith dghv keygen {options} --out k"));
+    let shown = on_terminal(&dir, &format!("timeout --foreground 4 hearith dghv keygen {options} --out k"));
     assert!(shown.contains("making the key"), "{shown}");
-    assert!(!place.file("k").exists());
+    assert!(!dir.file("k").exists());
 }
 
 /// Returns what appears on a terminal while every prompt is answered with a line.
-fn typed(place: &Place, line: &str, answers: &[(&str, &str)]) -> String {
+fn typed(dir: &TestDir, line: &str, answers: &[(&str, &str)]) -> String {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));
     let mut child = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
-        .current_dir(place.path())
+        .current_dir(dir.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -68,52 +68,52 @@ fn typed(place: &Place, line: &str, answers: &[(&str, &str)]) -> String {
 
 #[test]
 fn a_passphrase_is_typed_twice_and_not_shown() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let (prompt, again) = ("Passphrase of k/private.json: ", "Repeat the passphrase: ");
     let make = "hearith keygen --bits 512 --passphrase --out k";
-    let shown = typed(&place, make, &[(prompt, "correct horse"), (again, "correct hose")]);
+    let shown = typed(&dir, make, &[(prompt, "correct horse"), (again, "correct hose")]);
     assert!(shown.contains("hearith: k/private.json: the two passphrases differ"), "{shown}");
-    assert!(!place.file("k").exists());
-    let shown = typed(&place, make, &[(prompt, "")]);
+    assert!(!dir.file("k").exists());
+    let shown = typed(&dir, make, &[(prompt, "")]);
     assert!(shown.contains("hearith: k/private.json: the passphrase is empty"), "{shown}");
-    let shown = typed(&place, make, &[(prompt, "correct horse"), (again, "correct horse")]);
+    let shown = typed(&dir, make, &[(prompt, "correct horse"), (again, "correct horse")]);
     assert!(shown.contains("keygen: 512 bits"), "{shown}");
     assert!(!shown.contains("horse"), "{shown}");
 
-    place.write("in.csv", STAFF);
-    place.ok("encrypt --key k/public.json --column salary in.csv --out rows.parquet");
+    dir.write("in.csv", STAFF);
+    dir.ok("encrypt --key k/public.json --column salary in.csv --out rows.parquet");
     let read = "hearith decrypt --quiet --key k/private.json rows.parquet --out out.csv; stty -a | grep -o ' echo '";
-    let shown = typed(&place, read, &[(prompt, "correct horse")]);
+    let shown = typed(&dir, read, &[(prompt, "correct horse")]);
     assert!(!shown.contains("horse") && shown.contains(" echo "), "the terminal echoes again: {shown}");
-    assert!(place.read("out.csv").contains("1500"));
-    let shown = typed(&place, read, &[(prompt, "wrong")]);
+    assert!(dir.read("out.csv").contains("1500"));
+    let shown = typed(&dir, read, &[(prompt, "wrong")]);
     assert!(shown.contains("hearith: k/private.json: the passphrase is wrong"), "{shown}");
 }
 
 #[test]
 fn an_interrupt_at_a_prompt_leaves_a_terminal_that_echoes() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let line = "trap : INT; hearith keygen --bits 512 --passphrase --out k; stty -a | grep -o ' echo '";
     // Ctrl-C, as the terminal receives it.
-    let shown = typed(&place, line, &[("Passphrase of k/private.json: ", "half\x03")]);
+    let shown = typed(&dir, line, &[("Passphrase of k/private.json: ", "half\x03")]);
     assert!(shown.contains(" echo "), "{shown}");
-    assert!(!place.file("k").exists());
+    assert!(!dir.file("k").exists());
 }
 
 #[test]
 fn decrypted_totals_are_a_table() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.totals("--column salary", "--by dept");
-    let shown = on_terminal(&place, "hearith decrypt --quiet --key keys/private.json totals.parquet");
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.totals("--column salary", "--by dept");
+    let shown = on_terminal(&dir, "hearith decrypt --quiet --key keys/private.json totals.parquet");
     assert!(shown.contains("dept  rows  salary\n----  ----  ------\n"), "{shown}");
 }
 
 #[test]
 fn parquet_is_not_for_terminals() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    let shown = on_terminal(&place, "hearith encrypt --key keys/public.json --column salary in.csv --out -");
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    let shown = on_terminal(&dir, "hearith encrypt --key keys/public.json --column salary in.csv --out -");
     assert!(
         shown.contains("hearith: standard output: a terminal cannot show Parquet: name a file with --out"),
         "{shown}"

@@ -1,35 +1,35 @@
 //! Tables for databases: CSV whose encrypted cells describe themselves.
 
-use crate::common::{Place, STAFF};
+use crate::common::{STAFF, TestDir};
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
 const IMPORT: &str = "import --values --key keys/public.json --column salary --column bonus";
 
 #[test]
 fn a_table_goes_through_text_and_keeps_its_totals() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok(ENCRYPT);
-    place.ok("sum --key keys/public.json --by dept rows.parquet --out before.parquet");
-    let before = place.ok("decrypt --key keys/private.json before.parquet").text();
-    place.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
-    let text = place.read("rows.csv");
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok(ENCRYPT);
+    dir.ok("sum --key keys/public.json --by dept rows.parquet --out before.parquet");
+    let before = dir.ok("decrypt --key keys/private.json before.parquet").text();
+    dir.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
+    let text = dir.read("rows.csv");
     let header = text.lines().next().unwrap();
     assert_eq!(header, STAFF.lines().next().unwrap());
     assert!(text.lines().nth(1).unwrap().contains(",he1:"), "{text}");
-    place.ok(&format!("{IMPORT} rows.csv --out again.parquet"));
-    place.ok("sum --key keys/public.json --by dept again.parquet --out after.parquet");
-    assert_eq!(place.ok("decrypt --key keys/private.json after.parquet").text(), before);
+    dir.ok(&format!("{IMPORT} rows.csv --out again.parquet"));
+    dir.ok("sum --key keys/public.json --by dept again.parquet --out after.parquet");
+    assert_eq!(dir.ok("decrypt --key keys/private.json after.parquet").text(), before);
 }
 
 /// phe decrypts a cell's ciphertext without knowing the description around it.
 #[test]
 fn phe_decrypts_the_cells() {
-    let place = Place::new();
-    place.write("in.csv", "pay\n-12.25\n");
-    place.ok("encrypt --key keys/public.json --column pay --scale pay=2 in.csv --out rows.parquet");
-    place.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
-    let said = place.python(
+    let dir = TestDir::new();
+    dir.write("in.csv", "pay\n-12.25\n");
+    dir.ok("encrypt --key keys/public.json --column pay --scale pay=2 in.csv --out rows.parquet");
+    dir.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
+    let said = dir.python(
         "
 import base64, json, phe
 from phe.util import base64_to_int
@@ -46,23 +46,23 @@ print(version, int(bits) == public.n.bit_length(), scale, limit, headroom, addit
 
 #[test]
 fn what_cannot_be_exchanged_is_refused() {
-    let place = Place::new();
-    place.write("in.csv", STAFF);
-    place.ok(ENCRYPT);
-    place.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
-    place.write("plain.csv", "salary,bonus\n5,6\n");
-    place.fails(
+    let dir = TestDir::new();
+    dir.write("in.csv", STAFF);
+    dir.ok(ENCRYPT);
+    dir.ok("export --values --key keys/public.json rows.parquet --out rows.csv");
+    dir.write("plain.csv", "salary,bonus\n5,6\n");
+    dir.fails(
         &format!("{IMPORT} plain.csv --out again.parquet"),
         "plain.csv: row 1, column salary: not an encrypted number: expected \
          he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT",
     );
-    place.write("empty.csv", "salary,bonus\n,\n");
-    place.fails(
+    dir.write("empty.csv", "salary,bonus\n,\n");
+    dir.fails(
         &format!("{IMPORT} empty.csv --out again.parquet"),
         "empty.csv: column salary: has no values, so its description is unknown",
     );
-    place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 --pack in.csv --out packed.parquet");
-    let said = place.run("export --values --key keys/public.json packed.parquet").complaints().join("");
+    dir.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 --pack in.csv --out packed.parquet");
+    let said = dir.run("export --values --key keys/public.json packed.parquet").complaints().join("");
     assert!(said.contains("packed columns"), "{said}");
-    assert!(!place.files().contains(&"again.parquet".to_owned()));
+    assert!(!dir.files().contains(&"again.parquet".to_owned()));
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::process::{Child, Output, Stdio};
 
-use super::Place;
+use super::TestDir;
 
 /// The trustees' command lines, for a key of `bits` bits. Each writes to its own folder, `secret-1`
 /// to `secret-3`. Their signing keys are in `trustees.txt`.
@@ -23,9 +23,9 @@ pub fn lines(bits: u32) -> Vec<String> {
 }
 
 /// Runs them concurrently, and expects success.
-pub fn run(place: &Place, lines: &[String]) -> Vec<Output> {
+pub fn run(dir: &TestDir, lines: &[String]) -> Vec<Output> {
     let start = |line: &String| {
-        place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        dir.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let running: Vec<Child> = lines.iter().map(start).collect();
     let end = |child: Child| {

@@ -43,7 +43,7 @@ pub fn program() -> Command {
 }
 
 /// A directory with keys in `keys/` and `other/`.
-pub struct Place {
+pub struct TestDir {
     directory: TempDir,
 }
 
@@ -55,7 +55,7 @@ pub struct Run {
     pub stderr: String,
 }
 
-impl Place {
+impl TestDir {
     pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         for name in ["keys", "other"] {

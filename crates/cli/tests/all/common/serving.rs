@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use super::Place;
+use super::TestDir;
 
 /// A service that runs in the background.
 pub struct Service {
@@ -19,14 +19,14 @@ pub struct Service {
 }
 
 impl Service {
-    pub fn start(place: &Place, line: &str) -> Self {
-        Self::of(place, &format!("serve {line}"))
+    pub fn start(dir: &TestDir, line: &str) -> Self {
+        Self::of(dir, &format!("serve {line}"))
     }
 
     /// Starts any command that listens.
-    pub fn of(place: &Place, line: &str) -> Self {
+    pub fn of(dir: &TestDir, line: &str) -> Self {
         let line = format!("{line} --listen 127.0.0.1:0 --json");
-        let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = dir.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         // Warnings about certificates may come first.
         let listening = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|log| log["address"].is_string());
