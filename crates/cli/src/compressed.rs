@@ -14,8 +14,8 @@ pub(crate) enum Codec {
 
 impl Codec {
     /// Returns the codec of an input with these first bytes, if it is compressed.
-    pub(crate) fn of(beginning: &[u8]) -> Option<Self> {
-        match beginning {
+    pub(crate) fn of(first_bytes: &[u8]) -> Option<Self> {
+        match first_bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
             _ => None,
