@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), CliError> 
         (Some(provider), Some(key)) => Some(load(provider, key, trust)?),
         _ => None,
     };
-    let checking = key.as_ref().map(PrivateKey::checking);
+    let checking = key.as_ref().map(PrivateKey::with_fault_check);
     let backend: &dyn DecryptionBackend = match (&device, &remote, &key, &checking) {
         (Some((_, device)), ..) => &**device,
         (_, Some(remote), ..) => &**remote,

@@ -126,7 +126,7 @@ impl PrivateKey {
     }
 
     /// The key as a [`DecryptionBackend`] that uses [`PrivateKey::decrypt_checked`].
-    pub fn checking(&self) -> FaultChecked<'_> {
+    pub fn with_fault_check(&self) -> FaultChecked<'_> {
         FaultChecked(self)
     }
 
@@ -137,7 +137,7 @@ impl PrivateKey {
         let squares = [&self.factors().square_p, &self.factors().square_q];
         // For each chunk of rows the product modulo each square, and finally the plaintexts' term.
         let mut products = squares.map(|_| Batch::zeros(0, public.ciphertext_limbs()));
-        let mut sum = room(plaintexts);
+        let mut sum = zero_accumulator(plaintexts);
         for start in (0..ciphertexts.len()).step_by(CHUNK) {
             let rows = start..ciphertexts.len().min(start + CHUNK);
             let factors = random::bits(rows.len(), 1, FACTOR_BITS)?;
@@ -171,7 +171,8 @@ impl PrivateKey {
     }
 }
 
-/// A private key that verifies each decryption before returning it: see [`PrivateKey::checking`].
+/// A private key that verifies each decryption before returning it: see
+/// [`PrivateKey::with_fault_check`].
 #[derive(Clone, Copy, Debug)]
 pub struct FaultChecked<'a>(&'a PrivateKey);
 
@@ -191,7 +192,7 @@ impl DecryptionBackend for FaultChecked<'_> {
 fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> Result<Batch, Error> {
     let (square, squared) = (public.square(), public.squared());
     let factors = random::bits(ciphertexts.len(), 1, FACTOR_BITS)?;
-    let mut sum = room(plaintexts);
+    let mut sum = zero_accumulator(plaintexts);
     add_multiples(&mut sum, plaintexts, 0..plaintexts.len(), &factors);
     let lanes = public.engine().lanes() * rayon::current_num_threads();
     let terms = ciphertexts.len().div_ceil(lanes).clamp(1, TERMS);
@@ -205,7 +206,7 @@ fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> R
 
 /// A zero accumulator that can hold the sum of any possible number of products of plaintexts and
 /// factors.
-fn room(plaintexts: &Batch) -> Zeroizing<Vec<u64>> {
+fn zero_accumulator(plaintexts: &Batch) -> Zeroizing<Vec<u64>> {
     Zeroizing::new(vec![0; plaintexts.limbs() + 2])
 }
 
@@ -228,7 +229,7 @@ fn negative(public: &PublicKey, sum: &[u64]) -> Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boxed::boxed;
+    use crate::boxed::to_boxed_uint;
     use crate::decrypt::Decryption;
     use crate::{Engine, KeyPolicy, Variant};
     use crypto_bigint::Gcd;
@@ -320,7 +321,7 @@ mod tests {
     /// `n`.
     fn gives_the_key_away(key: &PrivateKey, right: &Plaintexts, wrong: &Plaintexts) -> bool {
         let differences = key.public().root().sub(right.batch(), wrong.batch());
-        let common = boxed(differences.row(3)).gcd(&boxed(key.public().modulus()));
+        let common = to_boxed_uint(differences.row(3)).gcd(&to_boxed_uint(key.public().modulus()));
         let limbs = common.as_words();
         [&key.factors().p, &key.factors().q].into_iter().any(|prime| limbs[..prime.len()] == prime[..])
     }

@@ -1,6 +1,6 @@
 //! Batches of ciphertexts.
 
-use crate::boxed::boxed;
+use crate::boxed::to_boxed_uint;
 use crate::{Error, ErrorKind, KeyId, PublicKey};
 use crypto_bigint::{BoxedUint, Gcd};
 use hearith_arith::Batch;
@@ -206,7 +206,7 @@ impl PublicKey {
     fn all_coprime(&self, residues: &Batch, rows: Range<usize>) -> bool {
         let rows: Vec<u32> = rows.map(|row| row as u32).collect();
         let product = self.root().products(residues, &[rows]);
-        boxed(product.row(0)).gcd_vartime(&boxed(self.modulus())) == BoxedUint::one()
+        to_boxed_uint(product.row(0)).gcd_vartime(&to_boxed_uint(self.modulus())) == BoxedUint::one()
     }
 }
 

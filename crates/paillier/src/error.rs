@@ -110,7 +110,7 @@ pub enum ErrorKind {
         bits: u32,
     },
     /// The key offers no security.
-    #[error("{0} is insecure: {demand} unless insecure keys are allowed explicitly", demand = .0.demand())]
+    #[error("{0} is insecure: {needed} unless insecure keys are allowed explicitly", needed = .0.requirement())]
     InsecureKey(Weakness),
     /// The text is not JSON, or not the JSON of a key.
     #[error("not a JSON Web Key: line {line}, column {column}")]

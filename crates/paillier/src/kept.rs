@@ -26,10 +26,10 @@ impl Kept {
 
     /// An empty store.
     pub fn new() -> Self {
-        Self::no_longer_than(Self::LONGEST)
+        Self::with_max_age(Self::LONGEST)
     }
 
-    pub(crate) fn no_longer_than(longest: Duration) -> Self {
+    pub(crate) fn with_max_age(longest: Duration) -> Self {
         Self { process: Process::current(), longest, batches: VecDeque::new() }
     }
 
@@ -89,7 +89,7 @@ impl Kept {
     }
 
     /// Time until the oldest batch expires.
-    pub(crate) fn left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         let (made, _) = self.batches.front()?;
         Some(self.longest.saturating_sub(made.steady.elapsed()))
     }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(kept.take(4).unwrap().unwrap().len(), 4);
         assert_eq!(kept.len(), 1);
         assert_eq!(kept.take(4).unwrap().unwrap().len(), 1);
-        assert!(kept.is_empty() && kept.left().is_none());
+        assert!(kept.is_empty() && kept.time_left().is_none());
     }
 
     #[test]

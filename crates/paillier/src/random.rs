@@ -1,6 +1,6 @@
 //! Random units and residues from the operating system's generator.
 
-use crate::boxed::boxed;
+use crate::boxed::to_boxed_uint;
 use crypto_bigint::{BoxedUint, Gcd};
 use getrandom::Error;
 use hearith_arith::natural::{self, Secret, clear_bits_from};
@@ -39,7 +39,9 @@ pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
 /// Whether `0 < x < n` and, for a small modulus, `gcd(x, n) = 1`.
 fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
     let inside = natural::less(x, n) & (1 ^ natural::is_zero(x)) == 1;
-    inside && (length >= SURELY_COPRIME_BITS || Zeroizing::new(boxed(x)).gcd(&boxed(n)) == BoxedUint::one())
+    inside
+        && (length >= SURELY_COPRIME_BITS
+            || Zeroizing::new(to_boxed_uint(x)).gcd(&to_boxed_uint(n)) == BoxedUint::one())
 }
 
 /// `len` random numbers in `[1, p)`, in constant time because `p` is secret: no number is drawn
@@ -65,7 +67,7 @@ pub(crate) struct SystemRandom(Option<Error>);
 
 impl SystemRandom {
     /// Returns `found`, unless the generator has failed before.
-    pub(crate) fn vouch<T>(&self, found: T) -> Result<T, Error> {
+    pub(crate) fn checked<T>(&self, found: T) -> Result<T, Error> {
         self.0.map_or(Ok(found), Err)
     }
 }
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn failures_are_reported() {
-        assert_eq!(SystemRandom::default().vouch(7), Ok(7));
-        assert_eq!(SystemRandom(Some(Error::UNEXPECTED)).vouch(7), Err(Error::UNEXPECTED));
+        assert_eq!(SystemRandom::default().checked(7), Ok(7));
+        assert_eq!(SystemRandom(Some(Error::UNEXPECTED)).checked(7), Err(Error::UNEXPECTED));
     }
 }

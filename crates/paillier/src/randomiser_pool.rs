@@ -61,7 +61,7 @@ impl PublicKey {
     }
 
     fn randomiser_pool_for(&self, len: usize, longest: Duration) -> Result<RandomiserPool, std::io::Error> {
-        let kept = Kept::no_longer_than(longest);
+        let kept = Kept::with_max_age(longest);
         let shared = Arc::new(Shared {
             key: self.clone(),
             capacity: len.next_multiple_of(self.engine().lanes()),
@@ -143,8 +143,8 @@ impl Shared {
 
     /// Refills the pool whenever there is capacity for one randomiser per lane, until it is closed.
     fn fill(&self) {
-        wait_for_others();
-        while self.has_room() {
+        lower_priority();
+        while self.wait_for_capacity() {
             // If the generator fails, encryption reports it: it finds the pool empty and computes
             // its own randomisers.
             let Ok(made) = self.key.randomisers(self.key.engine().lanes()) else { return };
@@ -154,7 +154,7 @@ impl Shared {
 
     /// Waits until a used pool has capacity, and wipes expired randomisers in the meantime. Returns
     /// false if the pool is closed.
-    fn has_room(&self) -> bool {
+    fn wait_for_capacity(&self) -> bool {
         let mut state = self.state();
         loop {
             if state.kept.discard() {
@@ -166,9 +166,9 @@ impl Shared {
             if state.used && state.kept.len() + self.key.engine().lanes() <= self.capacity {
                 return true;
             }
-            state = match state.kept.left() {
-                Some(left) => {
-                    self.changed.wait_timeout(state, left).map_or_else(|error| error.into_inner().0, |it| it.0)
+            state = match state.kept.time_left() {
+                Some(time_left) => {
+                    self.changed.wait_timeout(state, time_left).map_or_else(|error| error.into_inner().0, |it| it.0)
                 }
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
@@ -177,7 +177,7 @@ impl Shared {
 }
 
 /// Gives this thread the lowest priority.
-fn wait_for_others() {
+fn lower_priority() {
     // The thread works without it if this fails.
     #[cfg(all(target_os = "linux", not(miri)))]
     let _ = rustix::process::setpriority_process(None, 19);
@@ -244,7 +244,7 @@ mod tests {
             while pool.shared.state().used {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(pool.is_empty() && pool.shared.state().kept.left().is_none());
+            assert!(pool.is_empty() && pool.shared.state().kept.time_left().is_none());
             assert_eq!(pool.take(lanes + 1).unwrap().len(), lanes + 1);
         }
     }

@@ -290,7 +290,7 @@ impl Decryptor {
             KeyHolder::Remote(key) => &*key.get().0,
             KeyHolder::Private(key) if key.get().1.is_some() => key.get().1.as_deref().expect("it has cards"),
             KeyHolder::Private(key) if self.check => {
-                checking = key.get().0.checking();
+                checking = key.get().0.with_fault_check();
                 &checking
             }
             KeyHolder::Private(key) => &key.get().0,

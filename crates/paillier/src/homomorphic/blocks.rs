@@ -21,9 +21,9 @@ pub(super) fn by_blocks<E: Send>(
         return work(0..rows);
     }
     let mut out = Batch::zeros(rows, limbs);
-    let blocks = out.as_limbs_mut().par_chunks_mut(ROWS * limbs).enumerate().map(|(block, place)| {
+    let blocks = out.as_limbs_mut().par_chunks_mut(ROWS * limbs).enumerate().map(|(block, out_rows)| {
         let start = block * ROWS;
-        place.copy_from_slice(work(start..start + place.len() / limbs)?.as_limbs());
+        out_rows.copy_from_slice(work(start..start + out_rows.len() / limbs)?.as_limbs());
         Ok(())
     });
     // Computes all blocks before checking for errors, so the error is the first row's, whichever

@@ -2,7 +2,7 @@
 
 use super::factors::Factors;
 use super::prime::{ROUNDS, is_probably_prime, may_be_prime, rounds_for_random};
-use crate::boxed::boxed;
+use crate::boxed::to_boxed_uint;
 use crate::random::{SystemRandom, unit};
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
@@ -30,7 +30,7 @@ pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret,
     loop {
         let (p, q) = rayon::join(|| prime_of(bits / 2, kind, engine), || prime_of(bits / 2, kind, engine));
         let (p, q) = (p?, q?);
-        if apart(&p, &q, bits) && (kind == Primes::Any || halves_coprime(&p, &q)) {
+        if are_far_apart(&p, &q, bits) && (kind == Primes::Any || halves_coprime(&p, &q)) {
             return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
         }
     }
@@ -89,7 +89,7 @@ fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
                 break;
             }
             if let Some(found) = first_prime(&some, kind, engine)? {
-                return Ok(random.vouch(found)?);
+                return Ok(random.checked(found)?);
             }
         }
     }
@@ -112,7 +112,7 @@ fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -
 /// Whether the primes are far enough apart that Fermat's method cannot find them: \[FIPS186\],
 /// A.1.3, requires a distance of more than `2^(bits/2 - 100)`. Keys below 256 bits are too short
 /// for this, and their primes only have to differ.
-pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
+pub(crate) fn are_far_apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
     natural::sub_assign(&mut over, q);
     natural::sub_assign(&mut under, p);
@@ -122,7 +122,7 @@ pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
 
 /// Whether `gcd(p - 1, q - 1) = 2`, for `p = q = 3 mod 4`.
 fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
-    let half = |prime| Zeroizing::new(boxed(&shifted_down(prime, 1)));
+    let half = |prime| Zeroizing::new(to_boxed_uint(&shifted_down(prime, 1)));
     Zeroizing::new(half(p).gcd(&half(q))).is_one().into()
 }
 
@@ -232,10 +232,10 @@ mod tests {
     #[test]
     fn close_primes_are_refused() {
         let p = [1, 0, 0, 1 << 63];
-        assert!(!apart(&p, &p, 512));
-        assert!(!apart(&p, &[1, 0, 1 << 27, 1 << 63], 512));
-        assert!(apart(&p, &[1, 0, 1 << 28, 1 << 63], 512));
-        assert!(apart(&[5, 0, 1, 1 << 63], &[7, 0, 0, 0], 512));
-        assert!(apart(&[5], &[7], 64) && !apart(&[7], &[7], 64));
+        assert!(!are_far_apart(&p, &p, 512));
+        assert!(!are_far_apart(&p, &[1, 0, 1 << 27, 1 << 63], 512));
+        assert!(are_far_apart(&p, &[1, 0, 1 << 28, 1 << 63], 512));
+        assert!(are_far_apart(&[5, 0, 1, 1 << 63], &[7, 0, 0, 0], 512));
+        assert!(are_far_apart(&[5], &[7], 64) && !are_far_apart(&[7], &[7], 64));
     }
 }

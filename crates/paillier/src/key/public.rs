@@ -3,7 +3,7 @@
 use super::subgroup::check_exponent;
 use super::weakness::{Weakness, fermat_finds_factors, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
-use crate::boxed::boxed;
+use crate::boxed::to_boxed_uint;
 use crate::short::MORE_BITS;
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
@@ -174,7 +174,7 @@ impl PublicKey {
     /// Whether a hundred steps of Fermat's method find the factors of `n`, at any size and under
     /// any policy. The running time depends on `n`.
     pub fn has_close_primes(&self) -> bool {
-        fermat_finds_factors(&boxed(self.modulus()))
+        fermat_finds_factors(&to_boxed_uint(self.modulus()))
     }
 
     /// How the key draws its randomisers.
@@ -310,9 +310,9 @@ fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
     natural::add_assign(&mut next, &[1]);
     let inside = natural::less(&[1], &h[..1]) | (1 ^ natural::is_zero(&h[1..])) == 1 && natural::less(&next, n) == 1;
     let is_good = || {
-        let (h, one) = (boxed(&h), BoxedUint::one_with_precision(64 * n.len() as u32));
+        let (h, one) = (to_boxed_uint(&h), BoxedUint::one_with_precision(64 * n.len() as u32));
         let neighbours = [h.wrapping_sub(&one), h.clone(), h.wrapping_add(&one)];
-        neighbours.iter().all(|number| number.gcd_vartime(&boxed(n)) == BoxedUint::one())
+        neighbours.iter().all(|number| number.gcd_vartime(&to_boxed_uint(n)) == BoxedUint::one())
     };
     if inside && n[0] & 3 == 1 && is_good() { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
 }

@@ -13,10 +13,10 @@
 //! `n` by a margin of at least 16 bits.
 
 use super::factors::Factors;
-use super::generate::{apart, prime};
+use super::generate::{are_far_apart, prime};
 use super::prime::{ROUNDS, is_probably_prime, may_be_prime, rounds_for_random};
 use super::weakness::{odd_primes, remainder};
-use crate::boxed::boxed;
+use crate::boxed::to_boxed_uint;
 use crate::random::unit;
 use crate::{Error, ErrorKind, MAX_BITS};
 use crypto_bigint::NonZero;
@@ -207,7 +207,7 @@ pub(crate) fn parts(bits: u32, engine: Engine) -> Result<Parts, Error> {
         let (one, other) = (one?, other?);
         let primes = [&one.order, &one.cofactor, &other.order, &other.cofactor];
         let differ = (0..4).all(|at| primes[at + 1..].iter().all(|later| !same(primes[at], later)));
-        if !apart(&one.prime, &other.prime, bits) || !differ {
+        if !are_far_apart(&one.prime, &other.prime, bits) || !differ {
             continue;
         }
         let (low, high) = if natural::less(&one.prime, &other.prime) == 1 { (one, other) } else { (other, one) };
@@ -302,7 +302,7 @@ fn first(order: &[u64], cofactors: &mut Vec<Secret>, bits: u32, engine: Engine) 
 
 /// Whether a random number is prime, with the certainty of all new primes: see [`super::generate`].
 fn is_sure(number: &[u64], engine: Engine) -> Result<bool, Error> {
-    let strong = is_prime(Flavor::Any, &*Zeroizing::new(boxed(number)));
+    let strong = is_prime(Flavor::Any, &*Zeroizing::new(to_boxed_uint(number)));
     Ok(strong && is_probably_prime(number, rounds_for_random(bit_length(number)), engine)?)
 }
 
@@ -313,9 +313,9 @@ fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     fill(&mut target)?;
     clear_bits_from(&mut target, bits - 2);
     [bits - 1, bits - 2].into_iter().for_each(|bit| target[bit as usize / 64] |= 1 << (bit % 64));
-    let doubled = boxed(&product_in(order, &[2], order.len() + 1));
+    let doubled = to_boxed_uint(&product_in(order, &[2], order.len() + 1));
     let divisor = NonZero::new(doubled).into_option().ok_or(ErrorKind::KeySizeOutOfRange { bits })?;
-    let (quotient, rest) = Zeroizing::new(boxed(&target)).div_rem(&divisor);
+    let (quotient, rest) = Zeroizing::new(to_boxed_uint(&target)).div_rem(&divisor);
     let (quotient, _rest) = (Zeroizing::new(quotient), Zeroizing::new(rest));
     let mut divisor = divisor.get();
     divisor.zeroize();

@@ -178,8 +178,8 @@ fn fill(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<(
 /// Keeps bytes out of swap space.
 fn lock(bytes: &[u8]) -> Lock {
     let start = bytes.as_ptr().addr();
-    let place = start..start + bytes.len();
-    Lock::new(std::slice::from_ref(&place))
+    let range = start..start + bytes.len();
+    Lock::new(std::slice::from_ref(&range))
 }
 
 /// The kind of key in a text.

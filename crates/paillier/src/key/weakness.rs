@@ -1,7 +1,7 @@
 //! Reasons why a working key is insecure.
 
-use super::generate::apart;
-use crate::boxed::boxed;
+use super::generate::are_far_apart;
+use crate::boxed::to_boxed_uint;
 use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use crypto_bigint::{BoxedUint, Resize};
 use crypto_primes::{Flavor, is_prime};
@@ -31,7 +31,7 @@ pub enum Weakness {
 
 impl Weakness {
     /// The requirement that a key with this weakness fails.
-    pub(crate) fn demand(self) -> String {
+    pub(crate) fn requirement(self) -> String {
         match self {
             Weakness::Short { .. } => format!("at least {MIN_SECURE_BITS} are needed"),
             Weakness::PrimeModulus => "n must be a product of two primes".to_owned(),
@@ -45,7 +45,7 @@ impl Weakness {
     /// # Errors
     /// If the modulus is a square, which makes decryption ambiguous.
     pub(crate) fn of_modulus(modulus: &Modulus) -> Result<Option<Self>, Error> {
-        let n = boxed(modulus.as_limbs());
+        let n = to_boxed_uint(modulus.as_limbs());
         if n.checked_sqrt_vartime().is_some() {
             return Err(ErrorKind::SquareModulus.into());
         }
@@ -60,7 +60,7 @@ impl Weakness {
 
     /// The weakness that only the primes of a key of `bits` bits reveal.
     pub(crate) fn of_primes(p: &[u64], q: &[u64], bits: u32) -> Option<Self> {
-        (!apart(p, q, bits)).then_some(Weakness::ClosePrimes)
+        (!are_far_apart(p, q, bits)).then_some(Weakness::ClosePrimes)
     }
 }
 

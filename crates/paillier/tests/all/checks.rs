@@ -138,15 +138,15 @@ fn ciphertexts_that_hold_nothing_have_no_right_plaintext() {
 fn a_key_that_checks_decrypts_as_one_that_does_not() {
     for key in some_keys() {
         let (ciphertexts, right) = batch(key, 5);
-        let holders: [&dyn DecryptionBackend; 2] = [key, &key.checking()];
-        for holder in holders {
-            assert_eq!(holder.public().id(), key.public().id());
-            assert_eq!(holder.decrypt(&ciphertexts).unwrap(), right);
+        let backends: [&dyn DecryptionBackend; 2] = [key, &key.with_fault_check()];
+        for backend in backends {
+            assert_eq!(backend.public().id(), key.public().id());
+            assert_eq!(backend.decrypt(&ciphertexts).unwrap(), right);
             let mut bytes = ciphertexts.to_be_bytes();
             bytes[..key.public().ciphertext_bytes()]
                 .copy_from_slice(&bytes_be(&modulus(key.public()), ciphertexts.row_bytes()));
             let bad = key.public().ciphertexts_from_be(&bytes).unwrap();
-            assert!(matches!(holder.decrypt(&bad), Err(DecryptError::Ciphertexts(_))));
+            assert!(matches!(backend.decrypt(&bad), Err(DecryptError::Ciphertexts(_))));
         }
     }
 }

@@ -94,7 +94,7 @@ fn errors_do_not_show_numbers() {
     for key in some_keys() {
         let plaintexts = encode_signed(key.public(), &[CANARY]).unwrap();
         refused(key.check(&key.public().zero(), &plaintexts));
-        silent(&key.checking());
+        silent(&key.with_fault_check());
     }
     let one = small.public().zero();
     refused(small.public().multiply_bounded(&one, &[CANARY], 12));
