@@ -26,7 +26,7 @@ pub(crate) use with_kernel;
 /// separate kernel with the same constants.
 macro_rules! with_kernel_for {
     ($constants:expr, $rows:expr, $kernel:ident => $call:expr) => {
-        match $crate::backend::few($constants, $rows) {
+        match $crate::backend::uses_across_kernel($constants, $rows) {
             #[cfg(target_arch = "x86_64")]
             true => {
                 type $kernel = $crate::backend::ifma::across::Across;
@@ -39,7 +39,7 @@ macro_rules! with_kernel_for {
 pub(crate) use with_kernel_for;
 
 /// Whether this number of rows uses the kernel for few rows, given the modulus and its engine.
-pub(crate) fn few(constants: &MontgomeryParams, rows: usize) -> bool {
+pub(crate) fn uses_across_kernel(constants: &MontgomeryParams, rows: usize) -> bool {
     match constants.engine.engine() {
         #[cfg(target_arch = "x86_64")]
         Engine::Ifma => ifma::across::few(constants.k, rows),

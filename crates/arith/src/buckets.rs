@@ -1,12 +1,12 @@
 //! Products of powers with public exponents, used to verify batches of proofs.
 
 use crate::Batch;
-use crate::backend::{few, with_kernel, with_kernel_for};
+use crate::backend::{uses_across_kernel, with_kernel, with_kernel_for};
 use crate::constants::MontgomeryParams;
 use crate::groups::{Moduli, for_groups, for_long_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
-use crate::product::{Form, entered, load_parts, products_in};
+use crate::product::{Form, load_parts, products_in, to_montgomery};
 use crate::ring::{Ring, RingFamily, Workspace};
 use crate::sliding::product_of_few;
 use rayon::prelude::*;
@@ -23,11 +23,12 @@ const BUCKET_PRODUCTS: usize = 2;
 /// The product of `base^exponent` over all rows, as one row. Bases have any width, exponents are
 /// below `2^bits`. Constant time in the bases and the modulus, whose copies are wiped.
 ///
-/// Exponents are split into digits. For each digit's place, the bases with the same digit value are
-/// multiplied into one bucket. The product of `bucket^value` is the product of the running products
-/// from the highest value down, with one place per lane. Squarings then combine the places
-/// sequentially (\[BDLO12\], section 4, after \[Pippenger80\]). If a single product is cheap, a few
-/// bases share squarings instead: their tables and windows cost less than buckets.
+/// Pippenger's bucket method (\[BDLO12\], section 4, after \[Pippenger80\]): exponents are split
+/// into windows of one digit each. In each window, the bases with the same digit are multiplied
+/// into one bucket. The product of `bucket^digit` is the product of the running products from the
+/// highest digit down, with one window per lane. Squarings then combine the windows sequentially.
+/// If a single product is cheap, a few bases share squarings instead: their tables and windows cost
+/// less than buckets.
 pub(crate) fn product_of_powers<R: RingFamily>(
     constants: &MontgomeryParams,
     bases: &Batch,
@@ -39,57 +40,51 @@ pub(crate) fn product_of_powers<R: RingFamily>(
         return with_kernel_for!(constants, 1, K => product_of_few::<R::Of<K>>(constants, bases, exponents));
     }
     let width = digit_width(bases.len(), bits);
-    let places = with_kernel!(constants.engine, K => window_sums::<R::Of<K>>(constants, bases, exponents, bits, width));
-    with_kernel_for!(constants, 1, K => joined::<R::Of<K>>(constants, &places, width))
+    let windows = with_kernel!(constants.engine, K => pippenger::<R::Of<K>>(constants, bases, exponents, bits, width));
+    with_kernel_for!(constants, 1, K => combine_windows::<R::Of<K>>(constants, &windows, width))
 }
 
 /// Whether this number of bases shares squarings.
 pub(crate) fn shares_squarings(constants: &MontgomeryParams, bases: usize) -> bool {
-    bases <= SMALL_BATCH && (constants.engine.engine().lanes() == 1 || few(constants, 1))
+    bases <= SMALL_BATCH && (constants.engine.engine().lanes() == 1 || uses_across_kernel(constants, 1))
 }
 
-/// The product of the powers for each digit's place, one place per row, in Montgomery form.
-fn window_sums<R: Ring>(
-    constants: &MontgomeryParams,
-    bases: &Batch,
-    exponents: &Batch,
-    bits: u32,
-    width: u32,
-) -> Batch {
-    let places = bits.div_ceil(width) as usize;
+/// The product of the powers in each window, one window per row, in Montgomery form.
+fn pippenger<R: Ring>(constants: &MontgomeryParams, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
+    let windows = bits.div_ceil(width) as usize;
     // Everything stays in Montgomery form until the end.
-    let bases = entered::<R>(constants, bases);
-    // Process only as many places at once as there are lanes, because buckets take memory.
-    let parts = places.div_ceil(R::Kernel::LANES * rayon::current_num_threads()).max(1);
+    let bases = to_montgomery::<R>(constants, bases);
+    // Process only as many windows at once as there are lanes, because buckets take memory.
+    let parts = windows.div_ceil(R::Kernel::LANES * rayon::current_num_threads()).max(1);
     let of_part = |part: usize| {
-        let places = places * part / parts..places * (part + 1) / parts;
-        products_of_places::<R>(constants, &bases, exponents, places, width)
+        let windows = windows * part / parts..windows * (part + 1) / parts;
+        window_products::<R>(constants, &bases, exponents, windows, width)
     };
-    let window_sums: Vec<Batch> = (0..parts).map(of_part).collect();
-    Batch::concat(&window_sums.iter().collect::<Vec<_>>())
+    let products: Vec<Batch> = (0..parts).map(of_part).collect();
+    Batch::concat(&products.iter().collect::<Vec<_>>())
 }
 
-/// For each place the product of the bases, each raised to its digit there.
-fn products_of_places<R: Ring>(
+/// For each window the product of the bases, each raised to its digit there.
+fn window_products<R: Ring>(
     constants: &MontgomeryParams,
     bases: &Batch,
     exponents: &Batch,
-    places: Range<usize>,
+    windows: Range<usize>,
     width: u32,
 ) -> Batch {
-    let (count, values, limbs) = (places.len(), 1 << width, bases.limbs());
-    let digits: Vec<Digits> = places.into_par_iter().map(|place| Digits::new(exponents, place, width)).collect();
+    let (count, values, limbs) = (windows.len(), 1 << width, bases.limbs());
+    let digits: Vec<Digits> = windows.into_par_iter().map(|window| Digits::new(exponents, window, width)).collect();
     let lists: Vec<&[u32]> =
-        digits.iter().flat_map(|place| (0..values).map(move |value| place.rows_with(value))).collect();
+        digits.iter().flat_map(|window| (0..values).map(move |value| window.rows_with(value))).collect();
     let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists);
-    let mut window_sums = Batch::zeros(count, limbs);
-    for_long_groups::<R>(Moduli::Shared(constants), &mut window_sums, |m, work, range, rows| {
+    let mut products = Batch::zeros(count, limbs);
+    for_long_groups::<R>(Moduli::Shared(constants), &mut products, |m, work, range, rows| {
         let space = || Space::<R::Kernel>::new(R::width(m));
         let (mut bucket, mut running, mut total) = (space(), space(), space());
         running.copy_from_slice(R::one(m));
         total.copy_from_slice(R::one(m));
         let mut lanes = Vec::with_capacity(R::Kernel::LANES);
-        let of_value = |value: usize| range.clone().map(|place| buckets.row(place * values + value)).collect();
+        let of_value = |value: usize| range.clone().map(|window| buckets.row(window * values + value)).collect();
         let mut rows_of_value: Vec<&[u64]> = of_value(values - 1);
         for value in (1..values).rev() {
             load_parts::<R>(m, &mut bucket, rows_of_value.iter().copied(), &mut lanes);
@@ -98,12 +93,12 @@ fn products_of_places<R: Ring>(
             work.mul_assign(m, &mut running, &bucket);
             work.mul_assign(m, &mut total, &running);
         }
-        work.settle(m, rows.chunks_exact_mut(limbs), &total);
+        work.canonicalise(m, rows.chunks_exact_mut(limbs), &total);
     });
-    window_sums
+    products
 }
 
-/// The rows of exponents, sorted by their digits in one place.
+/// The rows of exponents, sorted by their digits in one window.
 struct Digits {
     /// Row numbers, in the order of the digits.
     rows: Vec<u32>,
@@ -113,8 +108,8 @@ struct Digits {
 
 impl Digits {
     /// Sorts by counting.
-    fn new(exponents: &Batch, place: usize, width: u32) -> Self {
-        let digit = |exponent| bits_at(exponent, place * width as usize, width) as usize;
+    fn new(exponents: &Batch, window: usize, width: u32) -> Self {
+        let digit = |exponent| bits_at(exponent, window * width as usize, width) as usize;
         let digits: Vec<usize> = exponents.rows().map(digit).collect();
         let mut ends = vec![0; 1 << width];
         digits.iter().for_each(|&digit| ends[digit] += 1);
@@ -136,18 +131,18 @@ impl Digits {
     }
 }
 
-/// The product of the places' numbers, each raised to the power of two of its place.
-fn joined<R: Ring>(constants: &MontgomeryParams, window_sums: &Batch, width: u32) -> Batch {
-    let limbs = window_sums.limbs();
+/// The product of the windows' products, each raised to the power of two where its window starts.
+fn combine_windows<R: Ring>(constants: &MontgomeryParams, windows: &Batch, width: u32) -> Batch {
+    let limbs = windows.limbs();
     let mut out = Batch::zeros(1, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work: &mut Workspace<R>, _, rows| {
         let mut factor = Space::<R::Kernel>::new(R::width(m));
         let mut total = Space::<R::Kernel>::new(R::width(m));
         total.copy_from_slice(R::one(m));
         let mut lanes = Vec::with_capacity(1);
-        for place in window_sums.rows().rev() {
+        for window in windows.rows().rev() {
             work.sqr_assign(m, &mut total, width as usize);
-            load_parts::<R>(m, &mut factor, std::iter::once(place), &mut lanes);
+            load_parts::<R>(m, &mut factor, std::iter::once(window), &mut lanes);
             work.mul_assign(m, &mut total, &factor);
         }
         work.exit(m, rows.chunks_exact_mut(limbs), &total);

@@ -14,8 +14,8 @@ pub trait Memory {
 
 impl Memory for [u64] {
     fn memory(&self, ranges: &mut Vec<Range<usize>>) {
-        let place = self.as_ptr_range();
-        ranges.push(place.start.addr()..place.end.addr());
+        let limbs = self.as_ptr_range();
+        ranges.push(limbs.start.addr()..limbs.end.addr());
     }
 }
 

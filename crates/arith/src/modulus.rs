@@ -189,7 +189,7 @@ fn reduce<K: Kernel>(constants: &MontgomeryParams, numbers: &Batch) -> Batch {
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<K>::new(m.k);
         work.reduce(m, &mut residues, &rows_of(numbers, range));
-        work.finish(m, rows.chunks_exact_mut(m.limbs), &residues, &m.one[..m.k]);
+        work.mul_to_canonical(m, rows.chunks_exact_mut(m.limbs), &residues, &m.one[..m.k]);
     });
     out
 }
@@ -203,7 +203,7 @@ fn mul<K: Kernel>(constants: &MontgomeryParams, a: &Batch, b: &Batch) -> Batch {
         let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));
         work.reduce(m, &mut x, &rows_of(a, range.clone()));
         work.enter(m, &mut y, &rows_of(b, range));
-        work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &y);
+        work.mul_to_canonical(m, rows.chunks_exact_mut(m.limbs), &x, &y);
     });
     out
 }
@@ -214,7 +214,7 @@ fn montgomery<K: Kernel>(constants: &MontgomeryParams, numbers: &Batch) -> Batch
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<K>::new(m.k);
         work.reduce(m, &mut residues, &rows_of(numbers, range));
-        work.finish(m, rows.chunks_exact_mut(m.limbs), &residues, &m.r2[..m.k]);
+        work.mul_to_canonical(m, rows.chunks_exact_mut(m.limbs), &residues, &m.r2[..m.k]);
     });
     out
 }
@@ -226,7 +226,7 @@ fn mul_by<K: Kernel>(constants: &MontgomeryParams, a: &Batch, factor: &Factor) -
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut x = Space::<K>::new(m.k);
         work.reduce(m, &mut x, &rows_of(a, range));
-        work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &lanes);
+        work.mul_to_canonical(m, rows.chunks_exact_mut(m.limbs), &x, &lanes);
     });
     out
 }

@@ -23,7 +23,7 @@ static GIVEN: AtomicU64 = AtomicU64::new(0);
 
 /// Points to this process's ID, or to 0 if it has none yet. The ID is in a page that is wiped in
 /// children, or in [`STAMP`].
-static PLACE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+static LOCATION: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The ID on systems that cannot wipe a page; only the handler resets it.
 static STAMP: AtomicU64 = AtomicU64::new(0);
@@ -54,31 +54,31 @@ fn next() -> u64 {
 /// The location of this process's ID. It takes no lock, because a thread that does not exist in the
 /// child could hold it.
 fn stamp() -> &'static AtomicU64 {
-    let mut place = PLACE.load(SeqCst);
-    if place.is_null() {
+    let mut location = LOCATION.load(SeqCst);
+    if location.is_null() {
         // Register before the location is visible. Two threads may both get here: calling the
         // handler twice is harmless.
         #[cfg(unix)]
         watch_forks();
         let new = wiped_page().unwrap_or(&raw const STAMP as *mut AtomicU64);
-        place = match PLACE.compare_exchange(std::ptr::null_mut(), new, SeqCst, SeqCst) {
+        location = match LOCATION.compare_exchange(std::ptr::null_mut(), new, SeqCst, SeqCst) {
             Ok(_) => new,
             Err(other) => other,
         };
     }
     // SAFETY: a static or a page that is never unmapped; zeros are a valid number.
-    unsafe { &*place }
+    unsafe { &*location }
 }
 
 /// Resets the ID in every child of `fork`.
 #[cfg(unix)]
 fn watch_forks() {
     extern "C" fn in_child() {
-        let place = PLACE.load(SeqCst);
-        if !place.is_null() {
+        let location = LOCATION.load(SeqCst);
+        if !location.is_null() {
             // SAFETY: as in `stamp`. The handler only performs a store, which is safe after a fork
             // of a multi-threaded process.
-            unsafe { &*place }.store(0, SeqCst);
+            unsafe { &*location }.store(0, SeqCst);
         }
     }
     // SAFETY: the handler may be called at any time. If there is no memory for it, the wiped page

@@ -59,8 +59,8 @@ fn chains_of(groups: &[impl AsRef<[u32]>]) -> usize {
 pub(crate) enum Form {
     /// As themselves.
     Plain,
-    /// Multiplied by `R`, as [`Workspace::settle`] leaves them. Chains of such numbers lose no
-    /// factor.
+    /// Multiplied by `R`, as [`Workspace::canonicalise`] leaves them. Chains of such numbers lose
+    /// no factor.
     Montgomery,
 }
 
@@ -180,9 +180,9 @@ fn chain_products<R: Ring>(
             work.mul_assign(m, &mut product, &factor);
         }
         let rows = rows.chunks_exact_mut(limbs);
-        let Some(power) = powers.get(longest - 1) else { return work.settle(m, rows, &product) };
+        let Some(power) = powers.get(longest - 1) else { return work.canonicalise(m, rows, &product) };
         load_parts::<R>(m, &mut factor, repeat_n(&power[..], R::Kernel::LANES), &mut lanes);
-        work.finish(m, rows, &product, &factor);
+        work.mul_to_canonical(m, rows, &product, &factor);
     });
     out
 }
@@ -224,7 +224,7 @@ fn more_powers<R: Ring>(constants: &MontgomeryParams, powers: &mut Vec<Secret>, 
             let rows = &powers[first..known.min(first + R::Kernel::LANES)];
             load_parts::<R>(&m, &mut a, rows.iter().map(|row| &row[..]), &mut Vec::new());
             let mut next = vec![Zeroizing::new(vec![0; powers[0].len()]); rows.len()];
-            work.finish(&m, next.iter_mut().map(|row| &mut row[..]), &a, &b);
+            work.mul_to_canonical(&m, next.iter_mut().map(|row| &mut row[..]), &a, &b);
             powers.append(&mut next);
         }
     }
@@ -236,12 +236,12 @@ fn row_of<R: Ring>((low, high): &Pair) -> Secret {
 }
 
 /// The canonical Montgomery residues of numbers of any width: factors of [`Form::Montgomery`].
-pub(crate) fn entered<R: Ring>(constants: &MontgomeryParams, numbers: &Batch) -> Batch {
+pub(crate) fn to_montgomery<R: Ring>(constants: &MontgomeryParams, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), R::PARTS * constants.limbs());
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<R::Kernel>::new(R::width(m));
         work.enter(m, &mut residues, &rows_of(numbers, range));
-        work.settle(m, rows.chunks_exact_mut(R::PARTS * m.limbs), &residues);
+        work.canonicalise(m, rows.chunks_exact_mut(R::PARTS * m.limbs), &residues);
     });
     out
 }

@@ -167,7 +167,7 @@ impl<R: Ring> Workspace<R> {
 
     /// The canonical numbers or pairs `a b / R`, where `a` is a result of [`Workspace::reduce`] and
     /// `b` is canonical or, modulo `m`, a residue.
-    pub(crate) fn finish<'a>(
+    pub(crate) fn mul_to_canonical<'a>(
         &mut self,
         m: &LanesOf<R>,
         rows: impl Iterator<Item = &'a mut [u64]>,
@@ -179,7 +179,12 @@ impl<R: Ring> Workspace<R> {
     }
 
     /// Makes residues canonical without leaving Montgomery form.
-    pub(crate) fn settle<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, a: &[Word<R>]) {
+    pub(crate) fn canonicalise<'a>(
+        &mut self,
+        m: &LanesOf<R>,
+        rows: impl Iterator<Item = &'a mut [u64]>,
+        a: &[Word<R>],
+    ) {
         self.spare.copy_from_slice(a);
         self.canonical(m, rows);
     }

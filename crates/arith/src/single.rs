@@ -33,7 +33,7 @@ use zeroize::Zeroizing;
 
 /// Maximum number of rows for which the AVX2 kernel takes longer; more rows are distributed over
 /// the cores.
-const FEW: usize = 2;
+const MAX_WORD_ROWS: usize = 2;
 
 /// The canonical products row by row, if the engine's kernel for many rows would take longer.
 pub(crate) fn mul(constants: &MontgomeryParams, a: &Batch, b: &Batch) -> Option<Batch> {
@@ -41,14 +41,14 @@ pub(crate) fn mul(constants: &MontgomeryParams, a: &Batch, b: &Batch) -> Option<
     match constants.engine.engine() {
         #[cfg(target_arch = "x86_64")]
         Engine::Ifma => alone::digits(constants, rows, limbs).map(|digits| alone::mul(constants, a, b, digits)),
-        _ => suits(constants, rows, limbs).then(|| on_words(constants, a, b)),
+        _ => is_faster_on_words(constants, rows, limbs).then(|| on_words(constants, a, b)),
     }
 }
 
 /// Whether multiplication on words is faster for this number of rows and limbs.
-fn suits(constants: &MontgomeryParams, rows: usize, limbs: usize) -> bool {
+fn is_faster_on_words(constants: &MontgomeryParams, rows: usize, limbs: usize) -> bool {
     let d = constants.limbs();
-    rows <= FEW && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
+    rows <= MAX_WORD_ROWS && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
 }
 
 /// The canonical products, row by row, of numbers with at most as many limbs as the modulus.

@@ -54,15 +54,15 @@ pub(crate) fn product_of_terms<R: Ring>(
     let mut steps: Vec<(u32, &[Word<R>])> = Vec::new();
     for term in terms {
         let entry = |digit: usize| &term.odd_powers[digit / 2 * R::width(m)..][..R::width(m)];
-        steps.extend(term.digits.iter().map(|&(place, digit)| (place, entry(digit))));
+        steps.extend(term.digits.iter().map(|&(position, digit)| (position, entry(digit))));
     }
-    steps.sort_by_key(|&(place, _)| std::cmp::Reverse(place));
+    steps.sort_by_key(|&(position, _)| std::cmp::Reverse(position));
     let Some((&(mut at, first), others)) = steps.split_first() else { return power.copy_from_slice(R::one(m)) };
     power.copy_from_slice(first);
-    for &(place, entry) in others {
-        work.sqr_assign(m, power, (at - place) as usize);
+    for &(position, entry) in others {
+        work.sqr_assign(m, power, (at - position) as usize);
         work.mul_assign(m, power, entry);
-        at = place;
+        at = position;
     }
     work.sqr_assign(m, power, at as usize);
 }
@@ -86,13 +86,13 @@ fn odd_powers<R: Ring>(m: &LanesOf<R>, work: &mut Workspace<R>, base: &[Word<R>]
 /// The digits of an exponent from the lowest bit on (Handbook of Applied Cryptography, algorithm
 /// 14.85, starts at the highest).
 fn digits(exponent: &[u64], bits: u32, width: u32) -> Vec<(u32, usize)> {
-    let (mut digits, mut place) = (Vec::new(), 0);
-    while place < bits {
-        if bit_at(exponent, place as usize) == 0 {
-            place += 1;
+    let (mut digits, mut position) = (Vec::new(), 0);
+    while position < bits {
+        if bit_at(exponent, position as usize) == 0 {
+            position += 1;
         } else {
-            digits.push((place, bits_at(exponent, place as usize, width) as usize));
-            place += width;
+            digits.push((position, bits_at(exponent, position as usize, width) as usize));
+            position += width;
         }
     }
     digits
@@ -113,7 +113,7 @@ mod tests {
             for width in 1..=7 {
                 let digits = digits(&[exponent, 0], bit_length(&[exponent]), width);
                 assert!(digits.iter().all(|(_, digit)| digit % 2 == 1 && *digit < 1 << width), "{exponent}, {width}");
-                let sum: u128 = digits.iter().map(|&(place, digit)| (digit as u128) << place).sum();
+                let sum: u128 = digits.iter().map(|&(position, digit)| (digit as u128) << position).sum();
                 assert_eq!(sum, u128::from(exponent));
             }
         }

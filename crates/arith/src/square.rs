@@ -15,7 +15,7 @@ use std::fmt;
 
 /// Maximum number of rows that are joined on the current thread, because another thread would start
 /// later.
-const FEW: usize = 8;
+const MAX_SERIAL_ROWS: usize = 8;
 
 /// The square `m^2` of an odd modulus, as a modulus. Results modulo `m^2` are [`Pairs`].
 ///
@@ -70,7 +70,7 @@ impl Square {
             number.copy_from_slice(&above);
             add_assign(number, pairs.low.row(row));
         };
-        if out.len() <= FEW {
+        if out.len() <= MAX_SERIAL_ROWS {
             out.as_limbs_mut().chunks_exact_mut(2 * limbs).enumerate().for_each(join);
         } else {
             out.as_limbs_mut().par_chunks_exact_mut(2 * limbs).enumerate().for_each(join);
