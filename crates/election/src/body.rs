@@ -365,7 +365,7 @@ pub struct Share {
 /// The tally's decryption by the key holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Opening {
+pub struct DecryptionOpening {
     /// The decrypted marks of each contest.
     pub contests: Vec<Vec<DecryptedMark>>,
     /// The election.
@@ -406,7 +406,7 @@ pub enum Body {
     Close(ElectionRef),
     Tally(Tally),
     Share(Share),
-    Opening(Opening),
+    Opening(DecryptionOpening),
     Result(Outcome),
 }
 

@@ -216,7 +216,7 @@ pub struct Coordinator {
     verifier: Verifier,
     setup: Option<String>,
     file: u64,
-    goes_on: bool,
+    continues: bool,
 }
 
 impl Coordinator {
@@ -229,7 +229,7 @@ impl Coordinator {
         let mut verifier = Verifier::new(policy, engine);
         verifier.read_heads(heads_of(heads))?;
         let mut rest = first;
-        let goes_on = match read_line(&mut rest) {
+        let continues = match read_line(&mut rest) {
             Ok(Some(line)) => verifier.take(vec![HashedLine::new(&line)]),
             // An empty record can be followed further: its heads are still checked.
             Ok(None) => true,
@@ -242,7 +242,7 @@ impl Coordinator {
             to_text(&JobConfig { hashing: outliner.key(), manifest: election.manifest().clone() })
         };
         let setup = verifier.state.as_ref().map(|state| setup(state.outliner(), state.election()));
-        Ok(Coordinator { verifier, setup, file: 0, goes_on })
+        Ok(Coordinator { verifier, setup, file: 0, continues })
     }
 
     /// The configuration of every worker. `None` if the record does not begin with an election.
@@ -261,17 +261,17 @@ impl Coordinator {
             serde_json::from_str(outline).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
         let full = lines.len() as u64 == FILE_ENTRIES;
         let skipped = usize::from(self.file == 0);
-        if self.goes_on {
-            self.goes_on = self.verifier.take(lines.into_iter().skip(skipped).map(read).collect());
+        if self.continues {
+            self.continues = self.verifier.take(lines.into_iter().skip(skipped).map(read).collect());
         }
-        if self.goes_on && !last && !full {
+        if self.continues && !last && !full {
             let problem = "entries are missing at the end of their file";
             let at = self.verifier.size();
             self.verifier.fault(Step::Chain, ErrorKind::Shape { problem }.at_entry(at));
-            self.goes_on = false;
+            self.continues = false;
         }
         self.file += 1;
-        Ok(self.goes_on)
+        Ok(self.continues)
     }
 
     /// The task of a worker for a file, after all outlines were processed. `None` if the file has
@@ -317,7 +317,7 @@ impl Coordinator {
     /// # Errors
     /// Only read errors, which cannot occur here.
     pub fn finish(mut self) -> Result<Report, Error> {
-        self.verifier.stopped = !self.goes_on;
+        self.verifier.stopped = !self.continues;
         self.verifier.finish(None)
     }
 }

@@ -167,13 +167,13 @@ pub(crate) fn read(text: &str, kind: CodeKind) -> Result<String, CodeError> {
         (sum, 0) if [CodeKind::Tracker, CodeKind::Credential].iter().any(|other| other.sum() == sum) => {
             Err(CodeError::Kind)
         }
-        (sum, weighted) => Err(CodeError::Check(place(sum ^ kind.sum(), weighted))),
+        (sum, weighted) => Err(CodeError::Check(wrong_group(sum ^ kind.sum(), weighted))),
     }
 }
 
 /// The group of a single wrong character. For one error, the second sum is the first times a power
 /// of 2.
-fn place(wrong: u8, weighted: u8) -> Option<usize> {
+fn wrong_group(wrong: u8, weighted: u8) -> Option<usize> {
     let powers = std::iter::successors(Some(wrong), |&value| Some(doubled(value)));
     let power = powers.take(WHOLE).position(|value| value == weighted && value != 0)?;
     Some((WHOLE - 1 - power) / 4 + 1)
@@ -209,8 +209,8 @@ mod tests {
         for (code, kind) in both() {
             let (text, plain) = (shown(&code, kind, " "), plain(&code));
             assert!(text.len() == 34 && text.starts_with(&plain[..4]), "{}", *text);
-            let place = |one: u8| ALPHABET.iter().position(|&known| known == one).unwrap() as u8;
-            let values: Vec<u8> = text.bytes().filter(|&one| one != b' ').map(place).collect();
+            let value = |one: u8| ALPHABET.iter().position(|&known| known == one).unwrap() as u8;
+            let values: Vec<u8> = text.bytes().filter(|&one| one != b' ').map(value).collect();
             assert_eq!(values.iter().fold(0, |sum, value| sum ^ value), kind.sum());
             // 2^i by repeated products, with a product computed bit by bit from the highest.
             let product = |a: u8, b: u8| {
@@ -219,7 +219,7 @@ mod tests {
                     if (b >> bit) & 1 == 1 { doubled ^ a } else { doubled }
                 })
             };
-            let power = |place: usize| (0..place).fold(1, |power, _| product(power, 2));
+            let power = |exponent: usize| (0..exponent).fold(1, |power, _| product(power, 2));
             let weighted = values.iter().rev().enumerate().fold(0, |sum, (at, &value)| sum ^ product(value, power(at)));
             assert_eq!(weighted, 0);
             let alike = text.replace('o', "0").replace('l', "1").replace('b', "8");

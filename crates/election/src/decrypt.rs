@@ -1,6 +1,6 @@
 //! Decryption of the tally, by trustees' shares or by the key holder, and the result.
 
-use crate::body::{DecryptedMark, Opening, Outcome, Share, Tally};
+use crate::body::{DecryptedMark, DecryptionOpening, Outcome, Share, Tally};
 use crate::canonical::Bytes;
 use crate::election::Election;
 use crate::error::{ErrorKind, Place};
@@ -64,7 +64,7 @@ impl Election {
     ///
     /// # Errors
     /// [`Secret`](ErrorKind::Secret) for another key, or an invalid ciphertext.
-    pub fn open(&self, private: &PrivateKey, tally: &Tally) -> Result<Opening, ErrorKind> {
+    pub fn open(&self, private: &PrivateKey, tally: &Tally) -> Result<DecryptionOpening, ErrorKind> {
         let key = self.key();
         if private.public() != key {
             return Err(ErrorKind::Secret { problem: "the private key does not belong to this election" });
@@ -78,7 +78,7 @@ impl Election {
         };
         let mut decrypted = (0..self.marks()).map(one);
         let contests = self.contests().iter().map(|contest| decrypted.by_ref().take(contest.marks()).collect());
-        Ok(Opening { contests: contests.collect(), election: self.id() })
+        Ok(DecryptionOpening { contests: contests.collect(), election: self.id() })
     }
 
     /// Checks the key holder's decryption by re-encrypting it, and returns the result.
@@ -86,7 +86,7 @@ impl Election {
     /// # Errors
     /// [`WrongOpening`](ErrorKind::WrongOpening) or [`OutOfRange`](ErrorKind::OutOfRange) with the
     /// first mark at fault, or [`NoResult`](ErrorKind::NoResult).
-    pub fn check_opening(&self, tally: &Tally, opening: &Opening) -> Result<Outcome, ErrorKind> {
+    pub fn check_opening(&self, tally: &Tally, opening: &DecryptionOpening) -> Result<Outcome, ErrorKind> {
         let key = self.key();
         let bytes = |of: fn(&DecryptedMark) -> &Bytes| -> Vec<u8> {
             opening.contests.iter().flatten().flat_map(|one| of(one).0.iter().copied()).collect()

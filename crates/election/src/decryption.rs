@@ -1,6 +1,6 @@
 //! The state of a tally's decryption, against which shares, openings and results are checked.
 
-use crate::body::{Body, Opening, Outcome, Share, Tally};
+use crate::body::{Body, DecryptionOpening, Outcome, Share, Tally};
 use crate::election::Election;
 use crate::error::ErrorKind;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub struct Decryption {
     pub(crate) election: Election,
     pub(crate) tally: Option<Tally>,
     pub(crate) shares: BTreeMap<u32, Share>,
-    pub(crate) opening: Option<Opening>,
+    pub(crate) opening: Option<DecryptionOpening>,
 }
 
 impl Decryption {

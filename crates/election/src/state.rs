@@ -6,7 +6,7 @@
 //! [`verify_ballots`](crate::verify_ballots), [`verify_challenges`](crate::verify_challenges) and
 //! [`State::check_proofs`].
 
-use crate::body::{Body, ElectionRef, Kind, Manifest, Opening, Outcome, Replace, Share, Tally, Voters};
+use crate::body::{Body, DecryptionOpening, ElectionRef, Kind, Manifest, Outcome, Replace, Share, Tally, Voters};
 use crate::canonical::Hash;
 use crate::decryption::Decryption;
 use crate::election::Election;
@@ -76,7 +76,7 @@ impl fmt::Display for Phase {
 pub struct VoterState {
     key: signature::PublicKey,
     weight: u64,
-    counted: Option<u64>,
+    counted_entry: Option<u64>,
 }
 
 impl VoterState {
@@ -91,8 +91,8 @@ impl VoterState {
     }
 
     /// The entry of the counted ballot, if the voter has voted.
-    pub fn counted(&self) -> Option<u64> {
-        self.counted
+    pub fn counted_entry(&self) -> Option<u64> {
+        self.counted_entry
     }
 }
 
@@ -112,7 +112,7 @@ pub struct State {
     changes: Vec<Change>,
     tally: Option<Tally>,
     shares: BTreeMap<u32, Share>,
-    opening: Option<Opening>,
+    opening: Option<DecryptionOpening>,
     result: Option<Outcome>,
 }
 
@@ -197,7 +197,7 @@ impl State {
 
     /// All voters, in arbitrary order.
     pub fn voters(&self) -> impl Iterator<Item = (&str, &VoterState)> {
-        self.voters.iter().map(|(id, standing)| (id.as_str(), standing))
+        self.voters.iter().map(|(id, voter)| (id.as_str(), voter))
     }
 
     /// The number of voters.
@@ -231,7 +231,7 @@ impl State {
     }
 
     /// The key holder's decryption on the board.
-    pub fn opening(&self) -> Option<&Opening> {
+    pub fn opening(&self) -> Option<&DecryptionOpening> {
         self.opening.as_ref()
     }
 
@@ -477,17 +477,17 @@ impl State {
         let mut ids = HashSet::new();
         for (voter, one) in replace.voters.iter().enumerate() {
             let wrong = |problem| Err(ErrorKind::Voter { voter, problem });
-            let Some(standing) = self.voters.get(&one.id) else { return wrong("there is no voter with this ID") };
+            let Some(current) = self.voters.get(&one.id) else { return wrong("there is no voter with this ID") };
             if !ids.insert(&one.id) {
                 return wrong("the entry lists the voter twice");
             }
             // Otherwise the maker of the new key could replace the ballot.
-            if standing.counted.is_some() {
+            if current.counted_entry.is_some() {
                 return wrong("the voter has voted, so the credential can no longer be replaced");
             }
             match signature::PublicKey::new("a voter's", &one.key) {
                 Err(_) => return wrong("the key is not an Ed25519 public key"),
-                Ok(key) if key == standing.key => return wrong("the new key is the same as the old one"),
+                Ok(key) if key == current.key => return wrong("the new key is the same as the old one"),
                 Ok(_) => {}
             }
         }
@@ -502,7 +502,7 @@ impl State {
         }
         self.check_order(outline.kind)?;
         let voter = self.voters.get(&outline.voter).ok_or(ErrorKind::UnknownVoter)?;
-        if outline.kind == Kind::Ballot && voter.counted.is_some() && !self.election.manifest().revoting {
+        if outline.kind == Kind::Ballot && voter.counted_entry.is_some() && !self.election.manifest().revoting {
             return Err(ErrorKind::VotedAlready);
         }
         form?;
@@ -538,7 +538,7 @@ impl State {
             Body::Voters(voters) => voters.voters.iter().for_each(|voter| {
                 if let Ok(key) = signature::PublicKey::new("a voter's", &voter.key) {
                     self.all_weights += voter.weight;
-                    self.voters.insert(voter.id.clone(), VoterState { key, weight: voter.weight, counted: None });
+                    self.voters.insert(voter.id.clone(), VoterState { key, weight: voter.weight, counted_entry: None });
                     if late {
                         self.changes.push(Change { entry, late, replaced: false, voter: voter.id.clone() });
                     }
@@ -546,8 +546,8 @@ impl State {
             }),
             Body::Replace(replace) => replace.voters.iter().for_each(|one| {
                 let key = signature::PublicKey::new("a voter's", &one.key);
-                if let (Ok(key), Some(standing)) = (key, self.voters.get_mut(&one.id)) {
-                    standing.key = key;
+                if let (Ok(key), Some(voter)) = (key, self.voters.get_mut(&one.id)) {
+                    voter.key = key;
                     self.changes.push(Change { entry, late, replaced: true, voter: one.id.clone() });
                 }
             }),
@@ -577,7 +577,7 @@ impl State {
             self.challenges += 1;
             return Admitted::default();
         };
-        let admitted = Admitted { weight: voter.weight, replaced: voter.counted.replace(entry) };
+        let admitted = Admitted { weight: voter.weight, replaced: voter.counted_entry.replace(entry) };
         if admitted.replaced.is_none() {
             self.counted += 1;
             self.weight += voter.weight;

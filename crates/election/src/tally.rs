@@ -47,7 +47,7 @@ pub fn for_each_counted(
     mut each: impl FnMut(Ballot, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let counted: HashMap<u64, u64> =
-        state.voters().filter_map(|(_, voter)| Some((voter.counted()?, voter.weight()))).collect();
+        state.voters().filter_map(|(_, voter)| Some((voter.counted_entry()?, voter.weight()))).collect();
     let (mut lines, mut index) = (Lines::new(source), 0);
     while let Some(line) = lines.next_line()? {
         if let Some(&weight) = counted.get(&index)

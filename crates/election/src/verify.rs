@@ -31,7 +31,7 @@ const LINES_PER_TASK: usize = 4;
 const BATCH_BYTES: usize = 64 << 20;
 /// Size at which collected ballots are verified, in bytes: large enough that the cost per proof is
 /// close to its minimum.
-const WAITING_BYTES: usize = 108 << 20;
+const QUEUE_BYTES: usize = 108 << 20;
 /// Reported faults of a check. The rest are only counted.
 const MAX_REPORTED_FAULTS: usize = 20;
 
@@ -50,11 +50,11 @@ pub fn verify(
     verifier.read_heads(heads(source))?;
     let mut reader = Reader { lines: Lines::new(source), bytes: 0, progress };
     loop {
-        let ready = verifier.take_waiting();
+        let batch = verifier.take_batch();
         // While ballots are verified, the next batch is read, hashed and checked against the rules.
-        let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(BallotBatch::verify));
+        let (continues, verified) = rayon::join(|| verifier.gather(&mut reader), || batch.map(BallotBatch::verify));
         verifier.note_verified(verified);
-        if !goes_on? {
+        if !continues? {
             break;
         }
     }
@@ -194,8 +194,8 @@ pub(crate) struct Verifier {
     pub(crate) state: Option<State>,
     products: Option<Products>,
     /// Ballots whose proofs are not verified yet, and the total size of their bodies in bytes.
-    waiting: Vec<QueuedBallot>,
-    waiting_bytes: usize,
+    queued: Vec<QueuedBallot>,
+    queued_bytes: usize,
     /// Ballots on other machines.
     pub(crate) remote_ballots: Vec<RemoteBallot>,
     kinds: BTreeMap<Kind, u64>,
@@ -231,8 +231,8 @@ impl Verifier {
             board: Board::default(),
             state: None,
             products: None,
-            waiting: Vec::new(),
-            waiting_bytes: 0,
+            queued: Vec::new(),
+            queued_bytes: 0,
             remote_ballots: Vec::new(),
             kinds: BTreeMap::new(),
             checks: Step::ALL.into_iter().map(|step| (step, Check::default())).collect(),
@@ -296,14 +296,14 @@ impl Verifier {
     /// Processes lines until a batch of ballots is complete. Returns whether there may be more
     /// lines.
     fn gather(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
-        while self.waiting_bytes < WAITING_BYTES {
+        while self.queued_bytes < QUEUE_BYTES {
             let (read, error) = reader.next();
             let at_end = read.is_empty();
-            let goes_on = self.take(read);
-            self.stopped = !goes_on || error.is_some();
+            let continues = self.take(read);
+            self.stopped = !continues || error.is_some();
             match error {
                 Some(error) if matches!(error.kind(), ErrorKind::Io(_)) => return Err(error),
-                Some(error) if goes_on => self.fault(Step::Chain, error),
+                Some(error) if continues => self.fault(Step::Chain, error),
                 _ => {}
             }
             if at_end || self.stopped {
@@ -315,8 +315,8 @@ impl Verifier {
 
     /// Processes lines. Returns whether the following lines can be processed.
     pub(crate) fn take(&mut self, read: Vec<HashedLine>) -> bool {
-        let mut taken = Vec::with_capacity(read.len());
-        let mut goes_on = true;
+        let mut accepted = Vec::with_capacity(read.len());
+        let mut continues = true;
         for HashedLine { item, line, leaf } in read {
             let index = self.board.size();
             let followed = item.and_then(|item| {
@@ -328,24 +328,24 @@ impl Verifier {
                     self.checked(Step::Chain, 1);
                     *self.kinds.entry(item.kind()).or_default() += 1;
                     self.note_line(index, leaf);
-                    goes_on = match item {
-                        ParsedEntry::Whole(entry) => self.admit(entry, &mut taken),
+                    continues = match item {
+                        ParsedEntry::Whole(entry) => self.admit(entry, &mut accepted),
                         ParsedEntry::Outline { outline, form, .. } => self.admit_outline(index, &outline, form),
                     };
                 }
                 Err(error) => {
                     self.fault(Step::Chain, error.at_entry(index));
-                    goes_on = false;
+                    continues = false;
                 }
             }
-            if !goes_on {
+            if !continues {
                 break;
             }
         }
-        self.check_signatures(&taken);
-        self.check_challenges(&taken);
-        self.keep_ballots(taken);
-        goes_on
+        self.check_signatures(&accepted);
+        self.check_challenges(&accepted);
+        self.queue_ballots(accepted);
+        continues
     }
 
     /// Updates the hash of the line's file, and compares the roots of heads up to this line.
@@ -366,7 +366,7 @@ impl Verifier {
     }
 
     /// Applies the rules to an entry. Returns whether the record can be followed further.
-    fn admit(&mut self, entry: Entry, taken: &mut Vec<AcceptedEntry>) -> bool {
+    fn admit(&mut self, entry: Entry, accepted: &mut Vec<AcceptedEntry>) -> bool {
         let index = entry.index;
         let Some(state) = &mut self.state else {
             self.checked(Step::Election, 1);
@@ -396,7 +396,7 @@ impl Verifier {
                     _ => {}
                 }
                 self.replaced.extend(admitted.replaced.map(|entry| (entry, weight)));
-                taken.push(AcceptedEntry { entry, admitted, author });
+                accepted.push(AcceptedEntry { entry, admitted, author });
             }
             Err(error) => {
                 state.skip_entry();
@@ -426,8 +426,8 @@ impl Verifier {
         true
     }
 
-    fn check_signatures(&mut self, taken: &[AcceptedEntry]) {
-        let wrong: Vec<Error> = taken
+    fn check_signatures(&mut self, accepted: &[AcceptedEntry]) {
+        let wrong: Vec<Error> = accepted
             .par_iter()
             .with_max_len(LINES_PER_TASK)
             .filter_map(|one| {
@@ -435,26 +435,26 @@ impl Verifier {
                 found.err().map(|error| error.at_entry(one.entry.index))
             })
             .collect();
-        self.checked(Step::Signatures, taken.len() as u64);
+        self.checked(Step::Signatures, accepted.len() as u64);
         wrong.into_iter().for_each(|error| self.fault(Step::Signatures, error));
     }
 
     /// Queues ballots until there are enough for a batch.
-    fn keep_ballots(&mut self, taken: Vec<AcceptedEntry>) {
-        for AcceptedEntry { entry, admitted, .. } in taken {
+    fn queue_ballots(&mut self, accepted: Vec<AcceptedEntry>) {
+        for AcceptedEntry { entry, admitted, .. } in accepted {
             let (index, bytes) = (entry.index, entry.notice.text().len());
             if let Body::Ballot(ballot) = entry.notice.into_body() {
-                self.waiting.push(QueuedBallot { entry: index, weight: admitted.weight, ballot });
-                self.waiting_bytes += bytes;
+                self.queued.push(QueuedBallot { entry: index, weight: admitted.weight, ballot });
+                self.queued_bytes += bytes;
             }
         }
     }
 
     /// The queued ballots, if there are any.
-    fn take_waiting(&mut self) -> Option<BallotBatch> {
-        let election = self.state.as_ref().filter(|_| !self.waiting.is_empty())?.election().clone();
-        self.waiting_bytes = 0;
-        Some(BallotBatch { election, ballots: mem::take(&mut self.waiting) })
+    fn take_batch(&mut self) -> Option<BallotBatch> {
+        let election = self.state.as_ref().filter(|_| !self.queued.is_empty())?.election().clone();
+        self.queued_bytes = 0;
+        Some(BallotBatch { election, ballots: mem::take(&mut self.queued) })
     }
 
     pub(crate) fn note_verified(&mut self, verified: Option<Verified>) {
@@ -474,9 +474,9 @@ impl Verifier {
         }
     }
 
-    fn check_challenges(&mut self, taken: &[AcceptedEntry]) {
+    fn check_challenges(&mut self, accepted: &[AcceptedEntry]) {
         let Some(state) = &self.state else { return };
-        let challenges: Vec<(u64, &Challenge)> = taken
+        let challenges: Vec<(u64, &Challenge)> = accepted
             .iter()
             .filter_map(|one| match one.entry.notice.body() {
                 Body::Challenge(challenge) => Some((one.entry.index, challenge)),
@@ -496,7 +496,7 @@ impl Verifier {
     }
 
     pub(crate) fn finish(mut self, source: Option<&dyn Source>) -> Result<Report, Error> {
-        let last = self.take_waiting().map(BallotBatch::verify);
+        let last = self.take_batch().map(BallotBatch::verify);
         self.note_verified(last);
         self.finish_heads();
         self.finish_dates();

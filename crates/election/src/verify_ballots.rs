@@ -19,7 +19,7 @@ pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<()
         ballots.par_iter().map(|ballot| election.check_shape(ballot)).collect();
     let contests = 0..election.contests().len();
     let of_shape = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
-    let found: Vec<Found> =
+    let found: Vec<ProofResults> =
         contests.clone().map(|contest| Part::new(election, contest, ballots, &verdicts).1.verify()).collect();
     if found.iter().flatten().all(Result::is_ok) {
         return verdicts;
@@ -106,7 +106,7 @@ fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
 }
 
 /// The results for all marks, and then for all sums of each kind, of a contest.
-type Found = Vec<Result<(), hearith_proofs::Error>>;
+type ProofResults = Vec<Result<(), hearith_proofs::Error>>;
 
 /// One contest of ballots that have the right shape.
 struct Part<'a> {
@@ -141,7 +141,7 @@ impl<'a> Part<'a> {
     }
 
     /// Verifies every proof.
-    fn verify(&self) -> Found {
+    fn verify(&self) -> ProofResults {
         let (ballots, marks) = (self.ballots.len(), self.contest.marks());
         if ballots == 0 {
             return vec![Ok(()); 1 + self.sums.len()];
@@ -157,7 +157,7 @@ impl<'a> Part<'a> {
 
     /// The invalid ballots with their errors. `found` is the result of [`Part::verify`], if
     /// available.
-    fn at_fault(&self, found: Option<Found>) -> Vec<(usize, ErrorKind)> {
+    fn at_fault(&self, found: Option<ProofResults>) -> Vec<(usize, ErrorKind)> {
         let mut found = found.into_iter().flatten();
         let marks = self.contest.marks();
         let mut faults: Vec<(usize, ErrorKind)> =
@@ -172,7 +172,7 @@ impl<'a> Part<'a> {
         faults
     }
 
-    /// The error at a place.
+    /// The error at a mark, or of the contest's sums.
     fn fault(&self, mark: Option<usize>, error: hearith_proofs::Error) -> ErrorKind {
         let place = Place { contest: self.number, mark };
         match error.kind() {

@@ -17,9 +17,9 @@ use hearith_device::ballot::{
 };
 use hearith_device::{Error, ErrorKind};
 use hearith_election::{
-    Ballot, Board, Body, Bytes, Challenge, Contest, DecryptedMark, Election, ElectionKey, ElectionRef, HEADS, Limit,
-    Manifest, Mark, Method, Notice, Opening, Products, RevealedMark, Selection, Share, Signer, Source as Files, State,
-    Trustees, Voter, Voters, board_file, verify,
+    Ballot, Board, Body, Bytes, Challenge, Contest, DecryptedMark, DecryptionOpening, Election, ElectionKey,
+    ElectionRef, HEADS, Limit, Manifest, Mark, Method, Notice, Products, RevealedMark, Selection, Share, Signer,
+    Source as Files, State, Trustees, Voter, Voters, board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use hearith_simulated::ballot_machine::{EncryptorBoard, Feeder, NoiseFault, TallyBoard, ToTally};
@@ -880,7 +880,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
     };
     let contests = (0..ways.len()).map(|contest| (0..CANDIDATES).map(|mark| decrypted(contest, mark)).collect());
     let contests = contests.collect();
-    office.publish(Body::Opening(Opening { contests, election: office.election().id() }));
+    office.publish(Body::Opening(DecryptionOpening { contests, election: office.election().id() }));
     record_holds(&mut office, &votes);
     loses_what_is_spoilt(&mut machine, ballots);
     refuses_without_noise(&mut machine, voters as u32);

@@ -115,7 +115,7 @@ fn read(
     }
     if wanted.is_some() {
         let Some((index, kind, voter)) = place else { return Err(refuted("no ballot has this tracker".to_owned())) };
-        let counts = match (kind, state.voter(&voter).and_then(|voter| voter.counted())) {
+        let counts = match (kind, state.voter(&voter).and_then(|voter| voter.counted_entry())) {
             (Kind::Challenge, _) => "challenged: it never counts",
             (_, Some(counted)) if counted == index => "it counts",
             _ => "replaced by a later one",
@@ -133,7 +133,8 @@ fn read(
 
 fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Option<String>) -> Result<(), CliError> {
     let (state, (counted, weight)) = (&story.state, story.state.counted());
-    let mut voters: Vec<(&str, bool)> = state.voters().map(|(id, voter)| (id, voter.counted().is_some())).collect();
+    let mut voters: Vec<(&str, bool)> =
+        state.voters().map(|(id, voter)| (id, voter.counted_entry().is_some())).collect();
     voters.sort_unstable();
     if session.json {
         let kinds: BTreeMap<&str, u64> = story.kinds.iter().map(|(kind, count)| (kind.name(), *count)).collect();

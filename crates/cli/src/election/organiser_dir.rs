@@ -208,7 +208,7 @@ impl ElectionHandle {
         let cannot = |error: ErrorKind| Err(CliError::at(&self.name, error));
         match (state.phase(), state.voter(voter)) {
             (Phase::Open, Some(standing)) => {
-                let again = kind == Kind::Ballot && standing.counted().is_some();
+                let again = kind == Kind::Ballot && standing.counted_entry().is_some();
                 if again && !state.election().manifest().revoting { cannot(ErrorKind::VotedAlready) } else { Ok(()) }
             }
             (Phase::Open, None) => cannot(ErrorKind::UnknownVoter),

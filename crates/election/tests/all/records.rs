@@ -5,8 +5,8 @@ use crate::common::{
 };
 use hearith_election::cluster::{Coordinator, Worker};
 use hearith_election::{
-    Board, Body, Bytes, ElectionRef, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Opening, Outcome,
-    Phase, Record, Report, Share, SignedTreeHead, Signer, Source, Step, board_file, in_order, verify,
+    Board, Body, Bytes, DecryptionOpening, ElectionRef, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice,
+    Outcome, Phase, Record, Report, Share, SignedTreeHead, Signer, Source, Step, board_file, in_order, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
@@ -173,7 +173,7 @@ fn openings_are_those_of_the_tally() {
     // The entries are the election, voters, the start of voting, three ballots, its end, the tally,
     // the opening and the result.
     let at = 8;
-    let changed = |change: &dyn Fn(&mut Opening)| {
+    let changed = |change: &dyn Fn(&mut DecryptionOpening)| {
         let record = forged_of(&running, |notices| {
             let Body::Opening(mut opening) = notices[at].body().clone() else { panic!("an opening") };
             change(&mut opening);
@@ -181,7 +181,7 @@ fn openings_are_those_of_the_tally() {
         });
         failures(&report(&record, POLICY))
     };
-    let wrong = |change: &dyn Fn(&mut Opening), text: &str| {
+    let wrong = |change: &dyn Fn(&mut DecryptionOpening), text: &str| {
         let found = changed(change);
         assert_eq!(found[0], (Step::Decryption, format!("entry {at}: {text}")), "{found:?}");
         assert!(found.iter().any(|(step, _)| *step == Step::Result), "{found:?}");

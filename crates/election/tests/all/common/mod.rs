@@ -175,7 +175,7 @@ impl Running {
         let counted: Vec<(Ballot, u64)> = self
             .state
             .voters()
-            .filter_map(|(_, voter)| Some((voter.counted()?, voter.weight())))
+            .filter_map(|(_, voter)| Some((voter.counted_entry()?, voter.weight())))
             .map(|(entry, weight)| {
                 let Body::Ballot(ballot) = Entry::from_line(&self.lines[entry as usize]).unwrap().notice.into_body()
                 else {
