@@ -292,11 +292,11 @@ impl VotingSession {
         let key = self.contest << 24 | self.voter & 0xff_ffff;
         let hashed: Vec<u8> = [key].iter().chain(&sealed).flat_map(|word| word.to_be_bytes()).collect();
         let digest: [u8; 32] = Sha256::digest(hashed).into();
-        let said: Vec<u8> = receipt.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let stated_digest: Vec<u8> = receipt.iter().flat_map(|word| word.to_be_bytes()).collect();
         let fits = parts.next().is_none()
             && sealed.len() == 2 + form.candidates * form.ciphertext_words()
             && receipt.len() == RECEIPT_WORDS
-            && said == digest;
+            && stated_digest == digest;
         marks.truncate(form.marks);
         self.sealed = sealed;
         fits.then_some(Sealed { marks, sum, receipt: digest })
@@ -349,7 +349,7 @@ mod tests {
     const FORM: BallotLayout = BallotLayout { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
 
     /// The messages of a board for a ballot. Their proofs are not valid.
-    pub(super) fn said(id: u32) -> Vec<Vec<u32>> {
+    pub(super) fn messages(id: u32) -> Vec<Vec<u32>> {
         let ciphertext = |mark: u32| (0..16).map(|word| 100 * mark + word).collect::<Vec<u32>>();
         // The answer has 513 bits in 18 words.
         let side = |asked: u32| [vec![7; (16 + asked) as usize], vec![9; 16], vec![1, 0]].concat();
@@ -371,8 +371,8 @@ mod tests {
         session
     }
 
-    fn hear_all(session: &mut VotingSession, said: &[Vec<u32>]) -> Answer {
-        let (last, parts) = said.split_last().unwrap();
+    fn receive_all(session: &mut VotingSession, messages: &[Vec<u32>]) -> Answer {
+        let (last, parts) = messages.split_last().unwrap();
         parts.iter().for_each(|words| assert_eq!(session.receive(words), Answer::Part));
         session.receive(last)
     }
@@ -381,7 +381,7 @@ mod tests {
     fn a_ballot_is_sealed_of_all_its_parts_and_opened_as_it_was() {
         let mut session = VotingSession::new(FORM, 3, 5, 2);
         assert_eq!(*session.vote(&[1]), [1 << 16 | 2, 3, 5, 1]);
-        let Answer::Sealed(sealed) = hear_all(&mut session, &said(3)) else { panic!("a ballot") };
+        let Answer::Sealed(sealed) = receive_all(&mut session, &messages(3)) else { panic!("a ballot") };
         assert_eq!(sealed.marks[1].ciphertext[60..], [0, 0, 0, 100]);
         assert_eq!((sealed.marks[0].proof.len(), sealed.sum.as_ref().unwrap().len()), (2 * (64 + 32 + 65), 64 + 65));
         assert_eq!(sealed.marks[0].proof[96..98], [1, 0]);
@@ -400,22 +400,26 @@ mod tests {
     #[test]
     fn what_is_no_ballot_is_none() {
         let changed = |change: &dyn Fn(&mut Vec<Vec<u32>>)| {
-            let mut said = said(3);
-            change(&mut said);
-            hear_all(&mut begun(), &said)
+            let mut messages = messages(3);
+            change(&mut messages);
+            receive_all(&mut begun(), &messages)
         };
         assert!(matches!(changed(&|_| ()), Answer::Sealed(_)));
         for part in 0..7 {
-            assert_eq!(changed(&|said| _ = said.remove(part)), Answer::Stale, "without part {part}");
-            assert_eq!(changed(&|said| _ = said[part].pop()), Answer::Stale, "part {part} cut short");
-            let twice = changed(&|said| said.insert(part, said[part].clone()));
+            assert_eq!(changed(&|messages| _ = messages.remove(part)), Answer::Stale, "without part {part}");
+            assert_eq!(changed(&|messages| _ = messages[part].pop()), Answer::Stale, "part {part} cut short");
+            let twice = changed(&|messages| messages.insert(part, messages[part].clone()));
             assert_eq!(matches!(twice, Answer::Sealed(_)), part == 0, "part {part} twice");
         }
-        assert_eq!(changed(&|said| said[3][2] ^= 1), Answer::Stale, "another ciphertext than the receipt's");
-        assert_eq!(changed(&|said| *said[1].last_mut().unwrap() = 1), Answer::Stale, "an answer that is too long");
+        assert_eq!(changed(&|messages| messages[3][2] ^= 1), Answer::Stale, "another ciphertext than the receipt's");
+        assert_eq!(
+            changed(&|messages| *messages[1].last_mut().unwrap() = 1),
+            Answer::Stale,
+            "an answer that is too long"
+        );
         // A truncated ballot, followed by a complete one.
-        let twice = [&said(3)[..4], &said(3)].concat();
-        assert!(matches!(hear_all(&mut begun(), &twice), Answer::Sealed(_)));
+        let twice = [&messages(3)[..4], &messages(3)].concat();
+        assert!(matches!(receive_all(&mut begun(), &twice), Answer::Sealed(_)));
         let mut session = begun();
         for words in [&[][..], &[1], &[STORED, 4], &[9, 3], &[OPENED, 3], &[OPENED, 3, 0, 1]] {
             assert_eq!(session.receive(words), Answer::Stale);

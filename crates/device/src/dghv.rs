@@ -27,11 +27,11 @@ pub static DGHV: System = System { name: "dghv", does: "encrypts with keys over 
 
 const NAME: &str = "dghv accelerator";
 /// The most commands of a packet, which bounds the memory of a batch.
-const TOGETHER: usize = 1024;
+const COMMANDS_PER_PACKET: usize = 1024;
 /// Cycles allowed for a command in addition to its words and the memory's timeout.
 const TIMEOUT_MARGIN_CYCLES: u64 = 20_000;
 /// Allowed slowdown of a computation compared with a memory that answers at once.
-const PATIENCE: u64 = 16;
+const MAX_SLOWDOWN: u64 = 16;
 
 /// The accelerator behind a transport.
 #[derive(Debug)]
@@ -214,17 +214,17 @@ impl Dghv {
 
     /// Writes words from an address at the start of a row of words.
     fn write(&mut self, at: u32, words: &[u64]) -> Result<(), Error> {
-        let places = (at..).step_by(DATA_WORDS);
+        let addresses = (at..).step_by(DATA_WORDS);
         let commands: Vec<_> =
-            places.zip(words.chunks(DATA_WORDS)).map(|(address, data)| Command::Write { address, data }).collect();
-        commands.chunks(TOGETHER).try_for_each(|part| self.carry_out(part, 0).map(drop))
+            addresses.zip(words.chunks(DATA_WORDS)).map(|(address, data)| Command::Write { address, data }).collect();
+        commands.chunks(COMMANDS_PER_PACKET).try_for_each(|part| self.carry_out(part, 0).map(drop))
     }
 
     /// Reads a number.
     fn read(&mut self, number: Operand) -> Result<Secret, Error> {
-        let places: Vec<u32> = (number.at..number.at + number.words).step_by(DATA_WORDS).collect();
-        let mut words = Zeroizing::new(Vec::with_capacity(DATA_WORDS * places.len()));
-        for part in places.chunks(TOGETHER) {
+        let addresses: Vec<u32> = (number.at..number.at + number.words).step_by(DATA_WORDS).collect();
+        let mut words = Zeroizing::new(Vec::with_capacity(DATA_WORDS * addresses.len()));
+        for part in addresses.chunks(COMMANDS_PER_PACKET) {
             let reads: Vec<_> = part.iter().map(|&address| Command::Read { address }).collect();
             let answers = self.carry_out(&reads, 0)?;
             answers.rows().for_each(|row| words.extend_from_slice(&row[1..]));
@@ -259,7 +259,7 @@ impl Dghv {
             stream_bits,
             input_bits: 64 * COMMAND_WORDS as u32,
             output_bits: 64 * ANSWER_WORDS as u32,
-            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + TIMEOUT_MARGIN_CYCLES + tiles,
+            quiet_cycles: MAX_SLOWDOWN * cycles + 4 * u64::from(timeout) + TIMEOUT_MARGIN_CYCLES + tiles,
         };
         let answers = self.device.process(&batch, ANSWER_WORDS, shape)?;
         for (command, answer) in commands.iter().zip(answers.rows()) {

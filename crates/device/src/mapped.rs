@@ -243,7 +243,7 @@ impl<W: Window> Transport for MemoryMapped<W> {
             (sent, received) = (sent + put, received + got);
             // A device that records an error returns nothing more; its register ERROR holds the
             // cause.
-            if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? {
+            if !time.may_continue_after(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? {
                 return Err(exchange.stalled(sent, received));
             }
         }
@@ -274,7 +274,9 @@ impl<W: Window> Transport for MemoryMapped<W> {
             let dropped = last.len().saturating_sub(marks.echo.len());
             last.drain(..dropped);
             // Errors are expected here: the rest of a truncated packet is one.
-            if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? && time.is_over() {
+            if !time.may_continue_after(put + got)
+                || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? && time.is_over()
+            {
                 return Err(marks.stalled(sent));
             }
         }
@@ -307,7 +309,7 @@ impl Deadline {
     }
 
     /// Records the transfer of `bytes` bytes and returns whether the operation may go on.
-    fn goes_on(&mut self, bytes: usize) -> bool {
+    fn may_continue_after(&mut self, bytes: usize) -> bool {
         if bytes > 0 {
             self.end = self.last.min(Instant::now() + self.allowed);
         }
@@ -394,13 +396,13 @@ mod tests {
     fn a_beat_now_and_then_is_not_enough() {
         let mut time = Deadline::new(Duration::from_millis(40), Duration::from_millis(100));
         let start = Instant::now();
-        while time.goes_on(1) {
+        while time.may_continue_after(1) {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(time.is_over() && start.elapsed() >= Duration::from_millis(100));
         let mut time = Deadline::new(Duration::from_millis(40), Duration::from_secs(100));
         let start = Instant::now();
-        while time.goes_on(0) {
+        while time.may_continue_after(0) {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(start.elapsed() >= Duration::from_millis(40));

@@ -281,7 +281,7 @@ mod tests {
 
     use super::*;
     use crate::ballot::Refusal;
-    use crate::ballot::tests::said;
+    use crate::ballot::tests::messages;
 
     const SIZE: Size = Size { key_bits: 256, contests: 3, marks: 2, voters: 1000 };
     const RULES: Rules = Rules { marks: 2, most: 1, least: 1 };
@@ -292,8 +292,8 @@ mod tests {
 
     struct Fake {
         script: Script,
-        heard: usize,
-        to_say: VecDeque<Vec<u32>>,
+        messages_received: usize,
+        to_send: VecDeque<Vec<u32>>,
     }
 
     impl Line for Fake {
@@ -302,13 +302,13 @@ mod tests {
         }
 
         fn send(&mut self, words: &[u32]) -> Result<(), Error> {
-            self.to_say.extend((self.script)(words, self.heard));
-            self.heard += 1;
+            self.to_send.extend((self.script)(words, self.messages_received));
+            self.messages_received += 1;
             Ok(())
         }
 
         fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
-            self.to_say.pop_front().map(Zeroizing::new).ok_or_else(|| ErrorKind::MachineSilent.into())
+            self.to_send.pop_front().map(Zeroizing::new).ok_or_else(|| ErrorKind::MachineSilent.into())
         }
     }
 
@@ -318,19 +318,19 @@ mod tests {
     }
 
     fn machine(script: Script) -> Machine {
-        let line = Fake { script, heard: 0, to_say: VecDeque::new() };
+        let line = Fake { script, messages_received: 0, to_send: VecDeque::new() };
         let form = BallotLayout { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
         Machine { line: Box::new(line), forms: vec![form; 3], voters: 1000, next: 7, session: None }
     }
 
-    /// The ballot of `said`, for voter 5 in contest 2.
+    /// The ballot of `messages`, for voter 5 in contest 2.
     fn seal(machine: &mut Machine) -> Result<Sealed, ErrorKind> {
         machine.seal(5, 2, &[1]).map_err(|error| error.kind().clone())
     }
 
     fn honest(words: &[u32], _: usize) -> Vec<Vec<u32>> {
         match *words {
-            [_, id, 5, 1] => said(id),
+            [_, id, 5, 1] => messages(id),
             [0, id] => vec![vec![2, id]],
             [1, id] => vec![opened(id)],
             [_, id] => vec![vec![1 << 16 | 4, id]],
@@ -338,9 +338,9 @@ mod tests {
         }
     }
 
-    /// The opening of the ballot of `said`.
+    /// The opening of the ballot of `messages`.
     fn opened(id: u32) -> Vec<u32> {
-        let ciphertexts = said(id);
+        let ciphertexts = messages(id);
         [&[3, id, 0b10][..], &[9; 8], &[5, 2], &ciphertexts[0][2..], &ciphertexts[3][2..]].concat()
     }
 
@@ -363,7 +363,7 @@ mod tests {
         let mut machine = machine(|words, before| match (words, before) {
             // The machine dropped this vote together with the decision about another.
             ([_, _, 5, 1], 0) => vec![vec![1 << 16 | 4, 3]],
-            (words, _) => [vec![vec![2, 3], said(4).remove(0)], honest(words, 1)].concat(),
+            (words, _) => [vec![vec![2, 3], messages(4).remove(0)], honest(words, 1)].concat(),
         });
         seal(&mut machine).unwrap();
         machine.cast().unwrap();
@@ -373,9 +373,9 @@ mod tests {
     fn machines_that_err_give_no_ballot() {
         let refused: Script = |words, _| vec![vec![8 << 16 | 4, words[1]]];
         let other: Script = |words, _| {
-            let mut said = said(words[1]);
-            said[3][2] ^= 1;
-            said
+            let mut messages = messages(words[1]);
+            messages[3][2] ^= 1;
+            messages
         };
         let endless: Script = |words, _| vec![vec![5, words[1], 0]; 1000];
         let drops: Script = |_, _| vec![vec![1 << 16 | 4, 0]];

@@ -425,21 +425,21 @@ mod tests {
     #[test]
     fn replies_are_those_to_the_order() {
         let share = Order::Share { contest: 2, mark: 1 };
-        let said: Vec<u32> = [5, 2, 1].into_iter().chain((0..80).map(|at| at / 16 + 1)).collect();
-        let Some(Reply::Share(bytes)) = share.reply(&LENGTHS, &said) else { panic!("a share") };
+        let message: Vec<u32> = [5, 2, 1].into_iter().chain((0..80).map(|at| at / 16 + 1)).collect();
+        let Some(Reply::Share(bytes)) = share.reply(&LENGTHS, &message) else { panic!("a share") };
         assert_eq!(bytes.len(), 3 * 64 + 128);
         // c_i, a and b of 16 words each, and z of 32, whose highest words are the last.
         assert_eq!((bytes[3], bytes[67], bytes[131], bytes[195], bytes[319]), (1, 2, 3, 5, 4));
-        for wrong in [&said[..82], &[&said[..], &[0]].concat(), &[&[5, 2, 0], &said[3..]].concat(), &[6]] {
+        for wrong in [&message[..82], &[&message[..], &[0]].concat(), &[&[5, 2, 0], &message[3..]].concat(), &[6]] {
             assert_eq!(share.reply(&LENGTHS, wrong), None);
         }
         // The answer has 51 words, of which 1548 bits are used: 193.5 bytes.
-        let mut said: Vec<u32> = [5, 2, 1].into_iter().chain((0..48 + 51).map(|at| u32::from(at < 96))).collect();
-        said[3 + 48 + 48] = 0x0fff;
-        let Some(Reply::Share(bytes)) = share.reply(&LONGER, &said) else { panic!("a share") };
+        let mut message: Vec<u32> = [5, 2, 1].into_iter().chain((0..48 + 51).map(|at| u32::from(at < 96))).collect();
+        message[3 + 48 + 48] = 0x0fff;
+        let Some(Reply::Share(bytes)) = share.reply(&LONGER, &message) else { panic!("a share") };
         assert_eq!((bytes.len(), &bytes[192..196]), (3 * 64 + 194, &[0x0f, 0xff, 0, 0][..]));
-        said[3 + 48 + 48] = 0x1_0000;
-        assert_eq!(share.reply(&LONGER, &said), None);
+        message[3 + 48 + 48] = 0x1_0000;
+        assert_eq!(share.reply(&LONGER, &message), None);
         let product = Order::Product { contest: 0, mark: 0 };
         assert_eq!(
             product.reply(&LENGTHS, &[&[1, 0, 0][..], &[9; 16]].concat()),

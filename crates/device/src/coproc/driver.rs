@@ -32,7 +32,7 @@ pub struct Coproc {
     device: Accelerator,
     parameters: CoprocParameters,
     trust: Trust,
-    held: Option<LoadedKey>,
+    key: Option<LoadedKey>,
     /// Whether the device has the constants of a modulus.
     loaded: bool,
 }
@@ -68,7 +68,7 @@ impl Coproc {
         let device = Accelerator::open(transport, NAME, IDENTITY)?;
         let unknown = ErrorKind::UnknownParameters { name: NAME };
         let parameters = CoprocParameters::read(device.parameters()).ok_or(unknown)?;
-        Ok(Self { device, parameters, trust: Trust::default(), held: None, loaded: false })
+        Ok(Self { device, parameters, trust: Trust::default(), key: None, loaded: false })
     }
 
     /// Sets whether answers are checked, from the next key on. They are by default.
@@ -88,7 +88,7 @@ impl Coproc {
 
     /// Whether a key is loaded.
     pub fn has_key(&self) -> bool {
-        self.held.is_some()
+        self.key.is_some()
     }
 
     /// Number of commands from which the time to fill the device is negligible.
@@ -117,7 +117,7 @@ impl Coproc {
     }
 
     fn load(&mut self, public: &PublicKey, private: Option<&PrivateKey>) -> Result<(), Error> {
-        self.held = None;
+        self.key = None;
         let (bits, takes) = (public.bits(), self.parameters.bits);
         if bits != takes {
             return Err(ErrorKind::KeySize { bits, takes }.into());
@@ -131,7 +131,7 @@ impl Coproc {
             finish = Some(made);
         }
         self.write(&constants)?;
-        self.held = Some(LoadedKey {
+        self.key = Some(LoadedKey {
             comb: moduli.comb(public, &self.parameters),
             public: public.clone(),
             moduli,
@@ -145,7 +145,7 @@ impl Coproc {
     /// Loads a modulus that is no key, such as a prime of one, and a secret exponent of at most as
     /// many bits, for [`Coproc::secret_powers`].
     pub(super) fn load_modulus(&mut self, moduli: &Moduli, exponent: &Secret) -> Result<(), Error> {
-        (self.held, self.loaded) = (None, false);
+        (self.key, self.loaded) = (None, false);
         let (bits, takes) = (natural::bit_length(&moduli.n), self.parameters.bits);
         if bits != takes {
             return Err(ErrorKind::KeySize { bits, takes }.into());
@@ -186,7 +186,7 @@ impl Coproc {
     /// # Panics
     /// If an operand has more limbs than a number modulo `n^2`.
     pub fn run(&mut self, commands: &[Command<'_>]) -> Result<Vec<Result<Number, Refusal>>, Error> {
-        self.held()?;
+        self.key()?;
         self.flush()?;
         let results = self.exchange(commands);
         let results = self.recover_after(results)?;
@@ -227,11 +227,9 @@ impl Coproc {
         let rows = a.batch().rows().zip(b.batch().rows());
         let commands: Vec<Command<'_>> = rows.map(|(x, y)| Command::new(Operation::Multiply, x, y)).collect();
         let results = self.send(&commands).and_then(|results| {
-            let held = self.held()?;
-            self.spot_check(&results, |rows| {
-                held.moduli.squared.mul(&a.batch().select(rows), &b.batch().select(rows))
-            })?;
-            held.ciphertexts(&results)
+            let key = self.key()?;
+            self.spot_check(&results, |rows| key.moduli.squared.mul(&a.batch().select(rows), &b.batch().select(rows)))?;
+            key.ciphertexts(&results)
         });
         self.recover_after(results)
     }
@@ -270,7 +268,7 @@ impl Coproc {
     ) -> Result<Ciphertexts, Error> {
         self.check_key_id(ciphertexts.key_id())?;
         same_length(ciphertexts.len(), scalars.len())?;
-        let inverses = self.held()?.public.negate(ciphertexts)?;
+        let inverses = self.key()?.public.negate(ciphertexts)?;
         let (mut bases, mut magnitudes) = (ciphertexts.batch().clone(), Batch::zeros(scalars.len(), 2));
         for (row, &scalar) in scalars.iter().enumerate() {
             let sign = (scalar >> 127) as u128;
@@ -290,12 +288,12 @@ impl Coproc {
         let power = |(x, y)| Command { length, ..Command::new(Operation::Power, x, y) };
         let commands: Vec<Command<'_>> = bases.rows().zip(exponents.rows()).map(power).collect();
         let results = self.send(&commands).and_then(|results| {
-            let held = self.held()?;
+            let key = self.key()?;
             self.spot_check(&results, |rows| {
                 let exponents = exponents.select(rows);
-                held.moduli.squared.pow(&bases.select(rows), Exponents::Each(&exponents, length))
+                key.moduli.squared.pow(&bases.select(rows), Exponents::Each(&exponents, length))
             })?;
-            held.ciphertexts(&results)
+            key.ciphertexts(&results)
         });
         self.recover_after(results)
     }
@@ -312,12 +310,12 @@ impl Coproc {
             return Err(Error::from(ErrorKind::Scheme(SchemeErrorKind::NoSuchRow { rows })).at_row(beyond as usize));
         }
         let results = self.totals(ciphertexts.batch(), groups).and_then(|totals| {
-            let held = self.held()?;
+            let key = self.key()?;
             self.spot_check(&totals, |chosen| {
                 let groups: Vec<&Vec<u32>> = chosen.iter().map(|&group| &groups[group]).collect();
-                held.moduli.squared.products(ciphertexts.batch(), &groups)
+                key.moduli.squared.products(ciphertexts.batch(), &groups)
             })?;
-            held.ciphertexts(&totals)
+            key.ciphertexts(&totals)
         });
         self.recover_after(results)
     }
@@ -341,13 +339,13 @@ impl Coproc {
     /// the device.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.check_key_id(ciphertexts.key_id())?;
-        let held = self.held()?;
-        if held.finish.is_none() {
+        let key = self.key()?;
+        if key.finish.is_none() {
             return Err(ErrorKind::NoKey.into());
         }
-        held.public.check_coprime(ciphertexts)?;
+        key.public.check_coprime(ciphertexts)?;
         let results = self.secret_powers(ciphertexts.batch());
-        let results = results.and_then(|powers| self.held()?.plaintexts(ciphertexts, &powers));
+        let results = results.and_then(|powers| self.key()?.plaintexts(ciphertexts, &powers));
         self.recover_after(results)
     }
 
@@ -364,18 +362,18 @@ impl Coproc {
     /// # Errors
     /// The device does not answer.
     pub fn wipe(&mut self) -> Result<(), Error> {
-        (self.held, self.loaded) = (None, false);
+        (self.key, self.loaded) = (None, false);
         self.device.wipe()
     }
 
     /// The driver's data of the loaded key.
-    fn held(&self) -> Result<&LoadedKey, Error> {
-        self.held.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
+    fn key(&self) -> Result<&LoadedKey, Error> {
+        self.key.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
     }
 
     /// Fails unless the id is that of the loaded key.
     fn check_key_id(&self, found: KeyId) -> Result<(), Error> {
-        let expected = self.held()?.public.id();
+        let expected = self.key()?.public.id();
         if expected == found {
             return Ok(());
         }
@@ -389,14 +387,14 @@ impl Coproc {
     }
 
     fn randomise(&mut self, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
-        let bits = exponent_bits(&self.held()?.public);
+        let bits = exponent_bits(&self.key()?.public);
         let combed = self.comb()?;
         let numbers = match payload {
             Payload::Plaintexts(numbers) | Payload::Numbers(numbers) => *numbers,
         };
         let drawn = match combed {
             true => randomness::bits(numbers.len(), natural::limbs_of(bits), bits)?,
-            false => randomness::residues(numbers.len(), &self.held()?.moduli.n)?,
+            false => randomness::residues(numbers.len(), &self.key()?.moduli.n)?,
         };
         let operation = match (combed, payload) {
             (true, Payload::Plaintexts(_)) => Operation::CombEncrypt,
@@ -410,29 +408,29 @@ impl Coproc {
         };
         let commands: Vec<Command<'_>> = numbers.rows().zip(drawn.rows()).map(command).collect();
         let results = self.send(&commands)?;
-        let held = self.held()?;
-        let ciphertexts = held.ciphertexts(&results)?;
+        let key = self.key()?;
+        let ciphertexts = key.ciphertexts(&results)?;
         if self.trust == Trust::Checked {
-            let randomisers = match &held.comb {
+            let randomisers = match &key.comb {
                 // Entry 1 is the base.
                 Some(comb) => Randomisers::Comb(comb.row(1), &drawn, bits),
                 None => Randomisers::Units(&drawn),
             };
-            randomised::check(&held.moduli.n, &held.moduli.squared, &results, &randomisers, payload)?;
+            randomised::check(&key.moduli.n, &key.moduli.squared, &results, &randomisers, payload)?;
         }
         Ok(ciphertexts)
     }
 
     /// Loads the comb if necessary. Returns whether the key has one.
     fn comb(&mut self) -> Result<bool, Error> {
-        let held = self.held.as_ref().ok_or(ErrorKind::NoKey)?;
-        let Some(comb) = held.comb.clone() else { return Ok(false) };
-        if !held.combed {
+        let key = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
+        let Some(comb) = key.comb.clone() else { return Ok(false) };
+        if !key.combed {
             let entry = |(group, x)| Command { group, ..Command::new(Operation::SetComb, x, &[]) };
             let commands: Vec<Command<'_>> = (0..).zip(comb.rows()).map(entry).collect();
             self.send(&commands)?;
-            if let Some(held) = &mut self.held {
-                held.combed = true;
+            if let Some(key) = &mut self.key {
+                key.combed = true;
             }
         }
         Ok(true)
@@ -514,7 +512,7 @@ impl Coproc {
                 // again.
                 let _ = self.wipe();
             }
-            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => (self.held, self.loaded) = (None, false),
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => (self.key, self.loaded) = (None, false),
             _ => {
                 // The batch may have been cut off in the middle: groups and the comb are dropped.
                 let _ = self.flush();
@@ -525,8 +523,8 @@ impl Coproc {
 
     /// Drops everything in flight, the groups and the comb.
     fn flush(&mut self) -> Result<(), Error> {
-        if let Some(held) = &mut self.held {
-            held.combed = false;
+        if let Some(key) = &mut self.key {
+            key.combed = false;
         }
         self.device.flush()
     }

@@ -40,9 +40,9 @@ impl Duals {
     pub(super) fn dual(&self, number: &[u64], bits: u32) -> Secret {
         let parts = self.square.split(&one_row(number));
         let high = first_row(&self.square.root().mul(&parts.high, &one_row(&self.inverse)));
-        let mut place = vec![0; bits as usize / 64 + 1];
-        place[bits as usize / 64] = 1 << (bits % 64);
-        let mut dual = Secret::new(natural::product(&high, &place));
+        let mut power_of_two = vec![0; bits as usize / 64 + 1];
+        power_of_two[bits as usize / 64] = 1 << (bits % 64);
+        let mut dual = Secret::new(natural::product(&high, &power_of_two));
         natural::add_assign(&mut dual, parts.low.row(0));
         dual
     }
@@ -50,7 +50,7 @@ impl Duals {
 
 /// A number modulo an odd word, bit by bit: constant time in both.
 fn remainder(number: &[u64], word: u64) -> u64 {
-    let bits = number.iter().rev().flat_map(|limb| (0..64).rev().map(move |place| limb >> place & 1));
+    let bits = number.iter().rev().flat_map(|limb| (0..64).rev().map(move |index| limb >> index & 1));
     bits.fold(0, |rest, bit| {
         let doubled = u128::from(rest) << 1 | u128::from(bit);
         let (less, borrow) = doubled.overflowing_sub(u128::from(word));

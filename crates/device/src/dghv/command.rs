@@ -177,19 +177,19 @@ mod tests {
     /// Every known status maps to its own error; an unknown status is a wrong answer.
     #[test]
     fn every_status_is_understood() {
-        let said = |status: u64| Command::Read { address: 0 }.check(status).map_err(|error| error.to_string());
-        assert_eq!(said(0), Ok(()));
+        let checked = |status: u64| Command::Read { address: 0 }.check(status).map_err(|error| error.to_string());
+        assert_eq!(checked(0), Ok(()));
         let refused = |why: Unfit| Err(format!("the device rejects the encryption: {why}"));
         for (ending, why) in [(1, Unfit::Sizes), (2, Unfit::Modulus), (3, Unfit::Sum), (4, Unfit::Negative)] {
-            assert_eq!(said(ending << 8), refused(why));
+            assert_eq!(checked(ending << 8), refused(why));
         }
-        assert_eq!(said(1), Err("the device's memory did not answer in time while the device was reading".into()));
+        assert_eq!(checked(1), Err("the device's memory did not answer in time while the device was reading".into()));
         assert_eq!(
-            said(8 | 3),
+            checked(8 | 3),
             Err("the device's memory reported an address that does not exist while the device was writing".into())
         );
         for strange in [1 << 4, 5 << 8, 6 << 8, 1 << 11, 1 << 63, 1 << 4 | 2 << 8] {
-            assert_eq!(said(strange), Err("the device answered another request".into()), "{strange:#x}");
+            assert_eq!(checked(strange), Err("the device answered another request".into()), "{strange:#x}");
         }
     }
 }

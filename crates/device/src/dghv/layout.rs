@@ -66,9 +66,9 @@ fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
 }
 
 /// Allocates numbers one after another, each at the start of a row of words.
-struct Room(u64);
+struct Allocator(u64);
 
-impl Room {
+impl Allocator {
     fn take(&mut self, words: u32, count: u64) -> Operand {
         let at = self.0;
         self.0 = (at + u64::from(words) * count).next_multiple_of(DATA_WORDS as u64);
@@ -106,15 +106,15 @@ impl Layout {
         let matrices = matrices(long, size, limbs);
         let reduction = u64::from(2 * size) + wide + 1 + matrices;
         let scratch = 18 * u64::from(segment) + sums.max(reduction);
-        let mut room = Room(0);
-        let modulus = room.take(limbs, 1).at;
-        let reciprocal = room.take(size, 1);
-        let corrections = room.take(correction, parameters.key_elements() as u64);
-        let coefficients = room.take(coefficient, rows);
-        let noise = room.take(noise, 2);
-        let result = room.take(limbs + size, 1);
-        let scratch = Operand { words: scratch.min(u32::MAX.into()) as u32, ..room.take(1, scratch) };
-        let words = room.0;
+        let mut allocator = Allocator(0);
+        let modulus = allocator.take(limbs, 1).at;
+        let reciprocal = allocator.take(size, 1);
+        let corrections = allocator.take(correction, parameters.key_elements() as u64);
+        let coefficients = allocator.take(coefficient, rows);
+        let noise = allocator.take(noise, 2);
+        let result = allocator.take(limbs + size, 1);
+        let scratch = Operand { words: scratch.min(u32::MAX.into()) as u32, ..allocator.take(1, scratch) };
+        let words = allocator.0;
         let end = words.min(u32::MAX.into()) as u32;
         let power = (lengths.modulus - above) / 64 + size;
         let layout = Self {

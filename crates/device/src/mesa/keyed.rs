@@ -52,29 +52,29 @@ pub struct Keyed<P> {
     device: Accelerator,
     parameters: P,
     trust: Trust,
-    key: Option<Held>,
+    key: Option<LoadedKey>,
 }
 
 /// The driver's copy of the key on the device.
 #[derive(Debug)]
-enum Held {
+enum LoadedKey {
     /// The private key: answers are checked.
     Private(PrivateKey),
     /// The public key only: answers are not checked.
     Public(PublicKey),
 }
 
-impl Held {
+impl LoadedKey {
     fn public(&self) -> &PublicKey {
         match self {
-            Held::Private(key) => key.public(),
-            Held::Public(key) => key,
+            LoadedKey::Private(key) => key.public(),
+            LoadedKey::Public(key) => key,
         }
     }
 
     /// Fails if the plaintexts do not match the ciphertexts. Checks only with the private key.
     fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
-        let Held::Private(key) = self else { return Ok(()) };
+        let LoadedKey::Private(key) = self else { return Ok(()) };
         key.check(ciphertexts, plaintexts).map_err(|error| match error.kind() {
             SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
             _ => error.into(),
@@ -85,14 +85,14 @@ impl Held {
 impl<P: Parameters> Keyed<P> {
     /// The reason why a row that the device reports as foreign has no plaintext. With the private
     /// key, this CPU determines it, and a device that reports a good row as foreign has failed.
-    fn refused(held: &Held, ciphertexts: &Ciphertexts, row: usize) -> Error {
-        let error = match held {
-            Held::Private(key) => match ciphertexts.range(row..row + 1).and_then(|one| key.decrypt(&one)) {
+    fn refused(loaded_key: &LoadedKey, ciphertexts: &Ciphertexts, row: usize) -> Error {
+        let error = match loaded_key {
+            LoadedKey::Private(key) => match ciphertexts.range(row..row + 1).and_then(|one| key.decrypt(&one)) {
                 Ok(_) => return ErrorKind::FailedCheck.into(),
                 Err(error) => error.kind().clone(),
             },
-            Held::Public(key) if key.variant() == Variant::Subgroup => SchemeErrorKind::ForeignRandomiser,
-            Held::Public(_) => SchemeErrorKind::CiphertextSharesFactor,
+            LoadedKey::Public(key) if key.variant() == Variant::Subgroup => SchemeErrorKind::ForeignRandomiser,
+            LoadedKey::Public(_) => SchemeErrorKind::CiphertextSharesFactor,
         };
         error.at_row(row).into()
     }
@@ -141,8 +141,8 @@ impl<P: Parameters> Keyed<P> {
         let constants = self.parameters.constants(key)?;
         self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
         self.key = Some(match self.trust {
-            Trust::Checked => Held::Private(key.clone()),
-            Trust::Unchecked => Held::Public(key.public().clone()),
+            Trust::Checked => LoadedKey::Private(key.clone()),
+            Trust::Unchecked => LoadedKey::Public(key.public().clone()),
         });
         Ok(())
     }
@@ -163,8 +163,8 @@ impl<P: Parameters> Keyed<P> {
     /// wiped and has no key, because the fault may be in it. After [`ErrorKind::NotReady`],
     /// [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`] it has no key either.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
-        let key = held.public();
+        let loaded_key = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
+        let key = loaded_key.public();
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
             return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
@@ -174,10 +174,10 @@ impl<P: Parameters> Keyed<P> {
         let residues = self.device.process(ciphertexts.batch(), limbs_of(bits), self.parameters.shape());
         let answer = residues.and_then(|residues| {
             if let Some(row) = residues.rows().position(|row| says_foreign(row, bits)) {
-                return Err(Self::refused(held, ciphertexts, row));
+                return Err(Self::refused(loaded_key, ciphertexts, row));
             }
             let answer = plaintexts(key, &residues)?;
-            held.check(ciphertexts, &answer)?;
+            loaded_key.check(ciphertexts, &answer)?;
             Ok(answer)
         });
         answer.inspect_err(|error| match error.kind() {

@@ -17,7 +17,7 @@ const ROWS: usize = 7;
 /// access takes a bounded time.
 const MOST_CALLS: usize = 400;
 
-struct Place {
+struct Fixture {
     key: PrivateKey,
     faulty: Faulty,
     device: Mesa,
@@ -25,7 +25,7 @@ struct Place {
     plaintexts: Plaintexts,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         Self::trusting(Trust::Checked)
     }
@@ -36,9 +36,9 @@ impl Place {
         device.load_key(&key).unwrap();
         // Fresh ciphertexts, and two edge cases.
         let (ciphertexts, plaintexts) = random_ciphertexts(&key, ROWS - 2);
-        let mut place = Self { key, faulty, device, ciphertexts, plaintexts };
-        place.works();
-        place
+        let mut fixture = Self { key, faulty, device, ciphertexts, plaintexts };
+        fixture.works();
+        fixture
     }
 
     fn decrypt(&mut self) -> Result<Plaintexts, Error> {
@@ -76,24 +76,24 @@ impl Place {
 
 #[test]
 fn a_sound_device_decrypts() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     for count in [0, 1, 3, 60] {
-        let (ciphertexts, plaintexts) = random_ciphertexts(&place.key, count);
-        assert!(place.device.decrypt(&ciphertexts).unwrap() == plaintexts);
+        let (ciphertexts, plaintexts) = random_ciphertexts(&fixture.key, count);
+        assert!(fixture.device.decrypt(&ciphertexts).unwrap() == plaintexts);
     }
-    let empty = place.ciphertexts.range(0..0).unwrap();
-    assert!(place.device.decrypt(&empty).unwrap().is_empty());
+    let empty = fixture.ciphertexts.range(0..0).unwrap();
+    assert!(fixture.device.decrypt(&empty).unwrap().is_empty());
 }
 
 /// Every bit of an answer: of its header, of every number, and of the zeros above the numbers.
 #[test]
 fn every_bit_of_an_answer_that_flips_is_found() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     for bit in 0..8 * HEADER {
-        is(&place.fails_once(Fault::AnswerBit(bit)), ErrorKind::WrongAnswer);
+        is(&fixture.fails_once(Fault::AnswerBit(bit)), ErrorKind::WrongAnswer);
     }
     for bit in 8 * HEADER..8 * (HEADER + 2 * PLAINTEXT) {
-        let error = place.fails_once(Fault::AnswerBit(bit));
+        let error = fixture.fails_once(Fault::AnswerBit(bit));
         // Numbers not below n are reported with their row.
         match error.kind() {
             ErrorKind::FailedCheck => assert_eq!(error.row(), None),
@@ -106,9 +106,9 @@ fn every_bit_of_an_answer_that_flips_is_found() {
 /// Every bit of a packet header on the way in, and some bits of the ciphertexts.
 #[test]
 fn every_bit_of_a_question_that_flips_is_found() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     for bit in 0..8 * HEADER {
-        let error = place.fails_once(Fault::QuestionBit(bit));
+        let error = fixture.fails_once(Fault::QuestionBit(bit));
         match bit {
             // The mark or the epoch is wrong: the device discards the packet and records it.
             0..32 => assert!(matches!(error.kind(), ErrorKind::Noted { .. }), "bit {bit}: {error}"),
@@ -119,56 +119,56 @@ fn every_bit_of_a_question_that_flips_is_found() {
         }
     }
     for bit in (8 * HEADER..8 * (HEADER + 3 * CIPHERTEXT)).step_by(5) {
-        let error = place.fails_once(Fault::QuestionBit(bit));
+        let error = fixture.fails_once(Fault::QuestionBit(bit));
         assert!(matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext), "bit {bit}: {error}");
     }
 }
 
 #[test]
 fn packets_that_are_lost_repeated_cut_or_late_are_errors() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     let whole = HEADER + ROWS * PLAINTEXT;
     let stalled = ErrorKind::Stalled { sent: ROWS, received: 0, expected: ROWS };
-    is(&place.fails_once(Fault::DropQuestion), stalled.clone());
-    is(&place.fails_once(Fault::DropAnswer), stalled.clone());
-    is(&place.fails_once(Fault::Late), stalled.clone());
-    is(&place.fails_once(Fault::Stalls), stalled);
+    is(&fixture.fails_once(Fault::DropQuestion), stalled.clone());
+    is(&fixture.fails_once(Fault::DropAnswer), stalled.clone());
+    is(&fixture.fails_once(Fault::Late), stalled.clone());
+    is(&fixture.fails_once(Fault::Stalls), stalled);
     for bytes in [0, HEADER, HEADER + 8, whole - 8] {
-        let error = place.fails_once(Fault::CutAnswer(bytes));
+        let error = fixture.fails_once(Fault::CutAnswer(bytes));
         is(&error, ErrorKind::CutShort { bytes, expected: whole });
     }
-    let error = place.fails_once(Fault::LongAnswer(8));
+    let error = fixture.fails_once(Fault::LongAnswer(8));
     is(&error, ErrorKind::CutShort { bytes: whole + 8, expected: whole });
     for bytes in [HEADER, HEADER + 8, HEADER + CIPHERTEXT, HEADER + ROWS * CIPHERTEXT - 8] {
-        is(&place.fails_once(Fault::CutQuestion(bytes)), ErrorKind::Dropped);
+        is(&fixture.fails_once(Fault::CutQuestion(bytes)), ErrorKind::Dropped);
     }
-    is(&place.fails_once(Fault::LongQuestion), ErrorKind::Dropped);
-    is(&place.fails_once(Fault::OldAnswer), ErrorKind::WrongAnswer);
-    is(&place.fails_once(Fault::Exchanged), ErrorKind::FailedCheck);
-    is(&place.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
+    is(&fixture.fails_once(Fault::LongQuestion), ErrorKind::Dropped);
+    is(&fixture.fails_once(Fault::OldAnswer), ErrorKind::WrongAnswer);
+    is(&fixture.fails_once(Fault::Exchanged), ErrorKind::FailedCheck);
+    is(&fixture.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
 }
 
 /// A repeated packet leaves an answer in the stream. The next batch fails because of it, and the
 /// one after that is right.
 #[test]
 fn what_comes_twice_is_not_the_next_answer() {
-    let mut place = Place::new();
-    let (others, right) = random_ciphertexts(&place.key, ROWS - 2);
+    let mut fixture = Fixture::new();
+    let (others, right) = random_ciphertexts(&fixture.key, ROWS - 2);
     for fault in [Fault::RepeatQuestion, Fault::RepeatAnswer] {
-        place.faulty.set(Some(fault));
-        place.works();
-        is(&place.device.decrypt(&others).unwrap_err(), ErrorKind::WrongAnswer);
-        assert!(place.device.decrypt(&others).unwrap() == right, "{fault:?}");
+        fixture.faulty.set(Some(fault));
+        fixture.works();
+        is(&fixture.device.decrypt(&others).unwrap_err(), ErrorKind::WrongAnswer);
+        assert!(fixture.device.decrypt(&others).unwrap() == right, "{fault:?}");
     }
 }
 
 /// Wrong numbers below n: in all rows, in one row, and wrong modulo one prime only.
 #[test]
 fn a_device_that_lies_is_found_out() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     let lies = (0..ROWS).map(Fault::LiesOnce).chain([Fault::Lies, Fault::WrongModuloP]);
     for fault in lies {
-        let error = place.fails_once(fault);
+        let error = fixture.fails_once(fault);
         is(&error, ErrorKind::FailedCheck);
         assert_eq!(
             error.to_string(),
@@ -181,18 +181,18 @@ fn a_device_that_lies_is_found_out() {
 /// key.
 #[test]
 fn a_bit_that_flips_on_the_way_to_a_constant_is_found_by_its_checksum() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     for number in (0..15).filter(|&number| number != 0) {
         for bit in [0, 31, 40] {
-            place.faulty.set(Some(Fault::KeyBit { region: number, bit }));
-            let error = place.device.load_key(&place.key).unwrap_err();
+            fixture.faulty.set(Some(Fault::KeyBit { region: number, bit }));
+            let error = fixture.device.load_key(&fixture.key).unwrap_err();
             is(&error, ErrorKind::KeyNotLoaded { region: number });
-            assert!(!place.device.has_key() && place.faulty.device().is_wiped());
-            is(&place.decrypt().unwrap_err(), ErrorKind::NoKey);
+            assert!(!fixture.device.has_key() && fixture.faulty.device().is_wiped());
+            is(&fixture.decrypt().unwrap_err(), ErrorKind::NoKey);
         }
     }
-    place.device.load_key(&place.key).unwrap();
-    place.works();
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
 }
 
 /// The regions whose constants the device computes with.
@@ -210,20 +210,20 @@ const USED: [u32; 7] = [
 /// whichever constant it is in.
 #[test]
 fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     let of_q = USED.iter().map(|number| number + region::Q).filter(|&number| number < 15);
     for region in USED.into_iter().chain(of_q) {
         for bit in [0, 5, 33, 62] {
-            place.faulty.set(Some(Fault::StoredBit { region, bit }));
-            place.device.load_key(&place.key).unwrap();
-            let error = place.decrypt().expect_err(&format!("bit {bit} of region {region}"));
+            fixture.faulty.set(Some(Fault::StoredBit { region, bit }));
+            fixture.device.load_key(&fixture.key).unwrap();
+            let error = fixture.decrypt().expect_err(&format!("bit {bit} of region {region}"));
             let found = matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext);
             assert!(found, "bit {bit} of region {region}: {error}");
-            assert!(!place.device.has_key() && place.faulty.device().is_wiped());
+            assert!(!fixture.device.has_key() && fixture.faulty.device().is_wiped());
         }
     }
-    place.device.load_key(&place.key).unwrap();
-    place.works();
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
 }
 
 /// The reason for the check: an unchecked device leaks the key by one wrong bit of one constant.
@@ -231,26 +231,26 @@ fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
 /// primes.
 #[test]
 fn a_device_that_is_believed_gives_the_key_away() {
-    let mut place = Place::trusting(Trust::Unchecked);
+    let mut fixture = Fixture::trusting(Trust::Unchecked);
     let mut given = 0;
     // Those constants of p that leave the device's arithmetic modulo n intact.
     for (region, bit) in [(region::P_ENTER, 3), (region::P_ENTER, 40), (region::P_ONE, 17), (region::P_EXPONENT, 9)] {
-        place.faulty.set(Some(Fault::StoredBit { region, bit }));
-        place.device.load_key(&place.key).unwrap();
-        let Ok(wrong) = place.decrypt() else { continue };
-        let n = Modulus::new(Engine::Serial, &modulus(&place.key)).unwrap();
-        let differences = n.sub(wrong.batch(), place.plaintexts.batch());
+        fixture.faulty.set(Some(Fault::StoredBit { region, bit }));
+        fixture.device.load_key(&fixture.key).unwrap();
+        let Ok(wrong) = fixture.decrypt() else { continue };
+        let n = Modulus::new(Engine::Serial, &modulus(&fixture.key)).unwrap();
+        let differences = n.sub(wrong.batch(), fixture.plaintexts.batch());
         assert!(differences.rows().any(|row| is_zero(row) == 0));
-        let [_, q] = place.key.primes().map(|prime| Modulus::new(Engine::Serial, prime).unwrap());
+        let [_, q] = fixture.key.primes().map(|prime| Modulus::new(Engine::Serial, prime).unwrap());
         assert!(q.reduce(&differences).rows().all(|row| is_zero(row) == 1));
         given += 1;
     }
     assert!(given > 0, "no such bit leaves numbers below n");
     // A malicious device chooses the plaintexts.
-    place.faulty.set(None);
-    place.device.load_key(&place.key).unwrap();
-    place.faulty.set(Some(Fault::Lies));
-    assert!(place.decrypt().unwrap() != place.plaintexts);
+    fixture.faulty.set(None);
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.faulty.set(Some(Fault::Lies));
+    assert!(fixture.decrypt().unwrap() != fixture.plaintexts);
 }
 
 fn modulus(key: &PrivateKey) -> Vec<u64> {
@@ -262,93 +262,93 @@ fn modulus(key: &PrivateKey) -> Vec<u64> {
 /// error of that row.
 #[test]
 fn a_good_row_is_not_foreign_because_a_device_says_so() {
-    let mut place = Place::new();
-    place.device.load_key(&place.key).unwrap();
-    place.faulty.set(Some(Fault::Foreign(2)));
-    is(&place.decrypt().unwrap_err(), ErrorKind::FailedCheck);
-    assert!(!place.device.has_key() && place.faulty.device().is_wiped());
-    let mut place = Place::trusting(Trust::Unchecked);
-    place.device.load_key(&place.key).unwrap();
-    place.faulty.set(Some(Fault::Foreign(2)));
-    let error = place.decrypt().unwrap_err();
+    let mut fixture = Fixture::new();
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.faulty.set(Some(Fault::Foreign(2)));
+    is(&fixture.decrypt().unwrap_err(), ErrorKind::FailedCheck);
+    assert!(!fixture.device.has_key() && fixture.faulty.device().is_wiped());
+    let mut fixture = Fixture::trusting(Trust::Unchecked);
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.faulty.set(Some(Fault::Foreign(2)));
+    let error = fixture.decrypt().unwrap_err();
     assert_eq!(error.row(), Some(2));
     is(&error, ErrorKind::Scheme(hearith_paillier::ErrorKind::CiphertextSharesFactor));
-    assert!(place.device.has_key());
+    assert!(fixture.device.has_key());
 }
 
 /// Lost posted writes are noticed by the reads that follow.
 #[test]
 fn writes_that_are_lost_are_seen() {
-    let mut place = Place::new();
-    place.faulty.set(Some(Fault::LostKey));
-    let error = place.device.load_key(&place.key).unwrap_err();
+    let mut fixture = Fixture::new();
+    fixture.faulty.set(Some(Fault::LostKey));
+    let error = fixture.device.load_key(&fixture.key).unwrap_err();
     is(&error, ErrorKind::KeyNotLoaded { region: 0 });
-    place.faulty.set(None);
-    place.device.load_key(&place.key).unwrap();
-    place.works();
+    fixture.faulty.set(None);
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
     // The device ignores orders to flush, to be ready and to wipe.
-    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    fixture.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
     let refused = ErrorKind::Refused { address: register::CONTROL };
-    is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), refused.clone());
-    is(&place.device.load_key(&place.key).unwrap_err(), refused.clone());
-    place.faulty.set(None);
-    place.device.wipe().unwrap();
-    let mut empty = Mesa::open(Box::new(place.faulty.clone())).unwrap();
-    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
-    is(&empty.load_key(&place.key).unwrap_err(), ErrorKind::NotReady);
+    is(&Mesa::open(Box::new(fixture.faulty.clone())).unwrap_err(), refused.clone());
+    is(&fixture.device.load_key(&fixture.key).unwrap_err(), refused.clone());
+    fixture.faulty.set(None);
+    fixture.device.wipe().unwrap();
+    let mut empty = Mesa::open(Box::new(fixture.faulty.clone())).unwrap();
+    fixture.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    is(&empty.load_key(&fixture.key).unwrap_err(), ErrorKind::NotReady);
     drop(empty);
-    place.faulty.set(None);
-    place.device.load_key(&place.key).unwrap();
-    place.works();
-    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
-    is(&place.device.wipe().unwrap_err(), refused.clone());
-    place.faulty.set(Some(Fault::AlwaysReady));
-    is(&place.device.wipe().unwrap_err(), refused);
-    place.faulty.set(None);
-    place.device.wipe().unwrap();
-    assert!(place.faulty.device().is_wiped());
+    fixture.faulty.set(None);
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
+    fixture.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    is(&fixture.device.wipe().unwrap_err(), refused.clone());
+    fixture.faulty.set(Some(Fault::AlwaysReady));
+    is(&fixture.device.wipe().unwrap_err(), refused);
+    fixture.faulty.set(None);
+    fixture.device.wipe().unwrap();
+    assert!(fixture.faulty.device().is_wiped());
 }
 
 #[test]
 fn a_device_that_was_reset_has_lost_its_key() {
-    let mut place = Place::new();
-    let error = place.fails_once(Fault::Reset);
+    let mut fixture = Fixture::new();
+    let error = fixture.fails_once(Fault::Reset);
     assert!(matches!(error.kind(), ErrorKind::WasReset | ErrorKind::NotReady), "{error}");
 }
 
 /// While a device is gone, every batch fails at once. When it is back, the key is loaded again.
 #[test]
 fn a_device_that_has_gone_is_declared_gone() {
-    let mut place = Place::new();
-    place.faulty.set(Some(Fault::Vanished));
-    is(&place.decrypt().unwrap_err(), ErrorKind::Vanished);
-    is(&place.device.load_key(&place.key).unwrap_err(), ErrorKind::Vanished);
-    is(&place.device.counters().unwrap_err(), ErrorKind::Vanished);
-    is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), ErrorKind::Vanished);
-    place.faulty.device().reset();
-    place.faulty.set(None);
-    place.device.load_key(&place.key).unwrap();
-    place.works();
+    let mut fixture = Fixture::new();
+    fixture.faulty.set(Some(Fault::Vanished));
+    is(&fixture.decrypt().unwrap_err(), ErrorKind::Vanished);
+    is(&fixture.device.load_key(&fixture.key).unwrap_err(), ErrorKind::Vanished);
+    is(&fixture.device.counters().unwrap_err(), ErrorKind::Vanished);
+    is(&Mesa::open(Box::new(fixture.faulty.clone())).unwrap_err(), ErrorKind::Vanished);
+    fixture.faulty.device().reset();
+    fixture.faulty.set(None);
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
 
-    place.faulty.set(Some(Fault::IoErrors));
-    assert!(matches!(place.decrypt().unwrap_err().kind(), ErrorKind::Io { .. }));
-    assert!(matches!(Mesa::open(Box::new(place.faulty.clone())).unwrap_err().kind(), ErrorKind::Io { .. }));
-    place.faulty.set(None);
-    place.works();
+    fixture.faulty.set(Some(Fault::IoErrors));
+    assert!(matches!(fixture.decrypt().unwrap_err().kind(), ErrorKind::Io { .. }));
+    assert!(matches!(Mesa::open(Box::new(fixture.faulty.clone())).unwrap_err().kind(), ErrorKind::Io { .. }));
+    fixture.faulty.set(None);
+    fixture.works();
 }
 
 /// While unsolicited data arrive, synchronisation is impossible: every batch fails, and so does
 /// opening.
 #[test]
 fn a_device_that_babbles_is_an_error() {
-    let mut place = Place::new();
-    place.faulty.set(Some(Fault::Babbles));
-    assert!(matches!(Mesa::open(Box::new(place.faulty.clone())).unwrap_err().kind(), ErrorKind::Stalled { .. }));
-    place.faulty.set(None);
+    let mut fixture = Fixture::new();
+    fixture.faulty.set(Some(Fault::Babbles));
+    assert!(matches!(Mesa::open(Box::new(fixture.faulty.clone())).unwrap_err().kind(), ErrorKind::Stalled { .. }));
+    fixture.faulty.set(None);
     // The failed opening of another driver wiped the device.
-    place.decrypt().unwrap_err();
-    place.device.load_key(&place.key).unwrap();
-    place.works();
+    fixture.decrypt().unwrap_err();
+    fixture.device.load_key(&fixture.key).unwrap();
+    fixture.works();
 }
 
 /// A loaded device recovers by itself: the batch with the fault fails, and the next is right,
@@ -400,14 +400,14 @@ fn a_loaded_device_is_mended_for_the_next_batch() {
 /// The driver's debug output and errors contain no limb of the primes or the modulus.
 #[test]
 fn errors_show_nothing_of_the_key_or_the_plaintexts() {
-    let mut place = Place::new();
-    let shown = format!("{:?}", place.device);
-    let key = place.key.clone();
+    let mut fixture = Fixture::new();
+    let shown = format!("{:?}", fixture.device);
+    let key = fixture.key.clone();
     let [p, q] = key.primes();
-    place.faulty.set(Some(Fault::Lies));
-    let error = place.decrypt().unwrap_err();
+    fixture.faulty.set(Some(Fault::Lies));
+    let error = fixture.decrypt().unwrap_err();
     for text in [shown, format!("{error:?} {error}")] {
-        for limb in [p[0], q[0], modulus(&place.key)[0]] {
+        for limb in [p[0], q[0], modulus(&fixture.key)[0]] {
             assert!(!text.contains(&limb.to_string()) && !text.contains(&format!("{limb:x}")), "{text}");
         }
     }

@@ -182,8 +182,8 @@ fn a_loaded_device_decrypts_as_the_key_does() {
                 "{}",
                 device.describe()
             );
-            let holders: [&dyn DecryptionBackend; 3] = [&key, &*device, &*device];
-            let decrypted = holders.map(|holder| scope.spawn(|| holder.decrypt(&ciphertexts).unwrap()));
+            let backends: [&dyn DecryptionBackend; 3] = [&key, &*device, &*device];
+            let decrypted = backends.map(|backend| scope.spawn(|| backend.decrypt(&ciphertexts).unwrap()));
             assert!(decrypted.into_iter().all(|thread| thread.join().unwrap() == plaintexts));
         });
     }

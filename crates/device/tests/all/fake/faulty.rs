@@ -242,13 +242,13 @@ impl Transport for Faulty {
     /// A posted write does not show refusals.
     fn write(&mut self, address: u32, mut value: u32) -> Result<(), Error> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let place = |region: u32, bit: u32| register::REGIONS + region * register::REGION_BYTES + bit / 32 * 4;
+        let address_of = |region: u32, bit: u32| register::REGIONS + region * register::REGION_BYTES + bit / 32 * 4;
         match self.fault() {
             Some(Fault::Vanished) => return Ok(()),
             Some(Fault::IoErrors) => return Self::io(),
             Some(Fault::LostWrites(lost)) if lost == address => return Ok(()),
             Some(Fault::LostKey) if address >= register::REGIONS => return Ok(()),
-            Some(Fault::KeyBit { region, bit }) if place(region, bit) == address => {
+            Some(Fault::KeyBit { region, bit }) if address_of(region, bit) == address => {
                 self.set(None);
                 value ^= 1 << (bit % 32);
             }

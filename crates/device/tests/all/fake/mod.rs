@@ -45,7 +45,7 @@ pub mod register {
 pub const READY: u32 = 1;
 pub const FLUSH: u32 = 2;
 pub const WIPE: u32 = 4;
-pub const MARK: u64 = 0x4548;
+pub const PACKET_MAGIC: u64 = 0x4548;
 
 /// Causes in ERROR.
 pub mod cause {
@@ -268,7 +268,8 @@ impl FakeMesa {
             return false;
         }
         let header = packet.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        let Some(header) = header.filter(|&header| header & 0xffff == MARK && (header >> 16) as u16 == self.epoch)
+        let Some(header) =
+            header.filter(|&header| header & 0xffff == PACKET_MAGIC && (header >> 16) as u16 == self.epoch)
         else {
             let _ = self.refuse::<()>(cause::FOREIGN);
             self.counters[4] += 1;
