@@ -31,7 +31,7 @@ use line::SimulatedLine;
 use settings::Settings;
 use tally::CountingStation;
 
-pub(crate) static KIND: Machines = Machines;
+pub(crate) static PROVIDER: Machines = Machines;
 
 /// The simulated ballot machines.
 #[derive(Debug)]

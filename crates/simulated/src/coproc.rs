@@ -12,7 +12,7 @@ use crate::Simulated;
 use crate::designs::COPROCS;
 use crate::state::state;
 
-pub(crate) static KIND: Coprocs = Coprocs;
+pub(crate) static PROVIDER: Coprocs = Coprocs;
 
 /// The simulated co-processors.
 #[derive(Debug)]

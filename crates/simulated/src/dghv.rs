@@ -11,7 +11,7 @@ use crate::Simulated;
 use crate::designs::DGHVS;
 use crate::state::state;
 
-pub(crate) static KIND: Dghvs = Dghvs;
+pub(crate) static PROVIDER: Dghvs = Dghvs;
 
 /// The simulated accelerators.
 #[derive(Debug)]

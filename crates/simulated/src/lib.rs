@@ -43,15 +43,15 @@ use hearith_device::DeviceProvider;
 /// The simulated devices, one provider per system.
 pub static PROVIDERS: &[&dyn DeviceProvider] = &[
     #[cfg(feature = "mesa")]
-    &mesa::KIND,
+    &mesa::PROVIDER,
     #[cfg(feature = "mesa-dual")]
-    &mesa_dual::KIND,
+    &mesa_dual::PROVIDER,
     #[cfg(feature = "rns")]
-    &residue_bank::KIND,
+    &residue_bank::PROVIDER,
     #[cfg(feature = "coproc")]
-    &coproc::KIND,
+    &coproc::PROVIDER,
     #[cfg(feature = "dghv")]
-    &dghv::KIND,
+    &dghv::PROVIDER,
     #[cfg(feature = "ballot-machine")]
-    &ballot_machine::KIND,
+    &ballot_machine::PROVIDER,
 ];

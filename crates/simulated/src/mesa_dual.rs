@@ -5,7 +5,7 @@ use hearith_device::mesa::{Loaded, MESA_DUAL, MesaDualParameters};
 use crate::decryptors::Decryptors;
 use crate::designs::MESAS_DUAL;
 
-pub(crate) static KIND: Decryptors = Decryptors {
+pub(crate) static PROVIDER: Decryptors = Decryptors {
     system: &MESA_DUAL,
     designs: &MESAS_DUAL,
     units: |design| format!("{} lanes", 2 * design.parameter("Lanes")),

@@ -8,7 +8,7 @@ use crate::Simulated;
 use crate::designs::RESIDUE_BANKS;
 use crate::state::state;
 
-pub(crate) static KIND: Banks = Banks;
+pub(crate) static PROVIDER: Banks = Banks;
 
 /// The simulated residue banks.
 #[derive(Debug)]

@@ -38,12 +38,12 @@ struct Boards {
     encryptor: &'static Design,
     tally: &'static Design,
     /// Most cycles of either board for a message.
-    patience: u64,
+    timeout_cycles: u64,
 }
 
-const SMALL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD, tally: &TALLY_BOARD, patience: 4_000_000 };
+const SMALL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD, tally: &TALLY_BOARD, timeout_cycles: 4_000_000 };
 /// For keys of real size.
-const REAL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD_2048, tally: &TALLY_BOARD_2048, patience: 12_000_000 };
+const REAL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD_2048, tally: &TALLY_BOARD_2048, timeout_cycles: 12_000_000 };
 
 /// A key for tests only.
 struct Key {
@@ -271,7 +271,7 @@ impl Files for Record {
 struct Machine {
     key: Key,
     ways: Vec<Way>,
-    patience: u64,
+    timeout_cycles: u64,
     encryptor: EncryptorBoard,
     tally: TallyBoard,
     cycle: u64,
@@ -289,7 +289,7 @@ impl Machine {
         let mut machine = Self {
             key,
             ways: ways.to_vec(),
-            patience: boards.patience,
+            timeout_cycles: boards.timeout_cycles,
             encryptor: EncryptorBoard::new(boards.encryptor, seed).unwrap(),
             tally: TallyBoard::new(boards.tally, seed).unwrap(),
             cycle: 0,
@@ -361,7 +361,7 @@ impl Machine {
     }
 
     /// A voting session in a contest.
-    fn booth(&self, id: u32, voter: u32, contest: u16) -> VotingSession {
+    fn session(&self, id: u32, voter: u32, contest: u16) -> VotingSession {
         let rules = self.ways.get(usize::from(contest)).unwrap_or(&ANY).rules;
         let form =
             BallotLayout { key_bytes: self.key.bytes(), candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
@@ -370,13 +370,13 @@ impl Machine {
 
     /// The board's complete answer to a vote or a decision, within `limit` cycles for each of its
     /// messages.
-    fn answer(&mut self, booth: &mut VotingSession, limit: u64) -> Option<Answer> {
+    fn answer(&mut self, session: &mut VotingSession, limit: u64) -> Option<Answer> {
         let mut left = limit;
         while left > 0 {
             self.step();
             left -= 1;
-            if let Some(words) = self.encryptor.terminal.hear() {
-                match booth.receive(&words) {
+            if let Some(words) = self.encryptor.terminal.receive() {
+                match session.receive(&words) {
                     Answer::Part => left = limit,
                     answer => return Some(answer),
                 }
@@ -385,32 +385,32 @@ impl Machine {
         None
     }
 
-    fn ask(&mut self, booth: &mut VotingSession, words: &[u32]) -> Answer {
-        self.encryptor.terminal.say(words);
-        self.answer(booth, self.patience / 2).expect("an answer of the encryptor board")
+    fn ask(&mut self, session: &mut VotingSession, words: &[u32]) -> Answer {
+        self.encryptor.terminal.send(words);
+        self.answer(session, self.timeout_cycles / 2).expect("an answer of the encryptor board")
     }
 
-    fn vote(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Answer {
-        let words = booth.vote(choices);
-        self.ask(booth, &words)
+    fn vote(&mut self, session: &mut VotingSession, choices: &[u32]) -> Answer {
+        let words = session.vote(choices);
+        self.ask(session, &words)
     }
 
     /// The board's first answer to a vote.
-    fn vote_begins(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Answer {
-        self.encryptor.terminal.say(&booth.vote(choices));
-        for _ in 0..self.patience {
+    fn vote_begins(&mut self, session: &mut VotingSession, choices: &[u32]) -> Answer {
+        self.encryptor.terminal.send(&session.vote(choices));
+        for _ in 0..self.timeout_cycles {
             self.step();
-            if let Some(words) = self.encryptor.terminal.hear() {
-                return booth.receive(&words);
+            if let Some(words) = self.encryptor.terminal.receive() {
+                return session.receive(&words);
             }
         }
         panic!("the encryptor board says nothing");
     }
 
     /// The board's refusal of an invalid vote. Earlier messages about other votes are skipped.
-    fn refusal(&mut self, mut booth: VotingSession, choices: &[u32]) -> Refusal {
+    fn refusal(&mut self, mut session: VotingSession, choices: &[u32]) -> Refusal {
         loop {
-            match self.vote(&mut booth, choices) {
+            match self.vote(&mut session, choices) {
                 Answer::Refused(refusal) => return refusal,
                 Answer::Lost => (),
                 other => panic!("{other:?}"),
@@ -418,8 +418,8 @@ impl Machine {
         }
     }
 
-    fn seal(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Sealed {
-        match self.vote(booth, choices) {
+    fn seal(&mut self, session: &mut VotingSession, choices: &[u32]) -> Sealed {
+        match self.vote(session, choices) {
             Answer::Sealed(sealed) => sealed,
             other => panic!("{other:?}"),
         }
@@ -427,10 +427,10 @@ impl Machine {
 
     /// The tally board's answer.
     fn office(&mut self, words: &[u32]) -> Vec<u32> {
-        self.tally.terminal.say(words);
-        for _ in 0..self.patience {
+        self.tally.terminal.send(words);
+        for _ in 0..self.timeout_cycles {
             self.step();
-            if let Some(answer) = self.tally.terminal.hear() {
+            if let Some(answer) = self.tally.terminal.receive() {
                 return answer.to_vec();
             }
         }
@@ -480,15 +480,15 @@ impl Line for OfficeLine {
     }
 
     fn send(&mut self, words: &[u32]) -> Result<(), Error> {
-        self.0.borrow_mut().tally.terminal.say(words);
+        self.0.borrow_mut().tally.terminal.send(words);
         Ok(())
     }
 
     fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut machine = self.0.borrow_mut();
-        for _ in 0..machine.patience {
+        for _ in 0..machine.timeout_cycles {
             machine.step_tally(ToTally { cs_n: true, sck: false, copi: false });
-            if let Some(words) = machine.tally.terminal.hear() {
+            if let Some(words) = machine.tally.terminal.receive() {
                 return Ok(words);
             }
         }
@@ -498,10 +498,10 @@ impl Line for OfficeLine {
 
 /// An opened ballot matches its receipt, encrypts the voter's choice, and is entered as challenged.
 fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
-    let mut booth = machine.booth(12, voter as u32, 0);
-    let sealed = machine.seal(&mut booth, &[1]);
-    let challenge = booth.challenge();
-    let Answer::Opened(openings) = machine.ask(&mut booth, &challenge) else { panic!("openings") };
+    let mut session = machine.session(12, voter as u32, 0);
+    let sealed = machine.seal(&mut session, &[1]);
+    let challenge = session.challenge();
+    let Answer::Opened(openings) = machine.ask(&mut session, &challenge) else { panic!("openings") };
     for (mark, (opening, published)) in openings.iter().zip(&sealed.marks).enumerate() {
         let exponent = Integer::from_digits(&opening.exponent, Order::Msf);
         assert!(exponent.significant_bits() > 90, "random");
@@ -539,10 +539,10 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     machine.tell(election.0);
     let mut products = Products::new(office.election());
     for (voter, choices) in [&[0, 1][..], &[0]].into_iter().enumerate() {
-        let mut booth = machine.booth(voter as u32, voter as u32, 0);
-        let sealed = machine.seal(&mut booth, choices);
-        let cast = booth.cast();
-        assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+        let mut session = machine.session(voter as u32, voter as u32, 0);
+        let sealed = machine.seal(&mut session, choices);
+        let cast = session.cast();
+        assert_eq!(machine.ask(&mut session, &cast), Answer::Stored);
         let ballot = office.ballot(voter, vec![selection(sealed)]);
         products.add(&[(&ballot, 1)]).unwrap();
         office.enter_for(voter, Body::Ballot(ballot));
@@ -590,7 +590,7 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     // Without noise there is no proof: neither if the source fails while the first numbers are
     // drawn, which are wiped, nor afterwards.
     tally.load(&trustees[4].exponent_be()).unwrap();
-    machine.borrow_mut().tally.terminal.say(&[5, 0, 0]);
+    machine.borrow_mut().tally.terminal.send(&[5, 0, 0]);
     let draws = |machine: &Machine| machine.tally.bench.model.peek("u_share.rho_q", 0).iter().any(|&limb| limb != 0);
     let drawn = (0..20_000).any(|_| {
         machine.borrow_mut().step();
@@ -615,13 +615,13 @@ struct Counting {
 impl Counting {
     /// The board's answer.
     fn ask(&mut self, words: &[u32]) -> Vec<u32> {
-        self.board.terminal.say(words);
+        self.board.terminal.send(words);
         for _ in 0..1_000_000 {
             let (ballots, cipo) = (self.feeder.to_tally(), self.board.cipo());
             self.feeder.step(cipo);
             self.board.step(ballots);
             self.dropped += u32::from(self.board.bench.model.bit("dropped_o"));
-            if let Some(answer) = self.board.terminal.hear() {
+            if let Some(answer) = self.board.terminal.receive() {
                 return answer.to_vec();
             }
         }
@@ -655,12 +655,12 @@ fn a_tally_board_drops_what_it_cannot_count() {
         Counted { contest, number, ciphertexts }.words(key.bytes(), CANDIDATES)
     };
     let short = ballot(0, 1000);
-    counting.feeder.say(&short[..short.len() - 1]);
-    counting.feeder.say(&ballot(3, 1000));
+    counting.feeder.send(&short[..short.len() - 1]);
+    counting.feeder.send(&ballot(3, 1000));
     for number in 0..=slots {
-        counting.feeder.say(&ballot(number % 3, number));
+        counting.feeder.send(&ballot(number % 3, number));
         if number < 3 {
-            counting.feeder.say(&ballot(number % 3, number));
+            counting.feeder.send(&ballot(number % 3, number));
         }
     }
     let asked = (0..1000).find(|_| counting.ask(&[0]) == [0, slots] && counting.dropped == 3);
@@ -695,15 +695,15 @@ fn turn_over(machine: &mut Machine, limb: usize) {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn units_that_differ_encrypt_nothing() {
     let mut machine = Machine::new(&SMALL, 2, 0.0, &[ONE]);
-    let mut vote = machine.booth(3, 1, 0);
-    machine.encryptor.terminal.say(&vote.vote(&[0]));
+    let mut vote = machine.session(3, 1, 0);
+    machine.encryptor.terminal.send(&vote.vote(&[0]));
     turn_over(&mut machine, 1);
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
     // The next vote is encrypted normally.
-    machine.encryptor.terminal.say(&vote.vote(&[0]));
+    machine.encryptor.terminal.send(&vote.vote(&[0]));
     let part = (0..200_000).find_map(|_| {
         machine.step();
-        machine.encryptor.terminal.hear()
+        machine.encryptor.terminal.receive()
     });
     assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
     // The units differ in a power of the mark's proof, while the wire from the terminal is cut. The
@@ -718,7 +718,7 @@ fn units_that_differ_encrypt_nothing() {
         machine.step();
         !holds_an_opening(&machine)
     });
-    assert!(wiped && machine.encryptor.terminal.hear().is_none());
+    assert!(wiped && machine.encryptor.terminal.receive().is_none());
     machine.encryptor.wires[0] = wire;
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
 }
@@ -732,11 +732,11 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     let mut machine = Machine::new(&SMALL, 41, 0.0, &[UNOPPOSED]);
     let mut office = machine.set_up(1);
     for (choices, refusal) in [(&[1][..], Refusal::OutOfRange), (&[], Refusal::TooFewChoices)] {
-        let booth = machine.booth(1, 0, 0);
-        assert_eq!(machine.refusal(booth, choices), refusal);
+        let session = machine.session(1, 0, 0);
+        assert_eq!(machine.refusal(session, choices), refusal);
     }
-    let mut booth = machine.booth(2, 0, 0);
-    assert_eq!(machine.vote_begins(&mut booth, &[0]), Answer::Part);
+    let mut session = machine.session(2, 0, 0);
+    assert_eq!(machine.vote_begins(&mut session, &[0]), Answer::Part);
     machine.encryptor.terminal.set_pressure(Pressure::Stalled);
     // The proof takes longer than the time after which a message is repeated: it is sent twice.
     let timeout = u64::from(SMALL.encryptor.parameter("Timeout"));
@@ -750,10 +750,10 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     }
     (0..1000).for_each(|_| machine.step());
     machine.encryptor.terminal.set_pressure(Pressure::None);
-    let limit = machine.patience / 2;
-    let Some(Answer::Sealed(sealed)) = machine.answer(&mut booth, limit) else { panic!("a ballot") };
-    let cast = booth.cast();
-    assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+    let limit = machine.timeout_cycles / 2;
+    let Some(Answer::Sealed(sealed)) = machine.answer(&mut session, limit) else { panic!("a ballot") };
+    let cast = session.cast();
+    assert_eq!(machine.ask(&mut session, &cast), Answer::Stored);
     let mut products = Products::new(office.election());
     let ballot = office.ballot(0, vec![selection(sealed)]);
     products.add(&[(&ballot, 1)]).unwrap();
@@ -780,23 +780,23 @@ fn persist(
     machine: &mut Machine,
     random: &mut Random,
     Trouble { rates, every }: Trouble,
-    mut booth: VotingSession,
+    mut session: VotingSession,
     choices: &[u32],
 ) -> (Sealed, u32) {
     let (mut cast, mut resets) = (None, 0);
-    machine.encryptor.terminal.say(&booth.vote(choices));
+    machine.encryptor.terminal.send(&session.vote(choices));
     loop {
         machine.set_rate(rates[random.below(rates.len() as u64) as usize]);
-        match machine.answer(&mut booth, random.below(every)) {
+        match machine.answer(&mut session, random.below(every)) {
             Some(Answer::Sealed(sealed)) => {
                 cast = Some(sealed);
-                machine.encryptor.terminal.say(&booth.cast());
+                machine.encryptor.terminal.send(&session.cast());
             }
             Some(Answer::Stored) => return (cast.expect("it was cast"), resets),
             // The vote was stored, and the answer was lost.
             Some(Answer::Refused(Refusal::RepeatedVote)) => return (cast.expect("it was cast"), resets),
             // A decision about a lost ballot counts as an invalid vote; the vote follows it.
-            Some(Answer::Refused(_) | Answer::Lost) => machine.encryptor.terminal.say(&booth.vote(choices)),
+            Some(Answer::Refused(_) | Answer::Lost) => machine.encryptor.terminal.send(&session.vote(choices)),
             Some(_) => (),
             None => {
                 resets += 1;
@@ -806,7 +806,7 @@ fn persist(
                 }
                 // The terminal is reset too, so that it starts over with its vote.
                 machine.encryptor.terminal.reset();
-                machine.encryptor.terminal.say(&booth.vote(choices));
+                machine.encryptor.terminal.send(&session.vote(choices));
             }
         }
     }
@@ -850,7 +850,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
             let choices = way.choices(&mut random);
             choices.iter().for_each(|&choice| votes[choice as usize] += 1);
             id += 1000;
-            let vote = machine.booth(id, voter as u32, contest as u16);
+            let vote = machine.session(id, voter as u32, contest as u16);
             let (sealed, more) = persist(&mut machine, &mut random, trouble, vote, choices);
             selections.push(selection(sealed));
             resets += more;
@@ -860,7 +860,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
         office.enter_for(voter, Body::Ballot(ballot));
     }
     machine.set_rate(trouble.rates[0] / 8.0);
-    let again = machine.booth(80_000, 0, 0);
+    let again = machine.session(80_000, 0, 0);
     assert_eq!(machine.refusal(again, &[0]), Refusal::RepeatedVote);
     let ballots = (voters * ways.len()) as u32;
     machine.wait_for(ballots);
@@ -901,7 +901,7 @@ fn loses_what_is_spoilt(machine: &mut Machine, ballots: u32) {
 /// With a stuck noise source, the machine drops the ballot in progress, refuses to encrypt another,
 /// and reports it.
 fn refuses_without_noise(machine: &mut Machine, voter: u32) {
-    let mut late = machine.booth(90_000, voter, 0);
+    let mut late = machine.session(90_000, voter, 0);
     loop {
         match machine.vote_begins(&mut late, &[0]) {
             Answer::Part => break,
@@ -910,7 +910,7 @@ fn refuses_without_noise(machine: &mut Machine, voter: u32) {
         }
     }
     machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
-    assert_eq!(machine.answer(&mut late, machine.patience), Some(Answer::Refused(Refusal::NoRandomness)));
+    assert_eq!(machine.answer(&mut late, machine.timeout_cycles), Some(Answer::Refused(Refusal::NoRandomness)));
     assert!(machine.encryptor.bench.model.bit("noise_failed_o"));
     assert_eq!(machine.refusal(late, &[0]), Refusal::NoRandomness);
 }
@@ -938,8 +938,8 @@ fn votes_are_refused_challenged_and_counted() {
         (1, 5, &[0], Refusal::UnknownContest),
     ];
     for (id, (voter, contest, choices, refusal)) in wrong.into_iter().enumerate() {
-        let booth = machine.booth(id as u32, voter, contest);
-        assert_eq!(machine.refusal(booth, choices), refusal);
+        let session = machine.session(id as u32, voter, contest);
+        assert_eq!(machine.refusal(session, choices), refusal);
     }
     dropped(&mut machine);
     challenge(&mut machine, &mut office, 1);
@@ -949,12 +949,12 @@ fn votes_are_refused_challenged_and_counted() {
 /// A ballot that is neither cast nor challenged, and one that the memory does not keep, are refused
 /// and not counted.
 fn dropped(machine: &mut Machine) {
-    let mut booth = machine.booth(9, 1, 0);
+    let mut session = machine.session(9, 1, 0);
     for (keeps, refusal) in [(true, Refusal::BadForm), (false, Refusal::NotStored)] {
-        machine.seal(&mut booth, &[0]);
-        let words = if keeps { booth.discard() } else { booth.cast() };
+        machine.seal(&mut session, &[0]);
+        let words = if keeps { session.discard() } else { session.cast() };
         machine.encryptor.flash.worn = (!keeps).then_some((0..64, 0x10));
-        assert_eq!(machine.ask(&mut booth, &words), Answer::Refused(refusal));
+        assert_eq!(machine.ask(&mut session, &words), Answer::Refused(refusal));
     }
     machine.encryptor.flash.worn = None;
     assert_eq!(machine.office(&[0]), [0, 0]);
@@ -971,18 +971,18 @@ fn a_vote_at_real_size_is_proved_stored_and_counted() {
 fn votes_at_real_size() {
     let mut machine = Machine::new(&REAL, 5, 0.0, &[ONE]);
     let mut office = machine.set_up(1);
-    let mut booth = machine.booth(1, 0, 0);
+    let mut session = machine.session(1, 0, 0);
     // The tally board has nothing to do before the first ballot.
     machine.alone = true;
-    let sealed = machine.seal(&mut booth, &[1]);
+    let sealed = machine.seal(&mut session, &[1]);
     println!("a ballot of two marks, with its proofs, takes {} cycles", machine.cycle);
     let mut products = Products::new(office.election());
     let ballot = office.ballot(0, vec![selection(sealed)]);
     products.add(&[(&ballot, 1)]).unwrap();
     // This verifies its proofs.
     office.enter_for(0, Body::Ballot(ballot));
-    let cast = booth.cast();
-    assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+    let cast = session.cast();
+    assert_eq!(machine.ask(&mut session, &cast), Answer::Stored);
     // The ballot occupies several pages of the memory, and survives a power failure.
     assert_eq!(machine.encryptor.flash.programs, 5);
     machine.encryptor.reset(true);

@@ -10,10 +10,10 @@ use super::wire::Wire;
 
 /// Cycles without a message until the board counts as silent: more than reading a full log takes,
 /// or making any part of a ballot or a share.
-const PATIENCE: u64 = 4_000_000;
+const TIMEOUT_CYCLES: u64 = 4_000_000;
 /// How often the terminal's end of the line may report that the board did not answer any of its
 /// attempts.
-const SILENCES: u32 = 2;
+const MAX_SILENCES: u32 = 2;
 
 /// A board with everything it is wired to.
 pub(super) trait Station {
@@ -43,20 +43,20 @@ impl<S: Station> Line for SimulatedLine<S> {
     }
 
     fn send(&mut self, words: &[u32]) -> Result<(), Error> {
-        self.0.terminal().say(words);
+        self.0.terminal().send(words);
         Ok(())
     }
 
     fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut silences = 0;
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_CYCLES {
             self.0.step();
-            if let Some(words) = self.0.terminal().hear() {
+            if let Some(words) = self.0.terminal().receive() {
                 self.0.answered()?;
                 return Ok(words);
             }
             silences += u32::from(self.0.terminal().misses_the_board());
-            if silences == SILENCES {
+            if silences == MAX_SILENCES {
                 break;
             }
         }

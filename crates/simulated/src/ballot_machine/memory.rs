@@ -25,14 +25,14 @@ impl Memory {
         match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => memory.take(file, content).map_err(|error| memory.failed(error))?,
             // Reports obstacles to creating the file before there is something to save.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && memory.has_place() => (),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && memory.directory_exists() => (),
             Err(error) => return Err(memory.failed(error)),
         }
         Ok(memory)
     }
 
     /// Whether the directory exists.
-    fn has_place(&self) -> bool {
+    fn directory_exists(&self) -> bool {
         self.path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     }
 
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_memory_is_there_again_and_in_one_machine() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("flash.bin");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("flash.bin");
         let mut content = vec![0xff; 64];
         let mut memory = Memory::open(&path, &mut content).unwrap();
         memory.keep(&content).unwrap();
@@ -109,7 +109,7 @@ mod tests {
         let mut again = vec![0xff; 64];
         Memory::open(&path, &mut again).unwrap();
         assert_eq!(again, content);
-        let nowhere = Memory::open(&place.path().join("none/flash.bin"), &mut again).unwrap_err();
+        let nowhere = Memory::open(&directory.path().join("none/flash.bin"), &mut again).unwrap_err();
         assert!(matches!(nowhere.kind(), ErrorKind::Io { .. }), "{nowhere}");
         for length in [63, 65] {
             let other = Memory::open(&path, &mut vec![0xff; length]).unwrap_err();

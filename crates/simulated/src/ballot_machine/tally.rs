@@ -152,7 +152,7 @@ impl Feeder {
     }
 
     /// Queues a message for the board.
-    pub fn say(&mut self, words: &[u32]) {
+    pub fn send(&mut self, words: &[u32]) {
         for (at, &word) in words.iter().enumerate() {
             self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
@@ -192,7 +192,7 @@ impl CountingStation {
         spoil(peripheral, settings.wire, false);
         let mut feeder = Feeder::new()?;
         let words = ballots.iter().map(|ballot| ballot.words(size.key_bits as usize / 8, size.marks));
-        words.for_each(|words| feeder.say(&words));
+        words.for_each(|words| feeder.send(&words));
         Ok(Self { board, feeder })
     }
 }

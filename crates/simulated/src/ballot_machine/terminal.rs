@@ -38,7 +38,7 @@ impl Terminal {
     }
 
     /// Queues a message for the board.
-    pub fn say(&mut self, words: &[u32]) {
+    pub fn send(&mut self, words: &[u32]) {
         for (at, &word) in words.iter().enumerate() {
             self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
@@ -50,7 +50,7 @@ impl Terminal {
     }
 
     /// The next message, once it is complete.
-    pub fn hear(&mut self) -> Option<Zeroizing<Vec<u32>>> {
+    pub fn receive(&mut self) -> Option<Zeroizing<Vec<u32>>> {
         let items = &self.bench.received(self.sink)[self.taken..];
         let end = items.iter().position(|item| item.fields[1] == [1])?;
         let mut words = Zeroizing::new(Vec::with_capacity(end + 1));
