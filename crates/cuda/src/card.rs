@@ -35,10 +35,10 @@ const RESIDENT: usize = 16;
 /// Chunks in progress at a time.
 pub(crate) const LANES: usize = 2;
 
-/// The uses of a card's memory. Each has one piece, as large as the largest request so far. Buffers
-/// that are copied while kernels run have one piece per lane.
+/// The uses of a card's memory. Each has one allocation, as large as the largest request so far.
+/// Buffers that are copied while kernels run have one allocation per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum Buffer {
     /// The first and the second operand as words.
     Words(usize),
     SecondWords(usize),
@@ -56,22 +56,22 @@ pub(crate) enum Place {
 }
 
 #[derive(Clone, Copy)]
-struct Piece {
+struct Allocation {
     address: Address,
     bytes: usize,
 }
 
-/// The streams, and the marks of each lane.
+/// The streams, and the events of each lane.
 struct Streams {
     arriving: Stream,
     computing: Stream,
     leaving: Stream,
-    lanes: [Marks; LANES],
+    lanes: [Events; LANES],
 }
 
 /// The progress of a lane's chunk.
 #[derive(Clone, Copy)]
-struct Marks {
+struct Events {
     arrived: Event,
     started: Event,
     computed: Event,
@@ -80,17 +80,17 @@ struct Marks {
 
 impl Streams {
     fn new(context: &Context) -> Result<Self, Fault> {
-        let marks = || {
+        let events = || {
             let event = || context.event();
-            Ok::<_, Fault>(Marks { arrived: event()?, started: event()?, computed: event()?, left: event()? })
+            Ok::<_, Fault>(Events { arrived: event()?, started: event()?, computed: event()?, left: event()? })
         };
         let stream = || context.stream();
-        Ok(Streams { arriving: stream()?, computing: stream()?, leaving: stream()?, lanes: [marks()?, marks()?] })
+        Ok(Streams { arriving: stream()?, computing: stream()?, leaving: stream()?, lanes: [events()?, events()?] })
     }
 
     fn end(&self, context: &Context) {
-        let marks = self.lanes.map(|Marks { arrived, started, computed, left }| [arrived, started, computed, left]);
-        context.end(&[self.arriving, self.computing, self.leaving], &marks.concat());
+        let events = self.lanes.map(|Events { arrived, started, computed, left }| [arrived, started, computed, left]);
+        context.end(&[self.arriving, self.computing, self.leaving], &events.concat());
     }
 }
 
@@ -100,9 +100,9 @@ pub(crate) struct Card {
     properties: Properties,
     arithmetic: Arithmetic,
     functions: HashMap<Kernel, Handle>,
-    memory: HashMap<Place, Piece>,
-    /// Pinned memory for copies to or from the same place of the card.
-    pinned: HashMap<Place, Pinned>,
+    memory: HashMap<Buffer, Allocation>,
+    /// Pinned memory for copies to or from the same buffer of the card.
+    pinned: HashMap<Buffer, Pinned>,
     streams: Streams,
     /// Rows of a chunk.
     rows: usize,
@@ -180,37 +180,42 @@ impl Card {
     }
 
     /// Returns memory of at least `bytes` bytes. Its previous content may be lost.
-    pub(crate) fn at_least(&mut self, place: Place, bytes: usize) -> Result<Address, Fault> {
+    pub(crate) fn reserve(&mut self, buffer: Buffer, bytes: usize) -> Result<Address, Fault> {
         self.used = true;
-        if let Some(piece) = self.memory.get(&place).copied() {
-            if piece.bytes >= bytes {
-                return Ok(piece.address);
+        if let Some(allocation) = self.memory.get(&buffer).copied() {
+            if allocation.bytes >= bytes {
+                return Ok(allocation.address);
             }
             // Running kernels may still use it.
             self.context.synchronise()?;
-            self.memory.remove(&place);
-            self.give_back(piece)?;
+            self.memory.remove(&buffer);
+            self.zero_and_free(allocation)?;
         }
         let bytes = bytes.max(1);
         let address = self.context.allocate(bytes)?;
-        self.memory.insert(place, Piece { address, bytes });
+        self.memory.insert(buffer, Allocation { address, bytes });
         Ok(address)
     }
 
     /// Writes bytes to memory that all following chunks use.
-    pub(crate) fn put(&mut self, place: Place, bytes: &[u8]) -> Result<Address, Fault> {
-        let address = self.at_least(place, bytes.len())?;
+    pub(crate) fn put(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<Address, Fault> {
+        let address = self.reserve(buffer, bytes.len())?;
         self.context.write(address, bytes)?;
         Ok(address)
     }
 
-    /// Starts to copy bytes to a place of an idle lane.
-    pub(crate) fn send(&mut self, place: Place, bytes: usize, fill: impl FnOnce(&mut [u8])) -> Result<Address, Fault> {
-        let address = self.at_least(place, bytes)?;
+    /// Starts to copy bytes to a buffer of an idle lane.
+    pub(crate) fn send(
+        &mut self,
+        buffer: Buffer,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<Address, Fault> {
+        let address = self.reserve(buffer, bytes)?;
         let stream = self.streams.arriving;
-        let pinned = self.pinned(place, bytes)?;
+        let pinned = self.pinned(buffer, bytes)?;
         fill(&mut pinned.bytes_mut()[..bytes]);
-        let pinned = &self.pinned[&place];
+        let pinned = &self.pinned[&buffer];
         // SAFETY: the lane's memory is not touched before its chunk has left.
         unsafe { self.context.send(address, pinned, bytes, stream) }?;
         Ok(address)
@@ -227,23 +232,23 @@ impl Card {
     /// Starts to copy a lane's output to this machine, as soon as the kernels started so far have
     /// ended.
     pub(crate) fn leave(&mut self, lane: usize, bytes: usize) -> Result<(), Fault> {
-        let place = Place::Output(lane);
-        let address = self.memory.get(&place).map_or(0, |piece| piece.address);
-        self.pinned(place, bytes)?;
+        let buffer = Buffer::Output(lane);
+        let address = self.memory.get(&buffer).map_or(0, |allocation| allocation.address);
+        self.pinned(buffer, bytes)?;
         let Streams { computing, leaving, lanes, .. } = &self.streams;
         self.context.mark(lanes[lane].computed, *computing)?;
         self.context.follow(*leaving, lanes[lane].computed)?;
         // SAFETY: the lane's memory is not touched before its chunk has left.
-        unsafe { self.context.fetch(&self.pinned[&place], address, bytes, *leaving) }?;
+        unsafe { self.context.fetch(&self.pinned[&buffer], address, bytes, *leaving) }?;
         self.context.mark(lanes[lane].left, *leaving)
     }
 
     /// Waits until a lane's chunk has left, and returns its output.
     pub(crate) fn collect(&mut self, lane: usize, bytes: usize) -> Result<&[u8], Fault> {
-        let Marks { started, computed, left, .. } = self.streams.lanes[lane];
+        let Events { started, computed, left, .. } = self.streams.lanes[lane];
         self.context.reach(left)?;
         self.busy += self.context.between(started, computed)?;
-        Ok(&self.pinned[&Place::Output(lane)].bytes()[..bytes])
+        Ok(&self.pinned[&Buffer::Output(lane)].bytes()[..bytes])
     }
 
     /// Waits for everything in progress, after an error.
@@ -253,15 +258,15 @@ impl Card {
     }
 
     /// Pinned memory of at least `bytes` bytes for an idle lane.
-    fn pinned(&mut self, place: Place, bytes: usize) -> Result<&mut Pinned, Fault> {
+    fn pinned(&mut self, buffer: Buffer, bytes: usize) -> Result<&mut Pinned, Fault> {
         self.used = true;
-        if self.pinned.get(&place).is_none_or(|pinned| pinned.len() < bytes) {
-            if let Some(pinned) = self.pinned.remove(&place) {
+        if self.pinned.get(&buffer).is_none_or(|pinned| pinned.len() < bytes) {
+            if let Some(pinned) = self.pinned.remove(&buffer) {
                 self.context.unpin(pinned)?;
             }
-            self.pinned.insert(place, self.context.pin(bytes.max(1))?);
+            self.pinned.insert(buffer, self.context.pin(bytes.max(1))?);
         }
-        Ok(self.pinned.get_mut(&place).expect("it is there now"))
+        Ok(self.pinned.get_mut(&buffer).expect("it is there now"))
     }
 
     /// Starts a kernel after the previous ones, with enough threads for `rows` numbers, or with the
@@ -310,8 +315,8 @@ impl Card {
         }
         self.pinned.values_mut().for_each(|pinned| limbs::wipe(pinned.bytes_mut()));
         ended?;
-        for piece in self.memory.values() {
-            self.context.zero(piece.address, piece.bytes)?;
+        for allocation in self.memory.values() {
+            self.context.zero(allocation.address, allocation.bytes)?;
         }
         let Some(words) = self.memory.values().next().copied() else { return Ok(()) };
         let kernel = self.arithmetic.kernel(Operation::Wipe, Size { limbs: 0, threads: 1 });
@@ -323,9 +328,9 @@ impl Card {
         wiped
     }
 
-    fn give_back(&self, piece: Piece) -> Result<(), Fault> {
-        self.context.zero(piece.address, piece.bytes)?;
-        self.context.free(piece.address)
+    fn zero_and_free(&self, allocation: Allocation) -> Result<(), Fault> {
+        self.context.zero(allocation.address, allocation.bytes)?;
+        self.context.free(allocation.address)
     }
 }
 
@@ -350,8 +355,8 @@ impl Drop for Card {
         // A context that died of an error cannot be overwritten (docs/explanation/gpu.md), and a
         // child of fork has no context.
         let _ = self.wipe();
-        for piece in std::mem::take(&mut self.memory).into_values() {
-            let _ = self.give_back(piece);
+        for allocation in std::mem::take(&mut self.memory).into_values() {
+            let _ = self.zero_and_free(allocation);
         }
         for pinned in std::mem::take(&mut self.pinned).into_values() {
             let _ = self.context.unpin(pinned);

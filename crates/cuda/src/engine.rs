@@ -9,10 +9,10 @@ use hearith_arith::{Batch, Exponents, Modulus, Pairs, Square};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::card::{Card, LANES, Place};
+use crate::card::{Buffer, Card, LANES};
 use crate::fault::Fault;
 use crate::job::Job;
-use crate::limbs::{self, Bytes, room};
+use crate::limbs::{self, Bytes, bytes_with_capacity};
 use crate::shape::{Arithmetic, Operation, Size};
 
 /// Most pieces of a number that is converted to dual numbers: `kernels/ring.cuh` bounds their sum.
@@ -57,7 +57,7 @@ impl Dual {
     pub(crate) fn new(arithmetic: Arithmetic, square: &Square) -> Option<Self> {
         let size = arithmetic.modulus(square.root().bits())?;
         let modulus = Zeroizing::new(square.root().as_limbs().to_vec());
-        let mut key = room(arithmetic, 3 * size.limbs + 1 + PIECES as usize * 2 * size.limbs);
+        let mut key = bytes_with_capacity(arithmetic, 3 * size.limbs + 1 + PIECES as usize * 2 * size.limbs);
         push_modulus(&mut key, arithmetic, &modulus, size);
         // R, then R^2, R^3, ... modulo m^2.
         for power in 1..=1 + PIECES as usize {
@@ -86,9 +86,9 @@ impl Dual {
         let (width, row_bytes) = (self.modulus.len(), self.row_bytes());
         let len = raw.0.len() / row_bytes;
         let mut pairs = Pairs { low: Batch::zeros(len, width), high: Batch::zeros(len, width) };
-        let places = pairs.low.as_limbs_mut().par_chunks_exact_mut(width);
-        let places = places.zip(pairs.high.as_limbs_mut().par_chunks_exact_mut(width));
-        places.zip(raw.0.par_chunks_exact(row_bytes)).for_each(|((low, high), row)| {
+        let out_rows = pairs.low.as_limbs_mut().par_chunks_exact_mut(width);
+        let out_rows = out_rows.zip(pairs.high.as_limbs_mut().par_chunks_exact_mut(width));
+        out_rows.zip(raw.0.par_chunks_exact(row_bytes)).for_each(|((low, high), row)| {
             let (first, second) = row.split_at(row_bytes / 2);
             let over = residue(low, self.arithmetic, first, &self.modulus, 0);
             residue(high, self.arithmetic, second, &self.modulus, over);
@@ -123,7 +123,7 @@ impl Dual {
         let r = squared.factor(squared.reduce(&two_to(self.bits())).row(0));
         let entries: Vec<Pairs> = entries.iter().map(|entry| self.square.split(&squared.mul_by(entry, &r))).collect();
         let limbs = self.size.limbs;
-        let mut key = room(self.arithmetic, 3 * limbs + 1 + blocks as usize * ENTRIES * 2 * limbs);
+        let mut key = bytes_with_capacity(self.arithmetic, 3 * limbs + 1 + blocks as usize * ENTRIES * 2 * limbs);
         key.extend_from_slice(&self.key[..(3 * limbs + 1) * self.arithmetic.bytes()]);
         for block in 0..blocks as usize {
             for pairs in &entries {
@@ -139,7 +139,7 @@ impl Plain {
     /// Creates the constants for products modulo this modulus. `None` if no kernel is large enough.
     pub(crate) fn new(arithmetic: Arithmetic, modulus: &Modulus) -> Option<Self> {
         let size = arithmetic.square(modulus.bits())?;
-        let mut key = room(arithmetic, size.limbs * (LIST + 2) + 1);
+        let mut key = bytes_with_capacity(arithmetic, size.limbs * (LIST + 2) + 1);
         push_modulus(&mut key, arithmetic, modulus.as_limbs(), size);
         // R, R, R^2, R^3, ...: one for each factor of a list, and one for an empty list.
         let r = modulus.reduce(&two_to(size.limbs * arithmetic.bits()));
@@ -242,7 +242,7 @@ impl Engine {
             }
             keys.extend_from_slice(&power.dual.key);
         }
-        let (mut key, mut exponents) = (self.0.put(Place::Key, &keys)?, self.0.put(Place::Exponent, &bytes)?);
+        let (mut key, mut exponents) = (self.0.put(Buffer::Key, &keys)?, self.0.put(Buffer::Exponent, &bytes)?);
         let mut works = Vec::new();
         for &Power { dual, numbers, .. } in powers {
             let job = Job { key, exponents, digits, ..Job::default() };
@@ -270,7 +270,7 @@ impl Engine {
         exponents: &Batch,
         length: u32,
     ) -> Result<Pairs, Fault> {
-        let key = self.0.put(Place::Key, &dual.key)?;
+        let key = self.0.put(Buffer::Key, &dual.key)?;
         let length = length.min(64 * exponents.limbs() as u32);
         let (digits, block) = (exponents.limbs() as u32, length.div_ceil(OWN_WINDOW));
         let job = Job { key, digits, block, ..Job::default() };
@@ -298,7 +298,7 @@ impl Engine {
         second: Option<&Batch>,
         mut read: impl FnMut(Range<usize>, Raw),
     ) -> Result<(), Fault> {
-        let key = self.0.put(Place::Key, &comb.key)?;
+        let key = self.0.put(Buffer::Key, &comb.key)?;
         let Comb { blocks, block, .. } = *comb;
         let job = Job { key, digits: exponents.limbs() as u32, blocks, block, ..Job::default() };
         let operands = Operands { numbers: None, exponents: Some(exponents), second };
@@ -369,46 +369,46 @@ impl Engine {
         let (arithmetic, size) = (dual.arithmetic, dual.size);
         let kernel = arithmetic.kernel(*operation, size);
         let mut job = Job { rows: rows.len() as u64, ..*job };
-        let numbers = operands.numbers.map(|(numbers, ..)| self.send(Place::Words(lane), numbers, rows));
+        let numbers = operands.numbers.map(|(numbers, ..)| self.send(Buffer::Words(lane), numbers, rows));
         let numbers = numbers.transpose()?;
-        let second = operands.second.map(|second| self.send(Place::SecondWords(lane), second, rows)).transpose()?;
+        let second = operands.second.map(|second| self.send(Buffer::SecondWords(lane), second, rows)).transpose()?;
         if let Some(exponents) = operands.exponents {
-            job.exponents = self.send(Place::RowExponents(lane), exponents, rows)?.address;
+            job.exponents = self.send(Buffer::RowExponents(lane), exponents, rows)?.address;
         }
-        job.output = self.0.at_least(Place::Output(lane), rows.len() * 2 * size.limbs * arithmetic.bytes())?;
+        job.output = self.0.reserve(Buffer::Output(lane), rows.len() * 2 * size.limbs * arithmetic.bytes())?;
         if let Some((_, _, window)) = operands.numbers {
             let groups = rows.len().next_multiple_of(self.0.block(size)).min(self.0.groups(kernel));
             let words = (groups * 2 * size.limbs) << window;
-            job.scratch = self.0.at_least(Place::Scratch, words * arithmetic.bytes())?;
+            job.scratch = self.0.reserve(Buffer::Scratch, words * arithmetic.bytes())?;
         }
         self.0.begin(lane)?;
         if let (Some(numbers), Some((_, bits, _))) = (numbers, operands.numbers) {
             let pieces = (bits as usize).div_ceil(dual.bits()).max(1);
             assert!(pieces <= PIECES as usize, "a number of so many bits does not enter");
             job.chunks = pieces as u32;
-            job.input = self.unpacked(arithmetic, numbers, pieces * size.limbs, Place::Input)?;
+            job.input = self.unpacked(arithmetic, numbers, pieces * size.limbs, Buffer::Input)?;
         }
         if let Some(second) = second {
-            job.second = self.unpacked(arithmetic, second, size.limbs, Place::Second)?;
+            job.second = self.unpacked(arithmetic, second, size.limbs, Buffer::Second)?;
         }
         // SAFETY: the kernel's input was sent, and every buffer has the length that the job states.
         unsafe { self.0.run(kernel, &job) }
     }
 
-    /// Starts to copy rows to a place of a lane.
-    fn send(&mut self, place: Place, numbers: &Batch, rows: &Range<usize>) -> Result<Words, Fault> {
+    /// Starts to copy rows to a buffer of a lane.
+    fn send(&mut self, buffer: Buffer, numbers: &Batch, rows: &Range<usize>) -> Result<Words, Fault> {
         let words = numbers.limbs();
         let limbs = &numbers.as_limbs()[rows.start * words..rows.end * words];
-        let address = self.0.send(place, 8 * limbs.len(), |bytes| {
+        let address = self.0.send(buffer, 8 * limbs.len(), |bytes| {
             bytes.chunks_exact_mut(8).zip(limbs).for_each(|(bytes, limb)| bytes.copy_from_slice(&limb.to_le_bytes()));
         })?;
         Ok(Words { address, rows: rows.len(), words })
     }
 
     /// Converts rows of words to `limbs` limbs each in the card's memory.
-    fn unpacked(&mut self, arithmetic: Arithmetic, from: Words, limbs: usize, place: Place) -> Result<u64, Fault> {
+    fn unpacked(&mut self, arithmetic: Arithmetic, from: Words, limbs: usize, buffer: Buffer) -> Result<u64, Fault> {
         let count = from.rows * limbs;
-        let output = self.0.at_least(place, count * arithmetic.bytes())?;
+        let output = self.0.reserve(buffer, count * arithmetic.bytes())?;
         let (words, limbs) = (from.words as u32, limbs as u32);
         let job = Job { rows: count as u64, input: from.address, output, words, limbs, ..Job::default() };
         let kernel = arithmetic.kernel(Operation::Unpack, Size { limbs: 0, threads: 1 });
@@ -444,7 +444,7 @@ impl Engine {
             let chunk = self.0.rows();
             let parts = parts(&lists, numbers.len(), length, chunk);
             let mut made = Batch::zeros(parts.len(), width).public();
-            let key = self.0.put(Place::Key, &plain.key)?;
+            let key = self.0.put(Buffer::Key, &plain.key)?;
             let row_bytes = plain.size.limbs * plain.arithmetic.bytes();
             self.pipeline(
                 parts.chunk_by(|a, b| a.window == b.window),
@@ -493,7 +493,7 @@ impl Engine {
     ) -> Result<(), Fault> {
         let Plain { arithmetic, size, .. } = *plain;
         // In reverse order, the positions of rows and parts are mirrored.
-        let place = |row: u32| {
+        let position = |row: u32| {
             let row = row as usize - rows.start;
             (if other_way { rows.len() - 1 - row } else { row }) as u32
         };
@@ -502,30 +502,30 @@ impl Engine {
         for index in 0..parts.len() {
             let list = &parts[at(index)].rows;
             match other_way {
-                true => factors.extend(list.iter().rev().map(|&row| place(row))),
-                false => factors.extend(list.iter().map(|&row| place(row))),
+                true => factors.extend(list.iter().rev().map(|&row| position(row))),
+                false => factors.extend(list.iter().map(|&row| position(row))),
             }
             starts.push(factors.len() as u32);
         }
         let sent = match other_way {
             true => {
                 let reversed = numbers.select(&rows.clone().rev().collect::<Vec<_>>());
-                self.send(Place::Words(lane), &reversed, &(0..rows.len()))?
+                self.send(Buffer::Words(lane), &reversed, &(0..rows.len()))?
             }
-            false => self.send(Place::Words(lane), numbers, &rows)?,
+            false => self.send(Buffer::Words(lane), numbers, &rows)?,
         };
-        let index = self.0.send(Place::Index(lane), 4 * (starts.len() + factors.len()), |bytes| {
+        let index = self.0.send(Buffer::Index(lane), 4 * (starts.len() + factors.len()), |bytes| {
             let numbers = starts.iter().chain(&factors);
             bytes.chunks_exact_mut(4).zip(numbers).for_each(|(bytes, number)| {
                 bytes.copy_from_slice(&number.to_le_bytes());
             });
         })?;
         let row_bytes = size.limbs * arithmetic.bytes();
-        let output = self.0.at_least(Place::Output(lane), parts.len() * row_bytes)?;
+        let output = self.0.reserve(Buffer::Output(lane), parts.len() * row_bytes)?;
         self.0.begin(lane)?;
         let input = match rows.is_empty() {
-            true => self.0.at_least(Place::Input, row_bytes)?,
-            false => self.unpacked(arithmetic, sent, size.limbs, Place::Input)?,
+            true => self.0.reserve(Buffer::Input, row_bytes)?,
+            false => self.unpacked(arithmetic, sent, size.limbs, Buffer::Input)?,
         };
         let job = Job { rows: parts.len() as u64, input, output, key, index, ..Job::default() };
         // SAFETY: lists name rows of this range, no list is longer than the constants, and every

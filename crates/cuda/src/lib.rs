@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod behind;
 mod card;
 mod choice;
 mod driver;
@@ -10,6 +9,7 @@ mod images;
 mod job;
 mod limbs;
 mod loaded;
+mod overlap;
 mod provider;
 mod shape;
 mod shared;

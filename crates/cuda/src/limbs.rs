@@ -19,7 +19,7 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
 
 /// A buffer with capacity for `limbs` limbs. It never grows, since a growing vector leaves a copy
 /// behind.
-pub(crate) fn room(arithmetic: Arithmetic, limbs: usize) -> Bytes {
+pub(crate) fn bytes_with_capacity(arithmetic: Arithmetic, limbs: usize) -> Bytes {
     Zeroizing::new(Vec::with_capacity(limbs * arithmetic.bytes()))
 }
 
@@ -67,7 +67,7 @@ mod tests {
         fn limbs_are_the_number(number in proptest::collection::vec(any::<u64>(), 1..40)) {
             for arithmetic in Arithmetic::ALL {
                 let count = (64 * number.len()).div_ceil(arithmetic.bits());
-                let mut bytes = room(arithmetic, count + 1);
+                let mut bytes = bytes_with_capacity(arithmetic, count + 1);
                 push(&mut bytes, arithmetic, &number, count + 1);
                 prop_assert_eq!(bytes.len(), (count + 1) * arithmetic.bytes());
                 let mut back = vec![7; number.len() + 1];

@@ -14,7 +14,7 @@
 //!   reverse order.
 //!
 //! While the card computes the next rows, the CPU converts and checks the previous ones
-//! (`behind.rs`). Nothing is returned before everything is checked.
+//! (`overlap.rs`). Nothing is returned before everything is checked.
 //!
 //! A batch that fails is discarded and recomputed on the CPU. From then on the card is not used,
 //! and [`Device::note`] reports it.
@@ -34,11 +34,11 @@ use hearith_paillier::{
 };
 use zeroize::Zeroizing;
 
-use crate::behind::behind;
 use crate::card::{Card, ROWS};
 use crate::driver::Driver;
 use crate::engine::{Comb, Dual, Engine, Plain, Power, Raw};
 use crate::fault::Fault;
+use crate::overlap::overlap;
 use crate::shape::Arithmetic;
 
 /// Bits of the largest keys that have kernels.
@@ -215,7 +215,7 @@ impl LoadedCard {
             }
             self.ciphertexts(results)
         };
-        self.joined(behind(|hand_over| on_card(hand_over).map_err(failed), finish)?)
+        self.joined(overlap(|hand_over| on_card(hand_over).map_err(failed), finish)?)
     }
 
     /// The same for the owner, with powers modulo the squares of both primes. They are checked
@@ -248,7 +248,7 @@ impl LoadedCard {
             }
             self.ciphertexts(results)
         };
-        self.joined(behind(on_card, finish)?)
+        self.joined(overlap(on_card, finish)?)
     }
 
     /// Joins the results of all parts of a batch.
@@ -345,7 +345,7 @@ impl Private {
             }
             Ok(answer)
         };
-        let parts = behind(on_card, finish)?;
+        let parts = overlap(on_card, finish)?;
         let none = public.plaintexts_from_batch(Batch::zeros(0, public.plaintext_limbs()))?;
         Ok(Plaintexts::concat(&none, &parts.iter().collect::<Vec<_>>())?)
     }

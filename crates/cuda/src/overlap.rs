@@ -11,18 +11,18 @@ use hearith_device::Error;
 /// CPU.
 const FINISHERS: usize = 3;
 /// Most parts waiting to be finished: a faster card blocks, which bounds the memory.
-const WAITING: usize = 1;
+const MAX_QUEUED: usize = 1;
 
 /// Lets `card` hand over the parts of a batch in order, and `finish` convert each to its result on
 /// other threads. No result is returned before all parts are finished.
 ///
 /// # Errors
 /// The card's error, or else that of the first part for which `finish` fails.
-pub(crate) fn behind<P: Send, T: Send>(
+pub(crate) fn overlap<P: Send, T: Send>(
     card: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), Error>,
     finish: impl Fn(P) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
-    let (sender, receiver) = sync_channel(WAITING);
+    let (sender, receiver) = sync_channel(MAX_QUEUED);
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         let finisher = || scope.spawn(|| finished(&receiver, &finish));
@@ -75,21 +75,21 @@ mod tests {
     #[test]
     fn results_keep_the_order_of_the_parts() {
         assert_eq!(
-            behind(parts(9), |part| Ok(part * part)).unwrap(),
+            overlap(parts(9), |part| Ok(part * part)).unwrap(),
             (0..9).map(|part| part * part).collect::<Vec<_>>()
         );
-        assert!(behind(parts(0), Ok).unwrap().is_empty());
+        assert!(overlap(parts(0), Ok).unwrap().is_empty());
     }
 
     #[test]
     fn nothing_is_given_out_if_one_part_fails() {
         let third = |part| if part == 2 { Err(Error::from(ErrorKind::FailedCheck)) } else { Ok(part) };
-        assert!(matches!(behind(parts(9), third).unwrap_err().kind(), ErrorKind::FailedCheck));
+        assert!(matches!(overlap(parts(9), third).unwrap_err().kind(), ErrorKind::FailedCheck));
         let card = |hand_over: &mut dyn FnMut(u32)| {
             hand_over(0);
             Err(Error::from(ErrorKind::NoKey))
         };
-        assert!(matches!(behind(card, Ok).unwrap_err().kind(), ErrorKind::NoKey));
+        assert!(matches!(overlap(card, Ok).unwrap_err().kind(), ErrorKind::NoKey));
     }
 
     #[test]
@@ -98,12 +98,12 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(if part == 3 { 20 } else { 1 }));
             if part < 3 { Ok(part) } else { Err(Error::from(ErrorKind::FailedCheck).at_row(part as usize)) }
         };
-        assert_eq!(behind(parts(9), late).unwrap_err().row(), Some(3));
+        assert_eq!(overlap(parts(9), late).unwrap_err().row(), Some(3));
     }
 
     #[test]
     #[should_panic(expected = "part 1")]
     fn a_panic_of_the_finisher_is_not_swallowed() {
-        let _ = behind(parts(99), |part| if part == 1 { panic!("part {part}") } else { Ok(part) });
+        let _ = overlap(parts(99), |part| if part == 1 { panic!("part {part}") } else { Ok(part) });
     }
 }
