@@ -155,8 +155,8 @@ mod tests {
                 let number = elements.number(index);
                 assert_eq!(number.len(), words);
                 for (position, &word) in number.iter().enumerate() {
-                    let place = 8 * (position % segment) + position / segment;
-                    let drawn = block(&seed, index as u64, place as u64 / 2)[place % 2];
+                    let slot = 8 * (position % segment) + position / segment;
+                    let drawn = block(&seed, index as u64, slot as u64 / 2)[slot % 2];
                     let kept = (bits - 64 * position as u32).min(64);
                     assert_eq!(word, drawn & (u64::MAX >> (64 - kept)), "word {position} of {bits} bits");
                 }

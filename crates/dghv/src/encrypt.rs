@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 /// Number of messages encrypted together.
-const TOGETHER: usize = 32;
+const BATCH: usize = 32;
 
 /// Values that encryption needs besides the key, prepared on first use.
 pub(crate) enum Prepared {
@@ -99,7 +99,7 @@ impl PublicKey {
     ) -> Result<Vec<Ciphertext>, E> {
         let noise = self.parameters().fresh_noise();
         let mut ciphertexts = Vec::with_capacity(bits.len());
-        for bits in bits.chunks(TOGETHER) {
+        for bits in bits.chunks(BATCH) {
             let drawn = self.draw(bits)?;
             let values = compute(&EncryptionRequest { key: self, drawn: &drawn })?;
             if values.len() != bits.len() {

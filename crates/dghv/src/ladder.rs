@@ -42,7 +42,8 @@ pub struct Rung {
 /// let public = PublicKeys { key: public, recryption: None, ladder: Some(ladder) };
 /// let private = PrivateKeys { key: private, rungs };
 /// let bits = public.key.encrypt(&[false, true])?;
-/// // Each product goes down as far as it leaves more room. Without a ladder, two of them exhaust the noise.
+/// // Each product descends while that leaves a larger noise budget. Without a ladder, two products
+/// // exhaust it.
 /// let squares = public.multiply(&bits, &bits)?;
 /// let powers = public.multiply(&squares, &squares)?;
 /// assert_eq!(public.level_of(&powers[0])?, 3);
@@ -81,7 +82,7 @@ impl Ladder {
 
     /// The parameters of the rung below a key with the given parameters. `None` if the noise budget
     /// there would not allow a product.
-    pub fn below(parameters: &Parameters) -> Option<Parameters> {
+    pub fn next_parameters(parameters: &Parameters) -> Option<Parameters> {
         shape::next_level(parameters)
     }
 
@@ -158,8 +159,9 @@ impl<'a> Levels<'a> {
                 let row = error.row().map(|row| here[row]);
                 row.map_or(error.clone(), |row| error.at_row(row))
             };
-            let below = if here.is_empty() { Vec::new() } else { self.switch_down(level, &above).map_err(at_row)? };
-            for (&row, ciphertext) in here.iter().zip(below) {
+            let switched =
+                if here.is_empty() { Vec::new() } else { self.switch_down(level, &above).map_err(at_row)? };
+            for (&row, ciphertext) in here.iter().zip(switched) {
                 (rows[row], levels[row]) = (ciphertext, level + 1);
             }
         }

@@ -51,7 +51,7 @@ impl Circuit {
                 return Err(line.error(Kind::Gates { found, expected: gates }));
             }
             for gate in line.gates(wires)? {
-                driven.by(gate.out()).map_err(|kind| line.error(kind))?;
+                driven.drive(gate.out()).map_err(|kind| line.error(kind))?;
                 parsed.push(gate);
                 numbers.push(line.number);
             }
@@ -69,7 +69,7 @@ impl Circuit {
         }
         let looped: Vec<usize> = parsed.iter().map(|gate| gate.out()).collect();
         Circuit::by_level(inputs, outputs, wires, parsed)
-            .map_err(|place| CircuitError::new(numbers[place], Kind::Loop(looped[place])))
+            .map_err(|index| CircuitError::new(numbers[index], Kind::Loop(looped[index])))
     }
 }
 
@@ -103,7 +103,7 @@ impl Driven {
         Driven(driven)
     }
 
-    fn by(&mut self, wire: usize) -> Result<(), Kind> {
+    fn drive(&mut self, wire: usize) -> Result<(), Kind> {
         if std::mem::replace(&mut self.0[wire], true) { Err(Kind::DrivenTwice(wire)) } else { Ok(()) }
     }
 }
@@ -198,13 +198,13 @@ impl<'a> Line<'a> {
             return Ok(vec![Gate::Constant { value, out: outs[0] }]);
         }
         let reads = reads.iter().map(wire).collect::<Result<Vec<_>, _>>()?;
-        let gate = |place: usize, out: u32| match name {
+        let gate = |index: usize, out: u32| match name {
             "XOR" => Gate::Xor { a: reads[0], b: reads[1], out },
             "INV" => Gate::Not { a: reads[0], out },
             "EQW" => Gate::Copy { a: reads[0], out },
-            _ => Gate::And { a: reads[place], b: reads[outputs + place], out },
+            _ => Gate::And { a: reads[index], b: reads[outputs + index], out },
         };
-        Ok(outs.iter().enumerate().map(|(place, &out)| gate(place, out)).collect())
+        Ok(outs.iter().enumerate().map(|(index, &out)| gate(index, out)).collect())
     }
 }
 

@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 /// The level of a bit, and its noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct LevelledNoise {
     level: usize,
     noise: f64,
 }
 
-impl Place {
+impl LevelledNoise {
     pub(super) fn of(levels: Levels<'_>, bit: &Ciphertext) -> Result<Self, Error> {
-        Ok(Place { level: levels.level_of(bit.key_id())?, noise: bit.noise() })
+        Ok(LevelledNoise { level: levels.level_of(bit.key_id())?, noise: bit.noise() })
     }
 
     /// Moves to this level unless already at or below it.
@@ -35,13 +35,13 @@ impl Place {
     }
 
     /// The level at which a product of two bits has the most noise budget left.
-    fn of_product(self, other: Place, levels: Levels<'_>) -> usize {
-        let room = |level: usize| {
+    fn of_product(self, other: LevelledNoise, levels: Levels<'_>) -> usize {
+        let budget = |level: usize| {
             let noise = self.at(levels, level).noise + other.at(levels, level).noise;
             levels.key(level).parameters().noise_limit() - noise
         };
         let mut level = self.level.max(other.level);
-        while level < levels.lowest() && room(level + 1) > room(level) {
+        while level < levels.lowest() && budget(level + 1) > budget(level) {
             level += 1;
         }
         level
@@ -50,7 +50,7 @@ impl Place {
 
 /// Bits at the levels of a ladder.
 trait Levelled: Bits {
-    fn place(&self, bit: &Self::Bit) -> Place;
+    fn state(&self, bit: &Self::Bit) -> LevelledNoise;
     /// Switches bits from one level to the next lower one.
     fn switch_down(&mut self, level: usize, bits: &[&Self::Bit]) -> Result<Vec<Self::Bit>, Self::Error>;
 }
@@ -61,51 +61,51 @@ struct Planned<'a>(Levels<'a>);
 impl Planned<'_> {
     fn each(
         &self,
-        wires: &Wires<Place>,
+        wires: &Wires<LevelledNoise>,
         pairs: &[(usize, usize)],
         noise: fn(f64, f64) -> f64,
-    ) -> Result<Vec<Place>, Error> {
+    ) -> Result<Vec<LevelledNoise>, Error> {
         let one = |&(a, b): &(usize, usize)| {
             let (a, b) = (wires.get(a), wires.get(b));
-            let place = Place { level: a.level, noise: noise(a.noise, b.noise) };
-            check_noise(place.noise, self.0.key(place.level).parameters())?;
-            Ok(place)
+            let state = LevelledNoise { level: a.level, noise: noise(a.noise, b.noise) };
+            check_noise(state.noise, self.0.key(state.level).parameters())?;
+            Ok(state)
         };
         pairs.iter().map(one).collect()
     }
 }
 
 impl Bits for Planned<'_> {
-    type Bit = Place;
+    type Bit = LevelledNoise;
     type Error = Error;
 
-    fn constant(&mut self, _: bool) -> Result<Place, Error> {
-        Ok(Place { level: 0, noise: 0.0 })
+    fn constant(&mut self, _: bool) -> Result<LevelledNoise, Error> {
+        Ok(LevelledNoise { level: 0, noise: 0.0 })
     }
 
-    fn not(&mut self, wires: &mut Wires<Place>, of: &[usize]) -> Result<Vec<Place>, Error> {
+    fn not(&mut self, wires: &mut Wires<LevelledNoise>, of: &[usize]) -> Result<Vec<LevelledNoise>, Error> {
         let pairs: Vec<(usize, usize)> = of.iter().map(|&a| (a, a)).collect();
         self.each(wires, &pairs, |a, _| noise::sum(a, 0.0))
     }
 
-    fn xor(&mut self, wires: &mut Wires<Place>, pairs: &[(usize, usize)]) -> Result<Vec<Place>, Error> {
+    fn xor(&mut self, wires: &mut Wires<LevelledNoise>, pairs: &[(usize, usize)]) -> Result<Vec<LevelledNoise>, Error> {
         self.each(wires, pairs, noise::sum)
     }
 
-    fn and(&mut self, wires: &mut Wires<Place>, pairs: &[(usize, usize)]) -> Result<Vec<Place>, Error> {
+    fn and(&mut self, wires: &mut Wires<LevelledNoise>, pairs: &[(usize, usize)]) -> Result<Vec<LevelledNoise>, Error> {
         self.each(wires, pairs, |a, b| a + b)
     }
 }
 
 impl Levelled for Planned<'_> {
-    fn place(&self, bit: &Place) -> Place {
+    fn state(&self, bit: &LevelledNoise) -> LevelledNoise {
         *bit
     }
 
-    fn switch_down(&mut self, level: usize, bits: &[&Place]) -> Result<Vec<Place>, Error> {
-        let lowered = |bit: &&Place| {
-            let place = bit.at(self.0, level + 1);
-            check_noise(place.noise, self.0.key(level + 1).parameters()).map(|()| place)
+    fn switch_down(&mut self, level: usize, bits: &[&LevelledNoise]) -> Result<Vec<LevelledNoise>, Error> {
+        let lowered = |bit: &&LevelledNoise| {
+            let state = bit.at(self.0, level + 1);
+            check_noise(state.noise, self.0.key(level + 1).parameters()).map(|()| state)
         };
         bits.iter().map(lowered).collect()
     }
@@ -129,7 +129,7 @@ impl Encrypted<'_, '_> {
         let mut results = vec![None; pairs.len()];
         for level in 0..=self.levels.lowest() {
             let here: Vec<usize> =
-                (0..pairs.len()).filter(|&at| self.place(wires.get(pairs[at].0)).level == level).collect();
+                (0..pairs.len()).filter(|&at| self.state(wires.get(pairs[at].0)).level == level).collect();
             let (a, b): (Vec<_>, Vec<_>) =
                 here.iter().map(|&at| (wires.get(pairs[at].0), wires.get(pairs[at].1))).unzip();
             let computed = compute(self.levels.key(level), &a, &b).map_err(Error::without_row)?;
@@ -164,8 +164,8 @@ impl Bits for Encrypted<'_, '_> {
 }
 
 impl Levelled for Encrypted<'_, '_> {
-    fn place(&self, bit: &Ciphertext) -> Place {
-        Place::of(self.levels, bit).expect("bits of the ladder's keys, as checked at the beginning")
+    fn state(&self, bit: &Ciphertext) -> LevelledNoise {
+        LevelledNoise::of(self.levels, bit).expect("bits of the ladder's keys, as checked at the beginning")
     }
 
     fn switch_down(&mut self, level: usize, bits: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
@@ -188,15 +188,15 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
     }
 
     /// Lowers the operands of each pair to the level that the pair requires.
-    fn meet(
+    fn align_levels(
         &mut self,
         wires: &mut Wires<B::Bit>,
         pairs: &[(usize, usize)],
-        level: impl Fn(Place, Place) -> usize,
+        level: impl Fn(LevelledNoise, LevelledNoise) -> usize,
     ) -> Result<(), Error> {
-        let mut places = BTreeMap::new();
+        let mut states = BTreeMap::new();
         for wire in pairs.iter().flat_map(|&(a, b)| [a, b]) {
-            places.entry(wire).or_insert_with(|| self.bits.place(wires.get(wire)));
+            states.entry(wire).or_insert_with(|| self.bits.state(wires.get(wire)));
         }
         let mut settled = false;
         // A wire in several pairs descends to the lowest level that any of them requires, and takes
@@ -204,19 +204,20 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         while !settled {
             settled = true;
             for &(a, b) in pairs {
-                let to = level(places[&a], places[&b]);
+                let to = level(states[&a], states[&b]);
                 for wire in [a, b] {
-                    let place = places[&wire];
-                    if place.level < to {
-                        places.insert(wire, place.at(self.levels, to));
+                    let state = states[&wire];
+                    if state.level < to {
+                        states.insert(wire, state.at(self.levels, to));
                         settled = false;
                     }
                 }
             }
         }
         for level in 0..self.levels.lowest() {
-            let goes = |wire: &usize| self.bits.place(wires.get(*wire)).level == level && places[wire].level > level;
-            let chosen: Vec<usize> = places.keys().copied().filter(goes).collect();
+            let must_descend =
+                |wire: &usize| self.bits.state(wires.get(*wire)).level == level && states[wire].level > level;
+            let chosen: Vec<usize> = states.keys().copied().filter(must_descend).collect();
             self.switch_down(wires, level, &chosen)?;
         }
         Ok(())
@@ -236,7 +237,7 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
     fn lower_all(&mut self, bits: &mut [B::Bit], level: usize) -> Result<(), Error> {
         for from in 0..level {
             let mut above: Vec<&mut B::Bit> =
-                bits.iter_mut().filter(|bit| self.bits.place(bit).level == from).collect();
+                bits.iter_mut().filter(|bit| self.bits.state(bit).level == from).collect();
             if above.is_empty() {
                 continue;
             }
@@ -261,13 +262,13 @@ impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
     }
 
     fn xor(&mut self, wires: &mut Wires<B::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<B::Bit>, Error> {
-        self.meet(wires, pairs, |a, b| a.level.max(b.level))?;
+        self.align_levels(wires, pairs, |a, b| a.level.max(b.level))?;
         self.bits.xor(wires, pairs)
     }
 
     fn and(&mut self, wires: &mut Wires<B::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<B::Bit>, Error> {
         let levels = self.levels;
-        self.meet(wires, pairs, |a, b| a.of_product(b, levels))?;
+        self.align_levels(wires, pairs, |a, b| a.of_product(b, levels))?;
         self.bits.and(wires, pairs)
     }
 }
@@ -284,16 +285,16 @@ pub(super) fn plan(
     rows: &[Vec<Ciphertext>],
     piece: usize,
 ) -> Result<(usize, usize), Error> {
-    let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
-    let places = rows.iter().map(places).collect::<Result<_, _>>()?;
+    let states = |row: &Vec<Ciphertext>| row.iter().map(|bit| LevelledNoise::of(levels, bit)).collect::<Result<_, _>>();
+    let states = rows.iter().map(states).collect::<Result<_, _>>()?;
     let mut descending = Descending::new(Planned(levels), levels);
-    let mut results: Vec<Place> = Vec::new();
-    circuit.evaluate_in_pieces(&mut descending, places, piece, |_, _, bits| -> Result<(), Error> {
+    let mut results: Vec<LevelledNoise> = Vec::new();
+    circuit.evaluate_in_pieces(&mut descending, states, piece, |_, _, bits| -> Result<(), Error> {
         results.extend(bits);
         Ok(())
     })?;
     // All results are lowered to the lowest level that one of them requires.
-    let lowest = results.iter().map(|place| place.level).max().unwrap_or(0);
+    let lowest = results.iter().map(|state| state.level).max().unwrap_or(0);
     descending.lower_all(&mut results, lowest)?;
     Ok((descending.switches, lowest))
 }

@@ -94,29 +94,29 @@ impl Circuit {
             wires.0.extend(row.into_iter().map(Some));
             wires.0.resize_with(wires.0.len() + self.wires - self.input_bits(), || None);
         }
-        let mut held = Held::new(self);
+        let mut live = LiveWires::new(self);
         let drop_unused = |wires: &mut Wires<A::Bit>, unused: &[usize]| {
             unused.iter().for_each(|&wire| (0..count).for_each(|row| wires.0[row * self.wires + wire] = None));
         };
-        drop_unused(&mut wires, &held.begin());
+        drop_unused(&mut wires, &live.unread_inputs());
         let mut step = |bits: &mut A, gates: &[Gate]| -> Result<(), E> {
             self.evaluate_gates(bits, gates, count, &mut wires)?;
-            drop_unused(&mut wires, &held.pass(gates));
+            drop_unused(&mut wires, &live.mark_evaluated(gates));
             loop {
-                let ready = held.ready(piece);
+                let ready = live.ready(piece);
                 if ready.is_empty() {
                     return Ok(());
                 }
                 for row in 0..count {
                     let output = |wire: usize| {
                         let bit = &mut wires.0[row * self.wires + wire];
-                        let bit = if held.is_last(wire) { bit.take() } else { bit.clone() };
+                        let bit = if live.is_last(wire) { bit.take() } else { bit.clone() };
                         bit.expect("an output that is ready is there")
                     };
                     let outputs = ready.clone().map(output).collect();
                     give(bits, row, outputs)?;
                 }
-                held.given(ready);
+                live.mark_passed_on(ready);
             }
         };
         // Outputs that are inputs, and circuits without gates.
@@ -126,24 +126,24 @@ impl Circuit {
 
     /// Maximum number of bits per row that [`Circuit::evaluate_in_pieces`] holds at a time.
     pub(crate) fn most_held(&self, piece: usize) -> usize {
-        let mut held = Held::new(self);
+        let mut live = LiveWires::new(self);
         let mut now = self.input_bits();
         let mut most = now;
-        now -= held.begin().len();
+        now -= live.unread_inputs().len();
         for gates in std::iter::once(&[][..]).chain(self.levels().flat_map(|level| level.chunks(piece))) {
             now += gates.len();
             most = most.max(now);
-            now -= held.pass(gates).len();
+            now -= live.mark_evaluated(gates).len();
             loop {
-                let ready = held.ready(piece);
+                let ready = live.ready(piece);
                 if ready.is_empty() {
                     break;
                 }
                 // An output that a gate reads later exists twice.
-                let last = ready.clone().filter(|&wire| held.is_last(wire)).count();
+                let last = ready.clone().filter(|&wire| live.is_last(wire)).count();
                 most = most.max(now + ready.len() - last);
                 now -= last;
-                held.given(ready);
+                live.mark_passed_on(ready);
             }
         }
         most
@@ -166,7 +166,8 @@ impl Circuit {
         rows: usize,
         wires: &mut Wires<A::Bit>,
     ) -> Result<(), A::Error> {
-        let (mut xors, mut ands, mut nots) = (Asked::default(), Asked::default(), Asked::default());
+        let (mut xors, mut ands, mut nots) =
+            (LevelOperation::default(), LevelOperation::default(), LevelOperation::default());
         for row in 0..rows {
             let at = |wire: u32| row * self.wires + wire as usize;
             for &gate in gates {
@@ -196,7 +197,7 @@ impl Circuit {
 }
 
 /// Tracks which wires of a row hold a bit that is still needed.
-struct Held<'a> {
+struct LiveWires<'a> {
     circuit: &'a Circuit,
     /// How many more times each wire will be read. Being an output counts as one read.
     uses: Vec<u32>,
@@ -205,23 +206,23 @@ struct Held<'a> {
     next: usize,
 }
 
-impl<'a> Held<'a> {
+impl<'a> LiveWires<'a> {
     fn new(circuit: &'a Circuit) -> Self {
         let first = circuit.wires - circuit.output_bits();
         let mut uses = vec![0; circuit.wires];
         circuit.gates.iter().flat_map(|gate| gate.reads()).chain(first..circuit.wires).for_each(|wire| uses[wire] += 1);
         let mut driven = vec![false; circuit.wires];
         driven[..circuit.input_bits()].fill(true);
-        Held { circuit, uses, driven, next: first }
+        LiveWires { circuit, uses, driven, next: first }
     }
 
     /// Inputs that no gate reads and that are not outputs.
-    fn begin(&self) -> Vec<usize> {
+    fn unread_inputs(&self) -> Vec<usize> {
         (0..self.circuit.input_bits()).filter(|&wire| self.uses[wire] == 0).collect()
     }
 
     /// Marks these gates as evaluated and returns the wires no longer needed.
-    fn pass(&mut self, gates: &[Gate]) -> Vec<usize> {
+    fn mark_evaluated(&mut self, gates: &[Gate]) -> Vec<usize> {
         let mut unused = Vec::new();
         for gate in gates {
             self.driven[gate.out()] = true;
@@ -249,25 +250,25 @@ impl<'a> Held<'a> {
         self.uses[wire] == 1
     }
 
-    fn given(&mut self, outputs: Range<usize>) {
+    fn mark_passed_on(&mut self, outputs: Range<usize>) {
         self.next = outputs.end;
         outputs.for_each(|wire| self.uses[wire] -= 1);
     }
 }
 
 /// The operands of one operation in a level, and the wires of its results.
-struct Asked<F> {
+struct LevelOperation<F> {
     from: Vec<F>,
     to: Vec<usize>,
 }
 
-impl<F> Default for Asked<F> {
+impl<F> Default for LevelOperation<F> {
     fn default() -> Self {
-        Asked { from: Vec::new(), to: Vec::new() }
+        LevelOperation { from: Vec::new(), to: Vec::new() }
     }
 }
 
-impl<F> Asked<F> {
+impl<F> LevelOperation<F> {
     fn push(&mut self, from: F, to: usize) {
         self.from.push(from);
         self.to.push(to);

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 use std::array::from_fn;
 
 /// Number of rows encrypted together, enough to hide the latency of an AES round.
-const TOGETHER: usize = 8;
+const ROWS_TOGETHER: usize = 8;
 
 /// Whether this CPU has the instructions. Engines do not require them: without them the crate `aes`
 /// generates the stream with the best method available.
@@ -35,7 +35,7 @@ pub(super) fn stream(seed: &[u8; SEED_BYTES], index: u64, from: u64, out: &mut [
         counter = _mm512_add_epi64(counter, step);
         block
     };
-    let (whole, rest) = out.as_chunks_mut::<TOGETHER>();
+    let (whole, rest) = out.as_chunks_mut::<ROWS_TOGETHER>();
     for rows in whole {
         put(rows, encrypted(from_fn(|_| next()), &keys));
     }

@@ -181,7 +181,7 @@ fn read_rungs<R: Read, T>(
     let mut rungs = Vec::new();
     let mut above = parameters.clone();
     for _ in 0..count {
-        above = Ladder::below(&above).ok_or_else(none)?;
+        above = Ladder::next_parameters(&above).ok_or_else(none)?;
         rungs.push(rung(frame, above.clone())?);
     }
     Ok(rungs)

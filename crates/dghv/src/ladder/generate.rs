@@ -94,10 +94,10 @@ impl SwitchingKey {
         let element = |index: usize| -> Result<Vec<u64>, Error> {
             let residue = residues.reduce(&elements.number(set + index));
             let mut correction = Zeroizing::new(correction(parameters, &residue, prime, None)?);
-            let (fraction, place) = (index / digits, index % digits);
+            let (fraction, digit) = (index / digits, index % digits);
             let chosen = u64::from(subset[fraction / block] == (fraction % block) as u64);
             // Subtracting the digit's weight from the correction adds it to the element.
-            let mut weight = shifted_down(prime, 64 * Self::whole_limbs(parameters) as u32 - DIGIT * place as u32);
+            let mut weight = shifted_down(prime, 64 * Self::whole_limbs(parameters) as u32 - DIGIT * digit as u32);
             weight.iter_mut().for_each(|limb| *limb &= chosen.wrapping_neg());
             let borrow = sub_assign(&mut correction, &weight);
             add_modulus_if_borrowed(&mut correction, borrow, &raised);

@@ -45,7 +45,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 /// Number of ciphertexts switched together.
-const TOGETHER: usize = 16;
+const GROUP: usize = 16;
 
 /// Converts ciphertexts of one key to ciphertexts of a key with a shorter secret. It is public and
 /// contains the first private key encrypted under the second.
@@ -144,7 +144,7 @@ impl SwitchingKey {
             return Err(ErrorKind::KeysDiffer.into());
         }
         let mut switched = Vec::with_capacity(ciphertexts.len());
-        for group in ciphertexts.chunks(TOGETHER) {
+        for group in ciphertexts.chunks(GROUP) {
             let at_row = |row: usize| move |error: Error| error.at_row(row);
             let first = switched.len();
             let mut noise = Vec::with_capacity(group.len());
@@ -191,7 +191,7 @@ impl SwitchingKey {
             group.iter().map(|c| whole_part(c.value(), &fraction, whole)).collect::<Vec<_>>()
         });
         let products: Vec<Vec<Vec<u64>>> = products.collect();
-        let digits = |limb: u64| (0..64 / DIGIT).map(move |place| limb >> (DIGIT * place) & ((1 << DIGIT) - 1));
+        let digits = |limb: u64| (0..64 / DIGIT).map(move |position| limb >> (DIGIT * position) & ((1 << DIGIT) - 1));
         let row = |row: usize| products.iter().flat_map(move |products| &products[row]).flat_map(|&limb| digits(limb));
         (0..group.len()).map(|at| Coefficients::of_words(row(at).collect(), DIGIT)).collect()
     }
@@ -222,8 +222,8 @@ impl SwitchingKey {
 fn whole_part(c: &[u64], fraction: &[u64], whole: usize) -> Vec<u64> {
     let kept = whole + 2;
     let mut columns = vec![0; kept];
-    for (place, &limb) in c.iter().enumerate() {
-        mac_row(&mut columns, &fraction[c.len() - 1 - place..][..kept], limb);
+    for (position, &limb) in c.iter().enumerate() {
+        mac_row(&mut columns, &fraction[c.len() - 1 - position..][..kept], limb);
     }
     columns.split_off(2)
 }

@@ -26,9 +26,9 @@ impl RecryptionKey {
     fn products(&self, index: usize, padded: &[Vec<u64>]) -> Digits {
         let limbs = Self::fraction_limbs(&self.parameters);
         let mut columns = vec![Columns::default(); padded.len()];
-        let mut room = [0; PIECE];
+        let mut buffer = [0; PIECE];
         for from in (0..limbs).step_by(PIECE) {
-            let words = &mut room[..PIECE.min(limbs - from)];
+            let words = &mut buffer[..PIECE.min(limbs - from)];
             self.fraction_words(index, from, words);
             for (columns, ciphertext) in columns.iter_mut().zip(padded) {
                 columns.add(words, &ciphertext[from..]);
@@ -71,8 +71,8 @@ impl RecryptionKey {
     /// more than the piece.
     fn piece(&self, block: usize, piece: usize, digits: &[Digits]) -> Vec<Sums> {
         let (from, limbs) = (piece * PIECE, self.parameters.limbs());
-        let mut room = [0; PIECE];
-        let words = &mut room[..PIECE.min(limbs - from)];
+        let mut buffer = [0; PIECE];
+        let words = &mut buffer[..PIECE.min(limbs - from)];
         let mut sums: Vec<Sums> = vec![std::array::from_fn(|_| vec![0; words.len() + 1]); digits.len()];
         for index in self.indices(block) {
             self.element_words(index, from, words);

@@ -70,21 +70,21 @@ impl RecryptionKey {
 /// The position of the chosen element in each block. In the first block it is the public first
 /// element, whose fraction completes the sum \[CNT12\].
 pub(crate) fn subset(block: usize) -> Result<Secret, Error> {
-    let mut places = Zeroizing::new(vec![0; SUBSET]);
+    let mut positions = Zeroizing::new(vec![0; SUBSET]);
     // The draw has 64 bits more than the block's size, so the remainder is uniform up to 2^-64.
-    for place in places.iter_mut().skip(1) {
+    for position in positions.iter_mut().skip(1) {
         let drawn = random::bits(2, 128)?;
-        *place = ((u128::from(drawn[1]) << 64 | u128::from(drawn[0])) % block as u128) as u64;
+        *position = ((u128::from(drawn[1]) << 64 | u128::from(drawn[0])) % block as u128) as u64;
     }
-    Ok(places)
+    Ok(positions)
 }
 
 /// `floor(2^kappa / p)` minus the other chosen fractions, modulo `2^(kappa + 1)`.
 pub(crate) fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize, block: usize) -> Vec<u64> {
     let mut first = reciprocal(prime, limbs);
     let mut fraction = Zeroizing::new(vec![0; limbs]);
-    for (number, &place) in subset.iter().enumerate().skip(1) {
-        stream.number(number * block + place as usize, &mut fraction);
+    for (number, &position) in subset.iter().enumerate().skip(1) {
+        stream.number(number * block + position as usize, &mut fraction);
         fraction.reverse();
         sub_assign(&mut first, &fraction);
     }

@@ -28,14 +28,15 @@ struct Noisy {
 fn circuit() -> Circuit {
     let mut builder = Builder::new(&[BITS; SUBSET]);
     let inputs = builder.inputs();
-    let column = |place| inputs.iter().skip(place).step_by(BITS).map(|&wire| Noisy { wire, noise: ASSUMED }).collect();
+    let column =
+        |position| inputs.iter().skip(position).step_by(BITS).map(|&wire| Noisy { wire, noise: ASSUMED }).collect();
     let mut columns: Vec<Vec<Noisy>> = (0..BITS).map(column).collect();
     let mut half = None;
-    for place in 0..BITS {
-        let count = count(&mut builder, std::mem::take(&mut columns[place]), BITS - place);
-        half = std::mem::replace(&mut columns[place], count[..1].to_vec()).pop().or(half);
+    for position in 0..BITS {
+        let count = count(&mut builder, std::mem::take(&mut columns[position]), BITS - position);
+        half = std::mem::replace(&mut columns[position], count[..1].to_vec()).pop().or(half);
         for (bit, &wire) in count.iter().enumerate().skip(1) {
-            columns[place + bit].push(wire);
+            columns[position + bit].push(wire);
         }
     }
     let [.., ref half, ref ones] = columns[..] else { unreachable!("five columns") };

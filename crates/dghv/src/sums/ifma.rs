@@ -5,8 +5,10 @@
 //! `2^l u + f` of a segment is the coefficient at `u` of the polynomial of phase `f`. The same
 //! holds for a coefficient of the sum. Three levels of Karatsuba's algorithm turn eight phases into
 //! 27 sequences. Each value is the sum of up to eight digits, so below 2^51. Sequences are
-//! multiplied directly (a coefficient has `taps` values in each). The products are combined once,
-//! after all elements have been added.
+//! multiplied directly, like a signal by a digital filter: a coefficient's values in a sequence are
+//! the filter's `taps`, and a column needs the element's values at that many positions, of which
+//! all but one come before it (`history`; in digits, `lead`). The products are combined once, after
+//! all elements have been added.
 //!
 //! # Bounds
 //! A column adds the low and high halves of products separately, each half below 2^52. An element
