@@ -1,7 +1,7 @@
 //! Barrett's reduction of super-size numbers.
 
 use crate::reciprocal::{add, compare, reciprocal, subtract, trimmed};
-use crate::ring::places;
+use crate::ring::check_buffer_count;
 use crate::{NttError, Ring, Transformed};
 use hearith_arith::Engine;
 use hearith_arith::natural::divide_word;
@@ -125,7 +125,7 @@ impl Barrett {
     /// As [`Barrett::reduce`], and [`NttError::Places`]. In this case buffers of other numbers may
     /// have been written.
     pub fn reduce_each(&self, numbers: &[&[u64]], out: &mut [&mut [u64]]) -> Result<(), NttError> {
-        places(numbers.len(), out.len())?;
+        check_buffer_count(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(x, out)| self.reduce(x, out))
     }
 }

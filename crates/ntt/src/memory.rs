@@ -6,11 +6,11 @@ use crate::primes::Lanes;
 /// row of a long transform's columns is on another small page, which are more pages than a core
 /// caches addresses for.
 pub(crate) fn zeros<T: Clone + Default>(length: usize) -> Vec<T> {
-    let mut room = Vec::with_capacity(length);
+    let mut vector = Vec::with_capacity(length);
     #[cfg(target_os = "linux")]
-    ask_for_huge_pages(room.spare_capacity_mut());
-    room.resize(length, T::default());
-    room
+    ask_for_huge_pages(vector.spare_capacity_mut());
+    vector.resize(length, T::default());
+    vector
 }
 
 /// Size in bytes of a huge page, or a lower bound of it.
@@ -19,12 +19,12 @@ const HUGE: usize = 1 << 21;
 
 /// Requests huge pages. A refusal only costs speed.
 #[cfg(target_os = "linux")]
-fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
+fn ask_for_huge_pages<T>(capacity: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
     let page = rustix::param::page_size();
-    let range = room.as_mut_ptr_range();
+    let range = capacity.as_mut_ptr_range();
     let start = range.start.cast::<u8>().align_offset(page);
-    let size = size_of_val(room).saturating_sub(start) / page * page;
+    let size = size_of_val(capacity).saturating_sub(start) / page * page;
     if size >= HUGE {
         // SAFETY: the range consists of whole pages within the allocation. Advice about the page
         // size does not change their content.
@@ -42,8 +42,8 @@ pub(crate) struct Prefetch {
 
 impl Prefetch {
     /// Vectors that will all be overwritten.
-    pub(crate) fn for_write(place: &mut [Lanes]) -> Self {
-        Prefetch { from: place.as_ptr(), write: true }
+    pub(crate) fn for_write(vectors: &mut [Lanes]) -> Self {
+        Prefetch { from: vectors.as_ptr(), write: true }
     }
 
     /// Vectors that will be read: those after the given ones, whether or not they exist.

@@ -84,7 +84,7 @@ pub(crate) struct Digits {
     /// Length of a digit in bits.
     pub(crate) bits: u32,
     /// `2^(bits k)` for the digits `k = 1, 2, 3` of a coefficient.
-    pub(crate) places: [Constant; 3],
+    pub(crate) weights: [Constant; 3],
     /// `2^-levels (M / p)^-1 2^52`, for the primes' product `M`. The factor `2^52` compensates for
     /// the division in Montgomery reduction.
     pub(crate) scale: Constant,
@@ -147,7 +147,7 @@ impl JoinPlan {
 impl Digits {
     pub(crate) fn new(plan: &TransformPlan) -> Self {
         let bits = plan.digit;
-        let place = |k: u64| Constant::of(|i| pow(2, u64::from(bits) * k, i));
+        let weight = |k: u64| Constant::of(|i| pow(2, u64::from(bits) * k, i));
         let cofactor = |i: usize| product((0..LANES).filter(|&j| j != i));
         let all = product(0..LANES);
         let scale = Constant::of(|i| {
@@ -165,7 +165,7 @@ impl Digits {
         let size = bits as usize;
         Digits {
             bits,
-            places: [place(1), place(2), place(3)],
+            weights: [weight(1), weight(2), weight(3)],
             scale,
             cofactors,
             fractions,

@@ -239,7 +239,7 @@ impl Ring {
     /// [`NttError::OtherRing`].
     pub fn number(&self, mut sum: Sum, out: &mut [u64]) -> Result<(), NttError> {
         self.belongs(sum.of)?;
-        self.with_place(|full| {
+        self.with_buffer(|full| {
             self.transforms.number(&mut sum.values, full);
             copy(full, out);
         });
@@ -252,7 +252,7 @@ impl Ring {
     /// As [`Ring::product`], and [`NttError::Places`]. In this case buffers of other pairs may have
     /// been written.
     pub fn products(&self, pairs: &[(&[u64], &[u64])], out: &mut [&mut [u64]]) -> Result<(), NttError> {
-        places(pairs.len(), out.len())?;
+        check_buffer_count(pairs.len(), out.len())?;
         pairs.par_iter().zip(out).try_for_each(|(&(a, b), out)| self.product(a, b, out))
     }
 
@@ -262,50 +262,50 @@ impl Ring {
     /// As [`Ring::product_with`], and [`NttError::Places`]. In this case buffers of other numbers
     /// may have been written.
     pub fn products_with(&self, numbers: &[&[u64]], b: &Transformed, out: &mut [&mut [u64]]) -> Result<(), NttError> {
-        places(numbers.len(), out.len())?;
+        check_buffer_count(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(a, out)| self.product_with(a, b, 0, out))
     }
 
     fn multiply(&self, a: &[u64], b: Option<Second<'_>>, take: impl FnOnce(&mut [u64])) {
-        let mut room = self.transform_buffer();
-        self.with_place(|full| {
+        let mut buffer = self.transform_buffer();
+        self.with_buffer(|full| {
             match b {
-                None => self.transforms.product(a, Factor::Same, &mut room, full),
+                None => self.transforms.product(a, Factor::Same, &mut buffer, full),
                 Some(Second::Transformed(b)) => {
-                    self.transforms.product(a, Factor::Transformed(b), &mut room, full);
+                    self.transforms.product(a, Factor::Transformed(b), &mut buffer, full);
                 }
                 Some(Second::Number(b)) => {
                     let mut more = self.transform_buffer();
-                    self.transforms.product(a, Factor::Number(b, &mut more), &mut room, full);
+                    self.transforms.product(a, Factor::Number(b, &mut more), &mut buffer, full);
                     lock(&self.transform_buffers).push(more);
                 }
             }
             take(full);
         });
-        lock(&self.transform_buffers).push(room);
+        lock(&self.transform_buffers).push(buffer);
     }
 
     /// A buffer for a transform, reused from an earlier product if possible.
     fn transform_buffer(&self) -> Vec<Lanes> {
-        let room = lock(&self.transform_buffers).pop();
-        room.unwrap_or_else(|| zeros(self.plan.length()))
+        let buffer = lock(&self.transform_buffers).pop();
+        buffer.unwrap_or_else(|| zeros(self.plan.length()))
     }
 
-    fn with_place(&self, work: impl FnOnce(&mut [u64])) {
-        let mut place = self.take_buffer();
-        work(&mut place);
-        self.return_buffer(place);
+    fn with_buffer(&self, work: impl FnOnce(&mut [u64])) {
+        let mut buffer = self.take_buffer();
+        work(&mut buffer);
+        self.return_buffer(buffer);
     }
 
     /// A buffer of [`Ring::limbs`] limbs with arbitrary content.
     pub(crate) fn take_buffer(&self) -> Vec<u64> {
-        let place = lock(&self.buffers).pop();
-        place.unwrap_or_else(|| zeros(self.limbs()))
+        let buffer = lock(&self.buffers).pop();
+        buffer.unwrap_or_else(|| zeros(self.limbs()))
     }
 
     /// Keeps a buffer for reuse.
-    pub(crate) fn return_buffer(&self, place: Vec<u64>) {
-        lock(&self.buffers).push(place);
+    pub(crate) fn return_buffer(&self, buffer: Vec<u64>) {
+        lock(&self.buffers).push(buffer);
     }
 
     fn fits(&self, limbs: usize) -> Result<(), NttError> {
@@ -362,8 +362,8 @@ impl fmt::Debug for Sum {
 }
 
 /// Checks that there is a buffer for every result.
-pub(crate) fn places(results: usize, places: usize) -> Result<(), NttError> {
-    if results == places { Ok(()) } else { Err(NttError::Places { places, results }) }
+pub(crate) fn check_buffer_count(results: usize, buffers: usize) -> Result<(), NttError> {
+    if results == buffers { Ok(()) } else { Err(NttError::Places { places: buffers, results }) }
 }
 
 /// Copies the lower limbs, or all of them followed by zeros.

@@ -43,8 +43,8 @@ pub(crate) trait Transforms: Send + Sync {
     fn transform(&self, number: &[u64], out: &mut [Lanes]);
     /// Multiplies at the leaves.
     fn multiply(&self, out: Target<'_>, a: &[Lanes], b: &[Lanes]);
-    /// Multiplies numbers modulo `2^N - 1`. `room` is the buffer for their transforms.
-    fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]);
+    /// Multiplies numbers modulo `2^N - 1`. `scratch` is the buffer for their transforms.
+    fn product(&self, a: &[u64], b: Factor<'_>, scratch: &mut [Lanes], out: &mut [u64]);
     /// Whether a transform passes over memory more than once.
     fn is_divided(&self) -> bool;
     /// Computes the number with this transform, modulo `2^N - 1`.
@@ -165,15 +165,15 @@ impl<K: Kernel> Engine<K> {
             .into_par_iter()
             .map_init(
                 || zeros(width << upper.0),
-                |near, (columns, places)| {
+                |near, (columns, outs)| {
                     for (column, near) in columns.iter().zip(near.chunks_exact_mut(width)) {
                         near.copy_from_slice(column);
                     }
                     self.inverse(near, 0, upper.0);
                     // The next group's columns follow this one's.
-                    let rows = near.chunks_exact(width).zip(places).zip(&columns);
-                    rows.map(|((near, place), column)| {
-                        K::combine(place, near, &self.digits, Some(Prefetch::after(column)))
+                    let rows = near.chunks_exact(width).zip(outs).zip(&columns);
+                    rows.map(|((near, out_words), column)| {
+                        K::combine(out_words, near, &self.digits, Some(Prefetch::after(column)))
                     })
                     .collect()
                 },
@@ -209,9 +209,9 @@ impl<K: Kernel> Transforms for Engine<K> {
     }
 
     /// Proved: `convolution_correct` in formal/coq/ntt_products.v.
-    fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]) {
+    fn product(&self, a: &[u64], b: Factor<'_>, scratch: &mut [Lanes], out: &mut [u64]) {
         let upper = self.upper();
-        let row = room.len() >> upper.0;
+        let row = scratch.len() >> upper.0;
         let (levels, degree) = (self.plan.levels - upper.0, self.plan.degree);
         let leaf = |r: usize| r << levels;
         // The next row, if there are several.
@@ -219,12 +219,12 @@ impl<K: Kernel> Transforms for Engine<K> {
         match b {
             Factor::Number(b, more) => {
                 if upper.0 > 0 {
-                    rayon::join(|| self.enter(a, room, upper), || self.enter(b, more, upper));
+                    rayon::join(|| self.enter(a, scratch, upper), || self.enter(b, more, upper));
                 } else {
-                    self.enter(a, room, upper);
+                    self.enter(a, scratch, upper);
                     self.enter(b, more, upper);
                 }
-                room.par_chunks_exact_mut(row).zip(more.par_chunks_exact_mut(row)).enumerate().for_each(
+                scratch.par_chunks_exact_mut(row).zip(more.par_chunks_exact_mut(row)).enumerate().for_each(
                     |(r, (a, b))| {
                         self.forward(a, r, levels);
                         self.forward(b, r, levels);
@@ -235,8 +235,8 @@ impl<K: Kernel> Transforms for Engine<K> {
                 );
             }
             Factor::Transformed(b) => {
-                self.enter(a, room, upper);
-                room.par_chunks_exact_mut(row).zip(b.par_chunks_exact(row)).enumerate().for_each(|(r, (a, b))| {
+                self.enter(a, scratch, upper);
+                scratch.par_chunks_exact_mut(row).zip(b.par_chunks_exact(row)).enumerate().for_each(|(r, (a, b))| {
                     self.forward(a, r, levels);
                     let soon = [soon(a), soon(b)];
                     K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots, soon);
@@ -244,8 +244,8 @@ impl<K: Kernel> Transforms for Engine<K> {
                 });
             }
             Factor::Same => {
-                self.enter(a, room, upper);
-                room.par_chunks_exact_mut(row).enumerate().for_each(|(r, a)| {
+                self.enter(a, scratch, upper);
+                scratch.par_chunks_exact_mut(row).enumerate().for_each(|(r, a)| {
                     self.forward(a, r, levels);
                     let soon = [soon(a), None];
                     K::multiply(Target::Set(a), None, None, degree, leaf(r), self.roots, soon);
@@ -253,7 +253,7 @@ impl<K: Kernel> Transforms for Engine<K> {
                 });
             }
         }
-        self.leave(room, upper, out);
+        self.leave(scratch, upper, out);
     }
 
     fn is_divided(&self) -> bool {

@@ -49,8 +49,8 @@ pub(super) fn residues<W: Word>(
 ) {
     let m = Moduli::<W>::new();
     let inverse = W::load(&INVERSE);
-    let [first, second, third] = &digits.places;
-    let places = [W::load(&first.value), W::load(&second.value), W::load(&third.value)];
+    let [first, second, third] = &digits.weights;
+    let weights = [W::load(&first.value), W::load(&second.value), W::load(&third.value)];
     let mut run = [0; COUNT];
     let size = digits.bits as usize;
     for (i, out) in out.chunks_exact_mut(RUN).enumerate() {
@@ -66,10 +66,10 @@ pub(super) fn residues<W: Word>(
         cut::<W>(words, digits, &mut run);
         for (out, run) in out.iter_mut().zip(run.as_chunks::<DIGITS>().0) {
             let (mut low, mut high) = (m.zero, W::splat(run[0]));
-            for (&digit, &place) in run[1..].iter().zip(&places) {
+            for (&digit, &weight) in run[1..].iter().zip(&weights) {
                 let digit = W::splat(digit);
-                low = low.add_low(digit, place);
-                high = high.add_high(digit, place);
+                low = low.add_low(digit, weight);
+                high = high.add_high(digit, weight);
             }
             m.reduced(low, high, inverse).store(out);
         }
@@ -119,8 +119,8 @@ pub(super) fn combine<W: Word>(
     let (modulus, modulus_top) = (W::load(&digits.modulus), W::load(&digits.modulus_top));
     let cofactors = digits.cofactors.each_ref().map(W::load);
     let bits = digits.bits;
-    // Parts of earlier coefficients above the current place: the upper digits of the last one, the
-    // parts above these of the last two, and the carry.
+    // Parts of earlier coefficients above the current position: the upper digits of the last one,
+    // the parts above these of the last two, and the carry.
     let (mut upper, mut tops, mut carry) = (m.zero, [m.zero; 2], 0);
     let (mut ys, mut ts) = ([Lanes::default(); RUN], [Lanes::default(); RUN]);
     let mut run = [0; COUNT + 2 * LANES];
@@ -147,7 +147,7 @@ pub(super) fn combine<W: Word>(
             upper = sums.upper_half();
             tops = [tops[1], high.last_lane().sub(m.zero.add_low(t, modulus_top))];
             // The next coefficient overwrites the upper four.
-            sums.store_words(run[DIGITS * j..].first_chunk_mut().expect("eight places"));
+            sums.store_words(run[DIGITS * j..].first_chunk_mut().expect("eight digits"));
         }
         carry = carry_out(&mut run[..COUNT], bits, carry);
         pack::<W>(&run, digits, out);
@@ -160,11 +160,11 @@ pub(super) fn combine<W: Word>(
     above.0[DIGITS] = top.0[0].wrapping_add(carry as u64);
     let mut words = [0; 4];
     for (k, &digit) in above.0[..=DIGITS].iter().enumerate() {
-        let (place, shift) = (k * bits as usize / 64, k as u32 * bits % 64);
+        let (word, shift) = (k * bits as usize / 64, k as u32 * bits % 64);
         let wide = u128::from(digit) << shift;
-        words[place] |= wide as u64;
-        if place < 3 {
-            words[place + 1] |= (wide >> 64) as u64;
+        words[word] |= wide as u64;
+        if word < 3 {
+            words[word + 1] |= (wide >> 64) as u64;
         }
     }
     words
