@@ -145,8 +145,8 @@ impl PublicKey {
         stream.errors(&mut errors);
         ring.add_small(&mut b, &errors);
         let mut b = b.truncated(sum.b.vectors());
-        for place in 0..sum.count {
-            b.add_signed(place, stream.signed(hiding), &ring.primes);
+        for index in 0..sum.count {
+            b.add_signed(index, stream.signed(hiding), &ring.primes);
         }
         let mut released = Ciphertext { noise: all + (1 << hiding), open: 0, seed: None, ..sum.clone() };
         ring.add(&mut released.b, &b);

@@ -64,17 +64,17 @@ pub(crate) fn scaled(ring: &Ring, numbers: &[i128], bits: u32) -> Batch {
     let q = ring.primes.iter().fold(vec![1], |all, prime| product(&all, &[prime.q]));
     let q = &q[..limbs_of(ring.set.modulus_bits())];
     let mut rows = Batch::zeros(numbers.len(), q.len());
-    let mut room = Zeroizing::new(vec![0; q.len() + 2]);
+    let mut accumulator = Zeroizing::new(vec![0; q.len() + 2]);
     for (row, &number) in rows.rows_mut().zip(numbers) {
         // Reduced modulo t, so non-negative. This changes the result by a multiple of q.
         let number = number as u128 & ((1 << bits) - 1);
-        room.fill(0);
-        add_multiple(&mut room, q, number as u64);
-        add_multiple(&mut room[1..], q, (number >> 64) as u64);
+        accumulator.fill(0);
+        add_multiple(&mut accumulator, q, number as u64);
+        add_multiple(&mut accumulator[1..], q, (number >> 64) as u64);
         let half = bits as usize - 1;
-        add_assign(&mut room[half / 64..], &[1 << (half % 64)]);
+        add_assign(&mut accumulator[half / 64..], &[1 << (half % 64)]);
         for (index, limb) in row.iter_mut().enumerate() {
-            *limb = bits_at(&room, 64 * index + bits as usize, 64);
+            *limb = bits_at(&accumulator, 64 * index + bits as usize, 64);
         }
     }
     rows

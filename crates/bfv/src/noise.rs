@@ -68,11 +68,13 @@ pub(crate) fn stated(bytes: &[u8], set: Set, bits: u32) -> Result<u128, Error> {
 /// the result's noise.
 pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
     let own = u128::BITS - open.leading_zeros();
-    let room =
-        limit(set, bits).checked_sub(noise).and_then(u128::checked_ilog2).map_or(0, |room| room.saturating_sub(1));
+    let headroom = limit(set, bits)
+        .checked_sub(noise)
+        .and_then(u128::checked_ilog2)
+        .map_or(0, |headroom| headroom.saturating_sub(1));
     let [least, wanted] = HIDING.map(|by| own + by);
-    match wanted.min(room.saturating_sub(SPARE_BITS)).max(least) {
-        hiding if hiding <= room => Ok(hiding),
+    match wanted.min(headroom.saturating_sub(SPARE_BITS)).max(least) {
+        hiding if hiding <= headroom => Ok(hiding),
         _ => Err(ErrorKind::NoRoom.into()),
     }
 }
@@ -84,8 +86,8 @@ pub(crate) fn additions(fresh: u128, set: Set, bits: u32) -> u64 {
     let [least, _] = HIDING;
     // The budget left within the limit can have one bit less than the limit itself, and the sign of
     // the hiding noise takes another.
-    let room = limit(set, bits).ilog2().saturating_sub(least + 4);
-    let all = (1_u128 << room).saturating_sub(fresh_public(set)) / fresh;
+    let headroom = limit(set, bits).ilog2().saturating_sub(least + 4);
+    let all = (1_u128 << headroom).saturating_sub(fresh_public(set)) / fresh;
     u64::try_from(all).unwrap_or(u64::MAX)
 }
 

@@ -17,7 +17,7 @@ pub const SEED_BYTES: usize = 32;
 pub(crate) type Seed = [u8; SEED_BYTES];
 
 /// Number of words drawn at a time.
-const ROOM: usize = 512;
+const BUFFER_WORDS: usize = 512;
 
 /// A seed from the operating system.
 pub(crate) fn seed() -> Result<Zeroizing<Seed>, Error> {
@@ -38,7 +38,7 @@ impl Stream {
     pub(crate) fn new(seed: &Seed, number: u64) -> Self {
         let counter = u128::from(number) << 64;
         let cipher = Ctr128BE::<Aes256>::new(seed.into(), &counter.to_be_bytes().into());
-        Stream { cipher, words: Zeroizing::new(vec![0; ROOM]), next: ROOM }
+        Stream { cipher, words: Zeroizing::new(vec![0; BUFFER_WORDS]), next: BUFFER_WORDS }
     }
 
     /// A stream with a new seed.
@@ -46,9 +46,9 @@ impl Stream {
         Ok(Stream::new(&*seed()?, 0))
     }
 
-    /// Draws the next [`ROOM`] words.
+    /// Draws the next [`BUFFER_WORDS`] words.
     fn refill(&mut self) -> &[u64] {
-        let mut bytes = [0; 8 * ROOM];
+        let mut bytes = [0; 8 * BUFFER_WORDS];
         self.cipher.apply_keystream(&mut bytes);
         for (word, bytes) in self.words.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
@@ -58,7 +58,7 @@ impl Stream {
     }
 
     pub(crate) fn word(&mut self) -> u64 {
-        if self.next == ROOM {
+        if self.next == BUFFER_WORDS {
             self.refill();
             self.next = 0;
         }
@@ -79,13 +79,13 @@ impl Stream {
     /// binomial.
     pub(crate) fn errors(&mut self, out: &mut [Lanes]) {
         const BITS: u64 = (1 << (2 * MAX_ERROR)) - 1;
-        for out in out.chunks_mut(ROOM / LANES) {
+        for out in out.chunks_mut(BUFFER_WORDS / LANES) {
             let words = self.refill();
             for (lanes, words) in out.iter_mut().zip(words.as_chunks::<LANES>().0) {
                 *lanes = Lanes(words.map(|word| ones(word & BITS).wrapping_sub(MAX_ERROR)));
             }
         }
-        self.next = ROOM;
+        self.next = BUFFER_WORDS;
     }
 
     /// Draws numbers -1, 0 and 1: twenty base-3 digits of each 128-bit fraction. Their distribution

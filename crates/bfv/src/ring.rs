@@ -50,9 +50,9 @@ impl Poly {
         &mut self.lanes[prime * self.vectors..][..self.vectors]
     }
 
-    /// The coefficient, or value, at `place`.
-    pub(crate) fn residue(&self, prime: usize, place: usize) -> u64 {
-        self.of(prime)[place / LANES].0[place % LANES]
+    /// The coefficient, or value, at `index`.
+    pub(crate) fn residue(&self, prime: usize, index: usize) -> u64 {
+        self.of(prime)[index / LANES].0[index % LANES]
     }
 
     /// Writes the first residues of one prime.
@@ -67,8 +67,8 @@ impl Poly {
         &self.lanes
     }
 
-    /// Adds a signed number at `place`, in constant time.
-    pub(crate) fn add_signed(&mut self, place: usize, number: i128, primes: &[Prime]) {
+    /// Adds a signed number at `index`, in constant time.
+    pub(crate) fn add_signed(&mut self, index: usize, number: i128, primes: &[Prime]) {
         let sign = (number >> 127) as u128;
         let magnitude = number.unsigned_abs();
         for (i, prime) in primes.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Poly {
             }
             let x = x - (q & ((x >= q) as u128).wrapping_neg());
             let signed = (x & !sign) | ((q - x) & sign);
-            let word = &mut self.of_mut(i)[place / LANES].0[place % LANES];
+            let word = &mut self.of_mut(i)[index / LANES].0[index % LANES];
             let sum = u128::from(*word) + signed;
             *word = (sum - (q & ((sum >= q) as u128).wrapping_neg())) as u64;
         }
@@ -191,11 +191,11 @@ impl Ring {
         let mut limbs = Zeroizing::new(vec![Lanes::default(); FRACTION * vectors]);
         let (first, others) = limbs.split_at_mut(vectors);
         let (second, third) = others.split_at_mut(vectors);
-        for place in 0..vectors * LANES {
+        for index in 0..vectors * LANES {
             // The remainder plus half of `t`, which is never negative.
-            let number = numbers.get(place).map_or(0, |&number| number as u128);
+            let number = numbers.get(index).map_or(0, |&number| number as u128);
             let above = q.wrapping_mul(number).wrapping_add(half) & below;
-            let (vector, lane) = (place / LANES, place % LANES);
+            let (vector, lane) = (index / LANES, index % LANES);
             let mask = u128::from(crate::kernel::MASK);
             first[vector].0[lane] = (above & mask) as u64;
             second[vector].0[lane] = (above >> RADIX & mask) as u64;
@@ -222,8 +222,8 @@ impl Ring {
         let most = self.noise_as_fraction(noise);
         let mut beyond = 0;
         let mut numbers = Zeroizing::new(Vec::with_capacity(count));
-        for place in 0..count {
-            let (number, distance) = self.nearest(|prime| x.residue(prime, place), bits);
+        for index in 0..count {
+            let (number, distance) = self.round_scaled(|prime| x.residue(prime, index), bits);
             beyond |= most.wrapping_sub(distance) >> 127;
             numbers.push(number);
         }
@@ -233,13 +233,13 @@ impl Ring {
     /// Decodes a single number like [`Ring::numbers`].
     pub(crate) fn number(&self, x: &[u64], bits: u32, noise: u128) -> (i128, bool) {
         let scaled = |i: usize| times(x[i], self.fractions[i].0.value, self.primes[i].q);
-        let (number, distance) = self.nearest(scaled, bits);
+        let (number, distance) = self.round_scaled(scaled, bits);
         (number, distance <= self.noise_as_fraction(noise))
     }
 
     /// The number, and the distance of the fraction from it in units of `2^-128`.
     #[inline(always)]
-    fn nearest(&self, y: impl Fn(usize) -> u64, bits: u32) -> (i128, u128) {
+    fn round_scaled(&self, y: impl Fn(usize) -> u64, bits: u32) -> (i128, u128) {
         let (mut low, mut high) = (0_u64, 0_u128);
         for (i, (_, reciprocal)) in self.fractions.iter().enumerate() {
             let y = u128::from(y(i));
@@ -410,8 +410,8 @@ mod tests {
             for ring in rings(set) {
                 let mut a = ring.zeros();
                 ring.add_plain(&mut a, &numbers, bits);
-                for (place, &number) in numbers.iter().enumerate() {
-                    let (x, q) = composed(&ring, |prime| a.residue(prime, place));
+                for (index, &number) in numbers.iter().enumerate() {
+                    let (x, q) = composed(&ring, |prime| a.residue(prime, index));
                     let distance = (x * (Integer::from(1) << bits) - Integer::from(number) * &q)
                         .modulo(&(Integer::from(&q << bits)));
                     let half = Integer::from(1) << (bits - 1);

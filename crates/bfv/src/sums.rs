@@ -91,10 +91,10 @@ impl Sums {
             self.totals.resize_with(named, empty);
         }
         let mut rows: Vec<Vec<(usize, i64)>> = vec![Vec::new(); self.totals.len()];
-        for (place, &group) in groups.iter().enumerate().filter(|(_, group)| **group != NO_GROUP) {
-            match weights.map_or(1, |weights| weights[place]) {
+        for (index, &group) in groups.iter().enumerate().filter(|(_, group)| **group != NO_GROUP) {
+            match weights.map_or(1, |weights| weights[index]) {
                 0 => {}
-                weight => rows[group as usize].push((place, weight)),
+                weight => rows[group as usize].push((index, weight)),
             }
         }
         let scratch = || vec![Lanes::default(); ring.vectors()];
@@ -183,13 +183,13 @@ impl Total {
             };
             mask.fill(Lanes::default());
             let mut sum = u128::from(self.b[i]);
-            for &(place, weight) in rows {
+            for &(index, weight) in rows {
                 let weight = residue(weight);
                 // Fewer than 2^15 products of 100 bits.
-                sum += u128::from(weight) * u128::from(ciphertext.b.residue(i, place));
+                sum += u128::from(weight) * u128::from(ciphertext.b.residue(i, index));
                 let weight = if weight == 1 { prime.radix.value } else { times(weight, prime.radix.value, q) };
-                // `w X^-place` is `-w X^(N - place)`.
-                let (at, word) = if place == 0 { (0, weight) } else { (degree - place, q - weight) };
+                // `w X^-index` is `-w X^(N - index)`.
+                let (at, word) = if index == 0 { (0, weight) } else { (degree - index, q - weight) };
                 mask[at / LANES].0[at % LANES] = word;
             }
             self.b[i] = (sum % u128::from(q)) as u64;
