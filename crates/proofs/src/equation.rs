@@ -108,7 +108,7 @@ impl Claims<'_> {
     /// number is cheap.
     fn one_by_one(&self, claims: usize) -> bool {
         let alone = matches!(self.responses, Responses::Openings(_)) && self.key.square().shares_squarings(claims);
-        claims <= if alone { 1 } else { self.responses.few() }
+        claims <= if alone { 1 } else { self.responses.max_individual_claims() }
     }
 
     /// Combines claims with random weights.

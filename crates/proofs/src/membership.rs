@@ -243,9 +243,9 @@ fn hashes(
     let bytes = key.ciphertext_bytes();
     let (set, width) = (set.to_be_bytes(), set.len() * bytes);
     let (ciphertexts, commitments) = (ciphertexts.to_be_bytes(), commitments.to_be_bytes());
-    let begin = responses.beginning(key);
+    let with_prefix = responses.transcript_prefix(key);
     contexts.challenges(&responses.name("membership"), |transcript, row| {
-        let transcript = begin(transcript).with(&set).with(&ciphertexts[row * bytes..][..bytes]);
+        let transcript = with_prefix(transcript).with(&set).with(&ciphertexts[row * bytes..][..bytes]);
         transcript.with(&commitments[row * width..][..width])
     })
 }

@@ -131,10 +131,10 @@ fn challenges(
 ) -> Batch {
     let bytes = key.ciphertext_bytes();
     let (numbers, commitments) = (numbers.to_be_bytes(), commitments.to_be_bytes());
-    let begin = responses.beginning(key);
+    let with_prefix = responses.transcript_prefix(key);
     contexts.challenges(&responses.name("residue"), |transcript, row| {
         let of_row = row * bytes..(row + 1) * bytes;
-        begin(transcript).with(&numbers[of_row.clone()]).with(&commitments[of_row])
+        with_prefix(transcript).with(&numbers[of_row.clone()]).with(&commitments[of_row])
     })
 }
 

@@ -11,7 +11,7 @@ pub(crate) const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
 /// Limbs of a challenge.
 pub const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
 /// Maximum rows per task of the thread pool.
-const TAKEN: usize = 64;
+const ROWS_PER_TASK: usize = 64;
 
 /// The purpose of each row's proof: a shared name, such as that of an election, and a name for each
 /// row, such as that of a ballot. A proof only holds in its own context.
@@ -44,7 +44,7 @@ impl Contexts {
             let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
             limbs(&rest(transcript, row).challenge())
         };
-        let rows: Vec<_> = (0..self.len()).into_par_iter().with_max_len(TAKEN).map(challenge).collect();
+        let rows: Vec<_> = (0..self.len()).into_par_iter().with_max_len(ROWS_PER_TASK).map(challenge).collect();
         Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
     }
 }

@@ -155,7 +155,7 @@ impl Responses {
     /// The number of claims up to which individual checks in lanes are faster than buckets
     /// (measured). A power with an opening needs as many squarings as `n` has bits, one from a
     /// table only a few.
-    pub(crate) fn few(&self) -> usize {
+    pub(crate) fn max_individual_claims(&self) -> usize {
         match self {
             Responses::Openings(_) => 16,
             Responses::Short(_) => 40,
@@ -202,7 +202,7 @@ impl Responses {
     }
 
     /// Starts a proof's transcript with the key, in this form.
-    pub(crate) fn beginning(&self, key: &PublicKey) -> impl Fn(Transcript) -> Transcript {
+    pub(crate) fn transcript_prefix(&self, key: &PublicKey) -> impl Fn(Transcript) -> Transcript {
         let modulus = key.modulus_be();
         let generator = match self {
             Responses::Openings(_) => None,
