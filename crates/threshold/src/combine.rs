@@ -36,7 +36,7 @@ impl VerificationKeys {
     pub fn verify(&self, contexts: &Contexts, ciphertexts: &Ciphertexts, shares: &Shares) -> Result<(), Error> {
         let statement = self.statement(contexts, ciphertexts)?;
         let claims = self.claims(contexts, ciphertexts, shares)?;
-        match statement.first_wrong(&[claims])? {
+        match statement.first_invalid(&[claims])? {
             Some(row) => Err(ErrorKind::DoesNotHold.at_row(row).of(shares.trustee())),
             None => Ok(()),
         }
@@ -84,7 +84,7 @@ impl VerificationKeys {
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
         let claims: Vec<_> = shares.iter().map(|shares| self.claims(contexts, ciphertexts, shares)).collect();
         if let Ok(claims) = claims.into_iter().collect::<Result<Vec<_>, _>>()
-            && statement.hold_all(&claims)?
+            && statement.all_hold(&claims)?
         {
             return Ok((shares.to_vec(), wrong));
         }

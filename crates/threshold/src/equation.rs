@@ -41,21 +41,21 @@ pub(crate) struct Statement<'a> {
 impl Statement<'_> {
     /// The first row with a claim that does not hold, if there is one. A false claim is accepted
     /// with a probability of `2^-127`.
-    pub(crate) fn first_wrong(&self, claims: &[Claims<'_>]) -> Result<Option<usize>, getrandom::Error> {
+    pub(crate) fn first_invalid(&self, claims: &[Claims<'_>]) -> Result<Option<usize>, getrandom::Error> {
         let (mut first, mut end) = (0, self.fourths.len());
-        if self.hold(claims, first..end)? {
+        if self.holds(claims, first..end)? {
             return Ok(None);
         }
         while end - first > 1 {
             let middle = first + (end - first) / 2;
-            if self.hold(claims, first..middle)? { first = middle } else { end = middle }
+            if self.holds(claims, first..middle)? { first = middle } else { end = middle }
         }
         Ok(Some(first))
     }
 
     /// Whether all claims of all rows hold.
-    pub(crate) fn hold_all(&self, claims: &[Claims<'_>]) -> Result<bool, getrandom::Error> {
-        self.hold(claims, 0..self.fourths.len())
+    pub(crate) fn all_hold(&self, claims: &[Claims<'_>]) -> Result<bool, getrandom::Error> {
+        self.holds(claims, 0..self.fourths.len())
     }
 
     /// Whether all claims of a range of rows hold. With random weights `g` and `h` for each claim,
@@ -64,7 +64,7 @@ impl Statement<'_> {
     /// Weights are even, so equations hold up to square roots of 1. The order of squares modulo
     /// `n^2` has no small prime factors, so at most one weight in `2^127` accepts a false claim
     /// (\[BGR98\]).
-    fn hold(&self, claims: &[Claims<'_>], rows: Range<usize>) -> Result<bool, getrandom::Error> {
+    fn holds(&self, claims: &[Claims<'_>], rows: Range<usize>) -> Result<bool, getrandom::Error> {
         let limbs = limbs_of(self.shared.response_bits()) + WEIGHT_LIMBS + 1;
         // One row for each ciphertext, and one for v.
         let mut of_rows = Batch::zeros(rows.len() + 1, limbs).public();

@@ -175,7 +175,7 @@ fn numbers(key: PublicKey, members: SharedMembers, count: usize) -> Result<(Shar
     };
     let given = members.v.map(|v| checked_unit(&key, "v", &decode("v", &v)?)).transpose()?;
     let shared = Shared::new(key, members.needed, members.trustees, origin)?;
-    given.map_or(Ok(()), |v| shared.check_base(&v))?;
+    given.map_or(Ok(()), |v| shared.check_generator(&v))?;
     if members.v_i.len() != count {
         return Err(ErrorKind::Member { member: "v_i", problem: "has the wrong number of entries" }.into());
     }

@@ -4,7 +4,7 @@
 use crate::distributed;
 use crate::error::{Error, ErrorKind};
 use crate::lagrange::{MAX_TRUSTEES, factorial};
-use crate::windows::{base, check_windows};
+use crate::windows::{check_windows, generator};
 use hearith_arith::natural::{Secret, has_bits_from, limbs_of, product_in, resized, to_be};
 use hearith_arith::{Batch, Exponents, FixedBase, Memory, Pairs};
 use hearith_paillier::{Locked, PublicKey};
@@ -52,12 +52,12 @@ impl Shared {
         if !is_good {
             return Err(ErrorKind::BadThreshold.into());
         }
-        let generator = base(&key)?;
+        let generator = generator(&key)?;
         Ok(Shared(Arc::new(Parts { key, needed, trustees, origin, generator, comb: OnceLock::new() })))
     }
 
     /// Fails unless a number equals `v`.
-    pub(crate) fn check_base(&self, given: &Batch) -> Result<(), Error> {
+    pub(crate) fn check_generator(&self, given: &Batch) -> Result<(), Error> {
         if given == self.generator() { Ok(()) } else { Err(ErrorKind::OtherBase.into()) }
     }
 
@@ -184,18 +184,18 @@ impl VerificationKeys {
     pub fn from_be(
         key: PublicKey,
         needed: u32,
-        base: &[u8],
+        generator: &[u8],
         trustee_keys: &[Vec<u8>],
         origin: Origin,
     ) -> Result<Self, Error> {
         if trustee_keys.len() > MAX_TRUSTEES as usize {
             return Err(ErrorKind::BadThreshold.into());
         }
-        let v = checked_unit(&key, "v", base)?;
+        let v = checked_unit(&key, "v", generator)?;
         let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
         let units = trustee_keys.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
         let shared = Shared::new(key, needed, trustee_keys.len() as u32, origin)?;
-        shared.check_base(&v)?;
+        shared.check_generator(&v)?;
         VerificationKeys::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
     }
 

@@ -13,15 +13,15 @@ const COEFFICIENT_BITS: u32 = 96;
 
 /// `v = ((1 + n) H^n)^2` modulo `n^2`, where `H` is a hash of `n`. Its plaintext is 2, and nobody
 /// can choose the rest.
-pub(crate) fn base(key: &PublicKey) -> Result<Batch, Error> {
+pub(crate) fn generator(key: &PublicKey) -> Result<Batch, Error> {
     let squared = key.squared();
     let hashed = hashed("base", key, 1).resize(squared.limbs());
     let power = joined(key, &key.square().pow(&hashed, Exponents::Public(key.root().as_limbs())));
     let root = squared.mul(&power, &plain(key, 1));
-    let base = squared.mul(&root, &root).public();
+    let generator = squared.mul(&root, &root).public();
     // A number shares a factor with n only by chance.
-    key.check_coprime(&key.ciphertexts_from_be(&base.to_be_bytes(key.ciphertext_bytes()))?)?;
-    Ok(base)
+    key.check_coprime(&key.ciphertexts_from_be(&generator.to_be_bytes(key.ciphertext_bytes()))?)?;
+    Ok(generator)
 }
 
 /// Fails unless `prod v_i^(lambda_i) = (1 + n)^(2 D^2)`, up to a square root of 1, for every window

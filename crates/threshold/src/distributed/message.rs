@@ -82,9 +82,9 @@ pub(crate) enum Kind {
     Farewell = 2,
 }
 
-/// The place of a message in a run.
+/// The run and round of a message, its sender and its receiver.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Envelope {
     pub(crate) session: Hash,
     pub(crate) round: u32,
     pub(crate) sender: u32,
@@ -101,7 +101,7 @@ pub(crate) struct Message<'a> {
 
 /// A message without its signature.
 pub(crate) fn unsigned(
-    place: Place,
+    envelope: Envelope,
     kind: Kind,
     stage: u8,
     view: &Hash,
@@ -111,9 +111,9 @@ pub(crate) fn unsigned(
     let bytes = HEADER + broadcast.len() + private.len() + SIGNATURE_BYTES;
     let mut message = Zeroizing::new(Vec::with_capacity(bytes));
     message.extend_from_slice(MAGIC);
-    message.extend_from_slice(&[kind as u8, stage, place.sender as u8, place.receiver as u8]);
-    message.extend_from_slice(&place.round.to_be_bytes());
-    message.extend_from_slice(&place.session);
+    message.extend_from_slice(&[kind as u8, stage, envelope.sender as u8, envelope.receiver as u8]);
+    message.extend_from_slice(&envelope.round.to_be_bytes());
+    message.extend_from_slice(&envelope.session);
     message.extend_from_slice(view);
     message.extend_from_slice(&(broadcast.len() as u32).to_be_bytes());
     message.extend_from_slice(&(private.len() as u32).to_be_bytes());
@@ -144,16 +144,15 @@ pub(crate) fn sender(message: &[u8]) -> Option<u32> {
     message.get(SENDER).copied().map(u32::from)
 }
 
-/// The parts of a message. `None` unless it belongs to this place and has a valid signature of the
-/// sender.
-pub(crate) fn parse<'a>(message: &'a [u8], place: Place, sender: &VerifyingKey) -> Option<Message<'a>> {
+/// The parts of a message. `None` unless it has this envelope and a valid signature of the sender.
+pub(crate) fn parse<'a>(message: &'a [u8], envelope: Envelope, sender: &VerifyingKey) -> Option<Message<'a>> {
     let (signed, signature) = message.split_last_chunk::<SIGNATURE_BYTES>()?;
     let header = signed.first_chunk::<HEADER>()?;
     let belongs = header.starts_with(MAGIC)
-        && u32::from(header[SENDER]) == place.sender
-        && u32::from(header[RECEIVER]) == place.receiver
-        && header[ROUND..SESSION] == place.round.to_be_bytes()
-        && header[SESSION..VIEW] == place.session;
+        && u32::from(header[SENDER]) == envelope.sender
+        && u32::from(header[RECEIVER]) == envelope.receiver
+        && header[ROUND..SESSION] == envelope.round.to_be_bytes()
+        && header[SESSION..VIEW] == envelope.session;
     let kind = [Kind::Protocol, Kind::Blame, Kind::Farewell].into_iter().find(|&kind| kind as u8 == header[KIND])?;
     let length = |at: usize| header[at..].first_chunk().map(|bytes| u32::from_be_bytes(*bytes) as usize);
     let (broadcast, private) = (length(LENGTHS)?, length(LENGTHS + 4)?);
@@ -175,21 +174,21 @@ pub(crate) fn stage(message: &[u8]) -> u8 {
 mod tests {
     use super::*;
 
-    fn place() -> Place {
-        Place { session: [7; 32], round: 3, sender: 1, receiver: 2 }
+    fn envelope() -> Envelope {
+        Envelope { session: [7; 32], round: 3, sender: 1, receiver: 2 }
     }
 
     fn message() -> (Identity, VerifyingKey, Vec<u8>) {
         let identity = Identity::from_seed(&[9; 32]);
         let key = VerifyingKey::from_bytes(&identity.public()).unwrap();
-        let bytes = signed(&identity, unsigned(place(), Kind::Protocol, 4, &[5; 32], b"all", b"you"));
+        let bytes = signed(&identity, unsigned(envelope(), Kind::Protocol, 4, &[5; 32], b"all", b"you"));
         (identity, key, bytes)
     }
 
     #[test]
     fn what_is_signed_is_read() {
         let (_, key, bytes) = message();
-        let read = parse(&bytes, place(), &key).unwrap();
+        let read = parse(&bytes, envelope(), &key).unwrap();
         assert_eq!(
             (read.kind, read.view, read.broadcast, read.private),
             (Kind::Protocol, [5; 32], &b"all"[..], &b"you"[..])
@@ -203,10 +202,10 @@ mod tests {
         for bit in 0..8 * bytes.len() {
             let mut changed = bytes.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(parse(&changed, place(), &key).is_none(), "bit {bit}");
+            assert!(parse(&changed, envelope(), &key).is_none(), "bit {bit}");
         }
         for length in 0..bytes.len() {
-            assert!(parse(&bytes[..length], place(), &key).is_none());
+            assert!(parse(&bytes[..length], envelope(), &key).is_none());
         }
     }
 
@@ -214,14 +213,14 @@ mod tests {
     fn messages_belong_to_one_place() {
         let (_, key, bytes) = message();
         for other in [
-            Place { session: [8; 32], ..place() },
-            Place { round: 4, ..place() },
-            Place { sender: 2, ..place() },
-            Place { receiver: 3, ..place() },
+            Envelope { session: [8; 32], ..envelope() },
+            Envelope { round: 4, ..envelope() },
+            Envelope { sender: 2, ..envelope() },
+            Envelope { receiver: 3, ..envelope() },
         ] {
             assert!(parse(&bytes, other, &key).is_none());
         }
         let stranger = VerifyingKey::from_bytes(&Identity::from_seed(&[1; 32]).public()).unwrap();
-        assert!(parse(&bytes, place(), &stranger).is_none());
+        assert!(parse(&bytes, envelope(), &stranger).is_none());
     }
 }

@@ -119,7 +119,7 @@ pub(crate) struct Sieve {
     period: u128,
     /// For each trustee, its primes, each with the number below the period that is 1 modulo this
     /// prime and 0 modulo the other primes and 4.
-    of_trustees: Vec<Vec<(u64, u128)>>,
+    primes_of_trustees: Vec<Vec<(u64, u128)>>,
     /// 3 modulo 4, 0 modulo all primes.
     three: u128,
     /// A multiple of the period, at least `3 2^(k - 2)` for primes of `k` bits.
@@ -147,9 +147,9 @@ impl Sieve {
             let inverse = hearith_arith::natural::word::inverse_mod(rest, modulus).unwrap_or_default();
             others * u128::from(inverse)
         };
-        let mut of_trustees = vec![Vec::new(); trustees as usize];
+        let mut primes_of_trustees = vec![Vec::new(); trustees as usize];
         for (index, &prime) in primes.iter().enumerate() {
-            of_trustees[index % trustees as usize].push((prime, unit(prime)));
+            primes_of_trustees[index % trustees as usize].push((prime, unit(prime)));
         }
         // The maximum sum of all trustees' numbers above the base must fit in 2^(k - 2): l (period
         // (2^u + sum of primes)) and one period.
@@ -163,7 +163,7 @@ impl Sieve {
         three_quarters[(prime_bits as usize - 2) / 64] = 1 << ((prime_bits - 2) % 64);
         let start = resized(&product(&three_quarters, &[3]), limbs_of(prime_bits));
         let base = next_multiple(&start, period);
-        Ok(Sieve { period, of_trustees, three: unit(4) * 3, base, multiple_bits })
+        Ok(Sieve { period, primes_of_trustees, three: unit(4) * 3, base, multiple_bits })
     }
 
     /// A trustee's number with the required residues, in `limbs` limbs. `residue` draws a number
@@ -175,7 +175,7 @@ impl Sieve {
         mut residue: impl FnMut(u64) -> u64,
         multiple: &[u64],
     ) -> Secret {
-        let own = &self.of_trustees[trustee as usize - 1];
+        let own = &self.primes_of_trustees[trustee as usize - 1];
         let mut low = Zeroizing::new(if trustee == 1 { self.three } else { 0 });
         for &(prime, unit) in own {
             *low += unit * u128::from(2 + residue(prime - 2));
@@ -193,7 +193,7 @@ impl Sieve {
     #[cfg(test)]
     fn known_bits(&self) -> Vec<f64> {
         let bits = |own: &Vec<(u64, u128)>| own.iter().map(|&(prime, _)| (prime as f64).log2()).sum();
-        self.of_trustees.iter().map(bits).collect()
+        self.primes_of_trustees.iter().map(bits).collect()
     }
 
     /// The period.
@@ -204,7 +204,7 @@ impl Sieve {
 
     /// The odd primes of the sieve.
     pub(crate) fn primes(&self) -> impl Iterator<Item = u64> {
-        self.of_trustees.iter().flatten().map(|&(prime, _)| prime)
+        self.primes_of_trustees.iter().flatten().map(|&(prime, _)| prime)
     }
 }
 

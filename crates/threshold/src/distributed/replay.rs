@@ -1,7 +1,7 @@
 //! The replay of a run: recomputes all trustees from their revealed seeds.
 
 use super::core::{Core, Stage};
-use super::message::{Kind, Place, unsigned};
+use super::message::{Envelope, Kind, unsigned};
 use super::plan::Plan;
 use super::stream::{Hash, Seed, derive};
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl Replay {
         };
         let messages = |(sender, body): (u32, &super::core::Body)| {
             let message = |(receiver, private): (u32, &Zeroizing<Vec<u8>>)| {
-                let place = Place { session: self.session, round, sender, receiver };
-                unsigned(place, Kind::Protocol, stage as u8, &self.view, &body.broadcast, private)
+                let envelope = Envelope { session: self.session, round, sender, receiver };
+                unsigned(envelope, Kind::Protocol, stage as u8, &self.view, &body.broadcast, private)
             };
             (1..).zip(&body.private).map(message).collect()
         };

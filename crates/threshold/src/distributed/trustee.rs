@@ -3,7 +3,7 @@
 
 use super::core::{Body, Core, Key, Stage};
 use super::failure::{Failure, Reason};
-use super::message::{Identity, Kind, Message, Place, parse, round, sender, signed, signed_part, unsigned};
+use super::message::{Envelope, Identity, Kind, Message, parse, round, sender, signed, signed_part, unsigned};
 use super::plan::Plan;
 use super::proofs::KeyProofs;
 use super::replay::{Replay, Start, next_view};
@@ -213,8 +213,8 @@ impl Trustee {
         (1..=self.plan.trustees()).filter(move |&trustee| trustee != me)
     }
 
-    fn place(&self, sender: u32, receiver: u32) -> Place {
-        Place { session: self.session, round: self.round, sender, receiver }
+    fn envelope(&self, sender: u32, receiver: u32) -> Envelope {
+        Envelope { session: self.session, round: self.round, sender, receiver }
     }
 
     fn key(&self, trustee: u32) -> &VerifyingKey {
@@ -227,7 +227,7 @@ impl Trustee {
             let Some(bytes) = received.get(trustee as usize - 1).and_then(Option::as_ref) else {
                 return self.stop(trustee, Reason::Silent);
             };
-            match parse(bytes, self.place(trustee, self.me), self.key(trustee)) {
+            match parse(bytes, self.envelope(trustee, self.me), self.key(trustee)) {
                 None => return self.stop(trustee, Reason::Foreign),
                 Some(Message { kind: Kind::Farewell, broadcast, .. }) => {
                     return match self.reported(trustee, broadcast) {
@@ -322,8 +322,8 @@ impl Trustee {
                 return Vec::new();
             }
             let private = &body.private[receiver as usize - 1];
-            let (place, stage) = (self.place(self.me, receiver), self.core.stage() as u8);
-            signed(&self.identity, unsigned(place, Kind::Protocol, stage, &self.view, &body.broadcast, private))
+            let (envelope, stage) = (self.envelope(self.me, receiver), self.core.stage() as u8);
+            signed(&self.identity, unsigned(envelope, Kind::Protocol, stage, &self.view, &body.broadcast, private))
         };
         let messages = (1..=self.plan.trustees()).map(message).collect();
         self.own = Some(body);
@@ -354,7 +354,9 @@ impl Trustee {
     fn broadcast(&self, kind: Kind, content: &[u8]) -> Vec<Vec<u8>> {
         let message = |receiver: u32| match receiver == self.me {
             true => Vec::new(),
-            false => signed(&self.identity, unsigned(self.place(self.me, receiver), kind, 0, &self.view, content, &[])),
+            false => {
+                signed(&self.identity, unsigned(self.envelope(self.me, receiver), kind, 0, &self.view, content, &[]))
+            }
         };
         (1..=self.plan.trustees()).map(message).collect()
     }
@@ -417,7 +419,7 @@ impl Trustee {
         blame.steps += 1;
         for trustee in self.others() {
             let bytes = received.get(trustee as usize - 1).and_then(Option::as_ref);
-            match bytes.and_then(|bytes| parse(bytes, self.place(trustee, self.me), self.key(trustee))) {
+            match bytes.and_then(|bytes| parse(bytes, self.envelope(trustee, self.me), self.key(trustee))) {
                 Some(Message { kind: Kind::Blame, broadcast, .. }) => {
                     blame.alarms[trustee as usize - 1].get_or_insert(self.round);
                     self.take_blame(&mut blame, trustee, broadcast);
@@ -468,8 +470,8 @@ impl Trustee {
         }
         // Did somebody send this trustee a different seed hash than the sender?
         for about in self.others().filter(|&about| about != trustee) {
-            let place = Place { session: self.session, round: 0, sender: about, receiver: trustee };
-            let theirs = parse(shown[about as usize - 1], place, self.key(about));
+            let envelope = Envelope { session: self.session, round: 0, sender: about, receiver: trustee };
+            let theirs = parse(shown[about as usize - 1], envelope, self.key(about));
             if theirs.is_some_and(|theirs| Some(theirs.broadcast) != self.hello(about)) {
                 blame.equivocator = Some(about);
             }
@@ -488,8 +490,8 @@ impl Trustee {
         if !(1..=self.plan.trustees()).contains(&sender) || sender == receiver {
             return;
         }
-        let place = Place { session: self.session, round, sender, receiver };
-        if parse(cause, place, self.key(sender)).is_some_and(|message| message.kind == Kind::Blame) {
+        let envelope = Envelope { session: self.session, round, sender, receiver };
+        if parse(cause, envelope, self.key(sender)).is_some_and(|message| message.kind == Kind::Blame) {
             let alarm = &mut blame.alarms[sender as usize - 1];
             *alarm = Some(alarm.map_or(round, |known| known.min(round)));
         }
@@ -497,8 +499,8 @@ impl Trustee {
 
     /// The hash of a trustee's seed.
     fn hello(&self, trustee: u32) -> Option<&[u8]> {
-        let place = Place { session: self.session, round: 0, sender: trustee, receiver: self.me };
-        Some(parse(self.hellos.get(trustee as usize - 1)?, place, self.key(trustee))?.broadcast)
+        let envelope = Envelope { session: self.session, round: 0, sender: trustee, receiver: self.me };
+        Some(parse(self.hellos.get(trustee as usize - 1)?, envelope, self.key(trustee))?.broadcast)
     }
 
     /// The first invalid message received in the current batch, to which nobody has agreed yet.
@@ -539,8 +541,8 @@ impl Trustee {
         for (by, verdict) in (1..).zip(&blame.verdicts) {
             let Some(Some((accused, evidence))) = verdict else { continue };
             let is_wrong = round(evidence).filter(|_| (1..=self.plan.trustees()).contains(accused)).and_then(|round| {
-                let place = Place { session: self.session, round, sender: *accused, receiver: by };
-                parse(evidence, place, self.key(*accused)).filter(|message| message.kind == Kind::Protocol)?;
+                let envelope = Envelope { session: self.session, round, sender: *accused, receiver: by };
+                parse(evidence, envelope, self.key(*accused)).filter(|message| message.kind == Kind::Protocol)?;
                 let replay = replay_of(&mut blame.replays, &self.starts, round)?;
                 (replay.message(round, *accused, by)? != signed_part(evidence)).then_some((round, *accused))
             });

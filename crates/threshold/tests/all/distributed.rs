@@ -96,7 +96,7 @@ impl Passing<'_> {
     }
 
     /// Replaces this message by a broadcast of another kind.
-    fn say(&mut self, run: &Run, kind: u8, content: &[u8]) {
+    fn replace_with(&mut self, run: &Run, kind: u8, content: &[u8]) {
         if let Some(message) = self.message.as_mut() {
             message.truncate(BROADCAST);
             (message[KIND], message[STAGE]) = (kind, 0);
@@ -432,8 +432,8 @@ fn whoever_commits_to_wrong_numbers_is_named() {
                         _ => return,
                     };
                     let message = passing.message.as_mut().unwrap();
-                    let place = body(message);
-                    message[place].copy_from_slice(content);
+                    let range = body(message);
+                    message[range].copy_from_slice(content);
                     passing.sign(&run);
                 });
                 deviated(&outcomes, cheat, &format!("stage {opened}, byte {at}"));
@@ -453,9 +453,9 @@ fn the_last_speaker_forges_no_answer() {
         // in for it here, since both are just bytes.
         if passing.round == first && passing.from == 1 {
             let other = record.message(first, 2, 3);
-            let place = body(other);
+            let range = body(other);
             let message = passing.message.as_mut().unwrap();
-            message[place.start + HASH..place.end].copy_from_slice(&other[place.start + HASH..place.end]);
+            message[range.start + HASH..range.end].copy_from_slice(&other[range.start + HASH..range.end]);
             passing.sign(&run);
         }
     });
@@ -545,7 +545,7 @@ fn whoever_does_not_open_a_seed_or_slanders_is_named() {
         match (passing.from, passing.round.cmp(&(last + 1))) {
             (3, Ordering::Equal) => {
                 let content = blame(&run, &record, 3, &[], &verdict);
-                passing.say(&run, BLAME, &content);
+                passing.replace_with(&run, BLAME, &content);
             }
             (3, Ordering::Greater) => *passing.message = None,
             _ => {}
@@ -594,7 +594,7 @@ fn whoever_raises_a_false_alarm_is_named() {
         let outcomes = run.with(|mut passing| {
             if passing.from == 4 && passing.round == last && (to_all || passing.to == 2) {
                 let content = blame(&run, &record, 4, &[], &[1]);
-                passing.say(&run, BLAME, &content);
+                passing.replace_with(&run, BLAME, &content);
             }
         });
         for (number, outcome) in (1..).zip(&outcomes).filter(|(number, _)| *number != 4) {
@@ -682,8 +682,8 @@ fn deviations_across_batches_are_accounted_for() {
             _ => None,
         };
         if let Some(content) = content {
-            let place = body(message);
-            message[place].copy_from_slice(content);
+            let range = body(message);
+            message[range].copy_from_slice(content);
         }
         passing.sign(&run);
     });
@@ -714,7 +714,7 @@ fn strange_first_and_last_messages_name_their_sender() {
                     }
                     _ => {
                         let content = blame(&run, &record, 4, &[], &[0]);
-                        passing.say(&run, BLAME, &content);
+                        passing.replace_with(&run, BLAME, &content);
                     }
                 }
                 passing.sign(&run);
@@ -735,7 +735,7 @@ fn farewells_are_about_others() {
     for about in [&[0][..], &[3], &[4], &[255], &[], &[1, 2]] {
         let outcomes = run.with(|mut passing| {
             if passing.from == 3 && passing.round == last {
-                passing.say(&run, FAREWELL, about);
+                passing.replace_with(&run, FAREWELL, about);
             }
         });
         for number in [1, 2] {

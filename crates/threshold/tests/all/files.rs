@@ -24,11 +24,11 @@ fn share(text: &str) -> Result<KeyShare, Error> {
 /// A file with one member changed, which may be within `shared` or `pub`.
 fn with(text: &str, member: &[&str], value: serde_json::Value) -> String {
     let mut json: serde_json::Value = serde_json::from_str(text).unwrap();
-    let place = member.iter().fold(&mut json, |json, name| match name.parse::<usize>() {
+    let target = member.iter().fold(&mut json, |json, name| match name.parse::<usize>() {
         Ok(index) => &mut json[index],
         Err(_) => &mut json[*name],
     });
-    *place = value;
+    *target = value;
     json.to_string()
 }
 

@@ -6,7 +6,7 @@ use super::super::plan::Plan;
 use super::super::stream::{Hash, Seed, derive, derive_seed};
 use super::super::trustee::{Finished, Progress, Step, Trustee};
 use super::super::{Failure, Parameters, session_id};
-use super::file::{Agreement, OVERHEAD, Place, key_file, open, read_key, seal};
+use super::file::{Agreement, Envelope, OVERHEAD, key_file, open, read_key, seal};
 use super::{BATCH_EXCHANGES, EXCHANGES, Saved};
 use crate::error::{Error, ErrorKind};
 use ed25519_dalek::VerifyingKey;
@@ -199,7 +199,7 @@ impl Correspondent {
         match &self.run {
             None => {
                 let key = self.agreement.public();
-                let file = |to: u32| key_file(self.place(self.me, to), &self.identity, &key);
+                let file = |to: u32| key_file(self.envelope(self.me, to), &self.identity, &key);
                 self.everybody().map(|to| if to == self.me { Vec::new() } else { file(to) }).collect()
             }
             Some(run) => self.sealed(run, &run.messages),
@@ -250,14 +250,14 @@ impl Correspondent {
         1..=self.parameters.trustees
     }
 
-    fn place(&self, sender: u32, receiver: u32) -> Place {
+    fn envelope(&self, sender: u32, receiver: u32) -> Envelope {
         let run = self.run.as_ref().map_or(self.settings, |run| run.session);
-        Place { run, exchange: self.exchange, sender, receiver }
+        Envelope { run, exchange: self.exchange, sender, receiver }
     }
 
     fn read_key(&self, sender: u32, file: &[u8]) -> Result<[u8; 32], Wrong> {
         let signer = &self.peers[sender as usize - 1];
-        let key = read_key(self.place(sender, self.me), signer, file)?;
+        let key = read_key(self.envelope(sender, self.me), signer, file)?;
         self.agreement.shared(&key).map(|_| key).ok_or(Wrong::WeakKey)
     }
 
@@ -265,16 +265,15 @@ impl Correspondent {
         if file.len() > self.longest_file() {
             return Err(Wrong::Form);
         }
-        open(self.place(sender, self.me), &self.agreement, &run.keys[sender as usize - 1], file)
+        open(self.envelope(sender, self.me), &self.agreement, &run.keys[sender as usize - 1], file)
     }
 
     fn sealed(&self, run: &Run, messages: &[Zeroizing<Vec<u8>>]) -> Vec<Vec<u8>> {
         let file = |(to, message): (u32, &Zeroizing<Vec<u8>>)| match to == self.me {
             true => Vec::new(),
             // Messages are far below the length limit of AES-GCM.
-            false => {
-                seal(self.place(self.me, to), &self.agreement, &run.keys[to as usize - 1], message).unwrap_or_default()
-            }
+            false => seal(self.envelope(self.me, to), &self.agreement, &run.keys[to as usize - 1], message)
+                .unwrap_or_default(),
         };
         (1..).zip(messages).map(file).collect()
     }

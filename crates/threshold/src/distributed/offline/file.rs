@@ -39,16 +39,16 @@ const PREFIX: usize = HEADER + HASH_BYTES;
 /// The number of bytes by which a file exceeds its message.
 pub(super) const OVERHEAD: usize = PREFIX + TAG;
 
-/// The place of a file in a run.
+/// The run and exchange of a file, its sender and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Envelope {
     pub(super) run: Hash,
     pub(super) exchange: u32,
     pub(super) sender: u32,
     pub(super) receiver: u32,
 }
 
-impl Place {
+impl Envelope {
     fn header(&self) -> [u8; HEADER] {
         let mut header = [0; HEADER];
         header[..SENDER].copy_from_slice(MAGIC);
@@ -110,15 +110,15 @@ impl Agreement {
 }
 
 /// Makes a file of the first exchange.
-pub(super) fn key_file(place: Place, identity: &Identity, key: &[u8; 32]) -> Vec<u8> {
-    let mut file = [&place.header()[..], key].concat();
+pub(super) fn key_file(envelope: Envelope, identity: &Identity, key: &[u8; 32]) -> Vec<u8> {
+    let mut file = [&envelope.header()[..], key].concat();
     file.extend_from_slice(&identity.sign(&derive("offline key", &[&file])));
     file
 }
 
 /// Reads the key from a file of the first exchange.
-pub(super) fn read_key(place: Place, signer: &VerifyingKey, file: &[u8]) -> Result<[u8; 32], Wrong> {
-    place.check(file)?;
+pub(super) fn read_key(envelope: Envelope, signer: &VerifyingKey, file: &[u8]) -> Result<[u8; 32], Wrong> {
+    envelope.check(file)?;
     let file: &[u8; KEY_FILE] = file.try_into().map_err(|_| Wrong::Form)?;
     let (signed, signature) = file.split_last_chunk::<SIGNATURE>().ok_or(Wrong::Form)?;
     let signature = Signature::from_bytes(signature);
@@ -128,8 +128,8 @@ pub(super) fn read_key(place: Place, signer: &VerifyingKey, file: &[u8]) -> Resu
 
 /// Seals a message to its receiver. The salt is derived from the message and a secret. So a key
 /// never seals two different messages, and the same message always gives the same file.
-pub(super) fn seal(place: Place, own: &Agreement, other: &[u8; 32], message: &[u8]) -> Option<Vec<u8>> {
-    let header = place.header();
+pub(super) fn seal(envelope: Envelope, own: &Agreement, other: &[u8; 32], message: &[u8]) -> Option<Vec<u8>> {
+    let header = envelope.header();
     let salt = derive_seed("offline salt", &[&own.secret[..], &header, message]);
     let key = own.file_key(other, &salt[..], &header, [&own.public, other])?;
     let mut file = Zeroizing::new(Vec::with_capacity(message.len() + OVERHEAD));
@@ -146,12 +146,12 @@ pub(super) fn seal(place: Place, own: &Agreement, other: &[u8; 32], message: &[u
 
 /// Opens the message in a file, in the file's own buffer.
 pub(super) fn open(
-    place: Place,
+    envelope: Envelope,
     own: &Agreement,
     other: &[u8; 32],
     file: Vec<u8>,
 ) -> Result<Zeroizing<Vec<u8>>, Wrong> {
-    place.check(&file)?;
+    envelope.check(&file)?;
     let mut file = Zeroizing::new(file);
     let length = file.len().checked_sub(TAG).filter(|&length| length >= PREFIX).ok_or(Wrong::Form)?;
     let (rest, tag) = file.split_at_mut(length);
@@ -174,16 +174,16 @@ mod tests {
         Agreement::from_seed(Seed::new([number; 32]))
     }
 
-    fn place() -> Place {
-        Place { run: [7; 32], exchange: 5, sender: 1, receiver: 2 }
+    fn envelope() -> Envelope {
+        Envelope { run: [7; 32], exchange: 5, sender: 1, receiver: 2 }
     }
 
     fn sealed(message: &[u8]) -> Vec<u8> {
-        seal(place(), &agreement(1), &agreement(2).public(), message).unwrap()
+        seal(envelope(), &agreement(1), &agreement(2).public(), message).unwrap()
     }
 
-    fn opened(place: Place, file: &[u8]) -> Result<Vec<u8>, Wrong> {
-        open(place, &agreement(2), &agreement(1).public(), file.to_vec()).map(|message| message.to_vec())
+    fn opened(envelope: Envelope, file: &[u8]) -> Result<Vec<u8>, Wrong> {
+        open(envelope, &agreement(2), &agreement(1).public(), file.to_vec()).map(|message| message.to_vec())
     }
 
     fn hex(bytes: &[u8]) -> String {
@@ -220,7 +220,7 @@ mod tests {
         let file = sealed(b"a message");
         let expected = include_str!("../../../tests/offline.txt").lines().next();
         assert_eq!(Some(&hex(&file)[..]), expected);
-        assert_eq!(opened(place(), &file).unwrap(), b"a message");
+        assert_eq!(opened(envelope(), &file).unwrap(), b"a message");
     }
 
     #[test]
@@ -229,13 +229,13 @@ mod tests {
         for bit in 0..8 * file.len() {
             let mut changed = file.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(opened(place(), &changed).is_err(), "bit {bit}");
+            assert!(opened(envelope(), &changed).is_err(), "bit {bit}");
         }
         for length in 0..file.len() {
             let expected = if length < OVERHEAD { Wrong::Form } else { Wrong::Sealed };
-            assert_eq!(opened(place(), &file[..length]), Err(expected), "{length} bytes");
+            assert_eq!(opened(envelope(), &file[..length]), Err(expected), "{length} bytes");
         }
-        assert_eq!(opened(place(), &[&file[..], b"1"].concat()), Err(Wrong::Sealed));
+        assert_eq!(opened(envelope(), &[&file[..], b"1"].concat()), Err(Wrong::Sealed));
     }
 
     #[test]
@@ -243,19 +243,19 @@ mod tests {
         let file = sealed(b"message");
         let elsewhere = Wrong::Elsewhere { exchange: 5, sender: 1, receiver: 2 };
         for other in [
-            Place { exchange: 6, ..place() },
-            Place { exchange: 1, ..place() },
-            Place { sender: 3, ..place() },
-            Place { receiver: 1, ..place() },
+            Envelope { exchange: 6, ..envelope() },
+            Envelope { exchange: 1, ..envelope() },
+            Envelope { sender: 3, ..envelope() },
+            Envelope { receiver: 1, ..envelope() },
         ] {
             assert_eq!(opened(other, &file), Err(elsewhere));
             // With a matching header, the file still does not open.
             let moved = [&other.header()[..], &file[HEADER..]].concat();
             assert_eq!(opened(other, &moved), Err(Wrong::Sealed));
         }
-        assert_eq!(opened(Place { run: [8; 32], ..place() }, &file), Err(Wrong::Run));
+        assert_eq!(opened(Envelope { run: [8; 32], ..envelope() }, &file), Err(Wrong::Run));
         for (own, other) in [(3, 1), (2, 3), (1, 2)] {
-            let opened = open(place(), &agreement(own), &agreement(other).public(), file.clone());
+            let opened = open(envelope(), &agreement(own), &agreement(other).public(), file.clone());
             assert_eq!(opened.map(|_| ()), Err(Wrong::Sealed), "{own}, {other}");
         }
     }
@@ -270,20 +270,20 @@ mod tests {
 
     #[test]
     fn keys_are_signed_and_every_changed_bit_is_refused() {
-        let (identity, place) = (Identity::from_seed(&[9; 32]), Place { exchange: 1, ..place() });
+        let (identity, envelope) = (Identity::from_seed(&[9; 32]), Envelope { exchange: 1, ..envelope() });
         let signer = VerifyingKey::from_bytes(&identity.public()).unwrap();
-        let file = key_file(place, &identity, &[3; 32]);
-        assert_eq!(read_key(place, &signer, &file), Ok([3; 32]));
+        let file = key_file(envelope, &identity, &[3; 32]);
+        assert_eq!(read_key(envelope, &signer, &file), Ok([3; 32]));
         for bit in 0..8 * file.len() {
             let mut changed = file.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(read_key(place, &signer, &changed).is_err(), "bit {bit}");
+            assert!(read_key(envelope, &signer, &changed).is_err(), "bit {bit}");
         }
         for length in 0..file.len() {
-            assert_eq!(read_key(place, &signer, &file[..length]), Err(Wrong::Form));
+            assert_eq!(read_key(envelope, &signer, &file[..length]), Err(Wrong::Form));
         }
-        assert_eq!(read_key(Place { run: [8; 32], ..place }, &signer, &file), Err(Wrong::Settings));
+        assert_eq!(read_key(Envelope { run: [8; 32], ..envelope }, &signer, &file), Err(Wrong::Settings));
         let stranger = VerifyingKey::from_bytes(&Identity::from_seed(&[1; 32]).public()).unwrap();
-        assert_eq!(read_key(place, &stranger, &file), Err(Wrong::Signature));
+        assert_eq!(read_key(envelope, &stranger, &file), Err(Wrong::Signature));
     }
 }
