@@ -32,11 +32,11 @@ fn no_secret_is_left_on_the_heap() {
     assert_eq!(secrets.within(&freed), [], "writing keys");
 
     let (_, freed) = freed_by(|| {
-        for (line, holder) in lines.iter().zip([KeyRole::Voter, KeyRole::Board]) {
-            let again = SecretKey::from_line(line, holder).unwrap().signer().unwrap();
+        for (line, role) in lines.iter().zip([KeyRole::Voter, KeyRole::Board]) {
+            let again = SecretKey::from_line(line, role).unwrap().signer().unwrap();
             assert_eq!(again.public(), signer.public());
             assert!(SecretKey::from_line(line, KeyRole::Organiser).is_err());
-            assert!(SecretKey::from_line(&line[..line.len() - 1], holder).is_err());
+            assert!(SecretKey::from_line(&line[..line.len() - 1], role).is_err());
         }
     });
     assert_eq!(secrets.within(&freed), [], "reading keys");
