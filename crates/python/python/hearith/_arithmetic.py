@@ -24,14 +24,14 @@ from hearith.errors import KeyMismatchError, RangeError, ShapeError
 
 #: The most rows computed in one call, without splitting into pieces between which Ctrl-C is
 #: handled.
-FEW = 64
+SINGLE_CALL_ROWS = 64
 
 
 def added(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
     """Returns the sums of encrypted numbers."""
     if left.encoding is not right.encoding or left.key_id != right.key_id or left.shape != right.shape:
         left, right = _alike(left, right)
-    if not progress and (not left.shape or left.size <= FEW):
+    if not progress and (not left.shape or left.size <= SINGLE_CALL_ROWS):
         return left.plus(right, left.bound + right.bound)
     return _row_by_row(left, right, left.key.native.add, progress)
 
@@ -53,14 +53,14 @@ def added_plain(left: Encrypted, numbers: Numbers, progress: bool, negative: boo
     left = moved(left, encoding)
     if negative:
         integers = negated(integers)
-    left, integers = _spread_both(left, integers, shape)
+    left, integers = _broadcast_both(left, integers, shape)
     bound = checked_bound(left.bound + (1 << bit_length(integers)), left.bits, left.bound)
     key, rows = left.key.native, left.rows
 
     def piece(start: int, stop: int) -> Ciphertexts:
         return key.add_plain(rows.range(start, stop), plaintexts(key, integers[start:stop]))
 
-    if len(rows) <= FEW and not progress:
+    if len(rows) <= SINGLE_CALL_ROWS and not progress:
         return left.replaced(key.add_plain(rows, plaintexts(key, integers)), left.shape, bound=bound)
     return left.replaced(joined(len(rows), piece, progress, "adding"), left.shape, bound=bound)
 
@@ -86,7 +86,7 @@ def multiplied(
     with placed(shape):
         encoding = factor_encoding(found, left.encoding, scale, exponent)
         integers = fitting(encoding, found, left, rounding)
-    left, integers = _spread_both(left, integers, shape)
+    left, integers = _broadcast_both(left, integers, shape)
     return _times(left, integers, encoding, progress)
 
 
@@ -97,7 +97,7 @@ def divided(left: Encrypted, divisors: Numbers) -> Encrypted:
     found, shape = plain(by_position(divisors))
     with placed(shape):
         factors, common = reciprocals(found, left.bits)
-    left, integers = _spread_both(left, factors, shape)
+    left, integers = _broadcast_both(left, factors, shape)
     alone = all(factor == 1 for factor in factors)
     return (left if alone else _times(left, integers, Encoding(), False)).with_divisor(common)
 
@@ -163,7 +163,7 @@ def concatenated(parts: Sequence[Encrypted], axis: int) -> Encrypted:
     """Concatenates arrays along an axis."""
     first, *rest = aligned(parts)
     starts = np.cumsum([0, *(part.size for part in parts)])
-    blocks = [_shapes.places(part.shape) + start for part, start in zip(parts, starts, strict=False)]
+    blocks = [_shapes.positions(part.shape) + start for part, start in zip(parts, starts, strict=False)]
     try:
         order = np.concatenate(blocks, axis)
     except ValueError:
@@ -205,7 +205,7 @@ def _check_key(left: Encrypted, right: Encrypted) -> None:
         )
 
 
-def _spread(numbers: Encrypted, shape: Shape) -> Encrypted:
+def _broadcast(numbers: Encrypted, shape: Shape) -> Encrypted:
     """Broadcasts the numbers to a shape."""
     if numbers.shape == shape:
         return numbers
@@ -214,15 +214,15 @@ def _spread(numbers: Encrypted, shape: Shape) -> Encrypted:
     return numbers.selected(_shapes.repeated(numbers.shape, shape))
 
 
-def _spread_both(left: Encrypted, integers: Integers, shape: Shape) -> tuple[Encrypted, Integers]:
+def _broadcast_both(left: Encrypted, integers: Integers, shape: Shape) -> tuple[Encrypted, Integers]:
     """Broadcasts encrypted numbers and plaintext integers to their common shape."""
     if left.shape == shape:
         return left, integers
     common = _shapes.together(left.shape, shape)
     if len(integers) != math.prod(common):
-        places = _shapes.repeated(shape, common).reshape(-1)
-        integers = integers[places] if isinstance(integers, np.ndarray) else [integers[place] for place in places]
-    return _spread(left, common), integers
+        positions = _shapes.repeated(shape, common).reshape(-1)
+        integers = integers[positions] if isinstance(integers, np.ndarray) else [integers[index] for index in positions]
+    return _broadcast(left, common), integers
 
 
 def _alike(left: Encrypted, right: Encrypted) -> tuple[Encrypted, Encrypted]:
@@ -232,7 +232,7 @@ def _alike(left: Encrypted, right: Encrypted) -> tuple[Encrypted, Encrypted]:
         left, right = aligned((left, right))
     if left.shape != right.shape:
         shape = _shapes.together(left.shape, right.shape)
-        left, right = _spread(left, shape), _spread(right, shape)
+        left, right = _broadcast(left, shape), _broadcast(right, shape)
     return left, right
 
 
@@ -242,7 +242,7 @@ def _row_by_row(
     left, right = _alike(left, right)
     bound = left.bound + right.bound
     a, b = left.rows, right.rows
-    if len(a) <= FEW and not progress:
+    if len(a) <= SINGLE_CALL_ROWS and not progress:
         return left.replaced(operation(a, b), left.shape, bound=bound)
     # Raise an error before any work starts.
     checked_bound(bound, left.bits, left.bound)

@@ -156,10 +156,10 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         encoding = (self.encoding.base, self.encoding.exponent, self.encoding.divisor)
         return _restore, (type(self), self.key_id, encoding, self.bound, self.bits, self.shape, self.to_bytes())
 
-    def _holding(self, rows: Rows, shape: Shape | None = None) -> Self:
+    def _with_rows(self, rows: Rows, shape: Shape | None = None) -> Self:
         """Returns other ciphertexts with the same description."""
-        place = self.shape if shape is None else shape
-        return type(self)(self.key, rows, self.encoding, self.bound, self.bits, place)
+        new_shape = self.shape if shape is None else shape
+        return type(self)(self.key, rows, self.encoding, self.bound, self.bits, new_shape)
 
 
 def check_alike(first: Content[Rows], other: Content[Rows]) -> None:

@@ -101,8 +101,8 @@ def sum_columns(
     condition, mask = (where, None) if isinstance(where, str) else (None, where)
     allowed = {"allow_repeated": allow_repeated, "allow_rare_weights": allow_rare_weights}
     totals: LatticeTotals | None = None
-    for place, part in enumerate(tables(table)):
-        if place and mask is not None:
+    for position, part in enumerate(tables(table)):
+        if position and mask is not None:
             raise ShapeError("a mask applies to a single table: pass conditions as text", kind="lengths")
         totals = totals or LatticeTotals(key, part.schema, by, weight, condition, **allowed)
         totals.update(part, where=mask, progress=progress)

@@ -118,7 +118,7 @@ class EncryptedVector(Content[BfvVector]):
         Raises:
             RangeError: after too many additions, the noise leaves no margin.
         """
-        return self._holding(self.key.release(self.rows))
+        return self._with_rows(self.key.release(self.rows))
 
     def _with(self, other: EncryptedVector | Numbers, sign: int) -> EncryptedVector:
         if isinstance(other, EncryptedTotals | Weighted):
@@ -168,17 +168,19 @@ class Weighted:
         """Returns the distinct labels in ascending order, and the sum of the products of each
         label, or of those for which `where` is true.
         """
-        names, places = distinct(labels, self._vector.shape)
-        return names, self._sums(places.astype(np.int64), len(names), where, names.shape)
+        names, positions = distinct(labels, self._vector.shape)
+        return names, self._sums(positions.astype(np.int64), len(names), where, names.shape)
 
-    def _sums(self, places: npt.NDArray[np.int64], groups: int, where: Any, shape: tuple[int, ...]) -> EncryptedTotals:
+    def _sums(
+        self, positions: npt.NDArray[np.int64], groups: int, where: Any, shape: tuple[int, ...]
+    ) -> EncryptedTotals:
         vector, weights = self._vector, self._weights
         if where is not None:
             kept = _mask(where, vector.size)
             weights = kept.astype(np.int64) if weights is None else weights * kept
-        bound = vector.bound * weighing.heaviest(places, weights)
+        bound = vector.bound * weighing.heaviest(positions, weights)
         weighing.check_room(bound, vector.bits)
-        with packed(places) as (groups_data, _):
+        with packed(positions) as (groups_data, _):
             if weights is None:
                 rows = vector.key.sums(vector.rows, vector.bits, groups, groups_data)
             else:
@@ -206,8 +208,8 @@ class EncryptedTotals(Content[BfvTotals]):
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> Self:
-        places = np.arange(len(self))[index]
-        return self._holding(self.rows.select(np.atleast_1d(places).tolist()), np.shape(places))
+        positions = np.arange(len(self))[index]
+        return self._with_rows(self.rows.select(np.atleast_1d(positions).tolist()), np.shape(positions))
 
     def __add__(self, other: EncryptedTotals) -> EncryptedTotals:
         if not isinstance(other, EncryptedTotals):
@@ -219,7 +221,7 @@ class EncryptedTotals(Content[BfvTotals]):
             )
         bound = self.bound + other.bound
         weighing.check_room(bound, self.bits)
-        sum = self._holding(self.key.add_totals([self.rows, other.rows], self.bits))
+        sum = self._with_rows(self.key.add_totals([self.rows, other.rows], self.bits))
         sum.bound = bound
         return sum
 

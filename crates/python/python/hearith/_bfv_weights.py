@@ -43,18 +43,18 @@ def check_factors(factors: Sequence[int]) -> None:
         raise RangeError("a weight needs more than 64 bits", row, kind="out_of_range")
 
 
-def heaviest(places: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | None) -> int:
-    """Returns the largest sum of the weights' magnitudes in one place."""
-    if places.size == 0:
+def heaviest(positions: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | None) -> int:
+    """Returns the largest sum of the weights' magnitudes in one position."""
+    if positions.size == 0:
         return 0
     if weights is None:
-        return int(np.bincount(places).max())
+        return int(np.bincount(positions).max())
     # Summed exactly, as halves of the words, whose sums fit.
     magnitudes = np.abs(weights.astype(object)) if (weights == np.iinfo(np.int64).min).any() else np.abs(weights)
-    low = np.zeros(int(places.max()) + 1, dtype=np.int64)
+    low = np.zeros(int(positions.max()) + 1, dtype=np.int64)
     high = low.copy()
-    np.add.at(low, places, (magnitudes & 0xFFFFFFFF).astype(np.int64))
-    np.add.at(high, places, (magnitudes >> 32).astype(np.int64))
+    np.add.at(low, positions, (magnitudes & 0xFFFFFFFF).astype(np.int64))
+    np.add.at(high, positions, (magnitudes >> 32).astype(np.int64))
     return max((int(upper) << 32) + int(lower) for upper, lower in zip(high, low, strict=True))
 
 

@@ -70,9 +70,9 @@ def _with_companion(description: Description, name: str, companion: str) -> Desc
         text = f"may hold numbers of {range_bits} bits, more than the {MOST_BITS} of a column: encrypt with a smaller range (range=)"
         raise RangeError(text, column=name, kind="headroom")
     # Two bits: the sign, and one that keeps sums below half of n.
-    room = description.bits - 4 * abs(description.exponent) - 2 - range_bits
-    if room < 0:
+    headroom = description.bits - 4 * abs(description.exponent) - 2 - range_bits
+    if headroom < 0:
         text = f"a key of {description.bits} bits has no headroom for numbers of {range_bits} bits"
         raise RangeError(text, column=name, kind="headroom")
-    additions = 1 << min(room, _MOST_ADDITIONS)
+    additions = 1 << min(headroom, _MOST_ADDITIONS)
     return replace(description, columns=(name,), additions=(companion,), values=(), max_additions=additions)

@@ -21,7 +21,7 @@ def einsum(*given: Any, optimize: Any = False) -> Any:
     """Implements `np.einsum`, with subscripts as text or as lists of labels."""
     del optimize
     subscripts, *operands = given if isinstance(given[0], str) else _as_text(given)
-    encrypted = [place for place, operand in enumerate(operands) if isinstance(operand, Rows)]
+    encrypted = [position for position, operand in enumerate(operands) if isinstance(operand, Rows)]
     if len(encrypted) > 1:
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
     labels, out = _labels(subscripts, [np.ndim(operand) for operand in operands])
@@ -51,10 +51,10 @@ def _letter(label: Any) -> str:
     """
     if label is Ellipsis:
         return "..."
-    place = operator.index(label)
-    if not 0 <= place < len(_LETTERS):
-        raise ShapeError(f"einsum labels are from 0 to {len(_LETTERS) - 1}, not {place}", kind="dimensions")
-    return _LETTERS[place]
+    position = operator.index(label)
+    if not 0 <= position < len(_LETTERS):
+        raise ShapeError(f"einsum labels are from 0 to {len(_LETTERS) - 1}, not {position}", kind="dimensions")
+    return _LETTERS[position]
 
 
 def _together(arrays: Sequence[Any], labels: Sequence[str], kept: set[str]) -> tuple[Any, str]:

@@ -23,7 +23,7 @@ from hearith.errors import CiphertextError, KeyMismatchError, RangeError
 
 #: The largest array whose sums are deferred, in rows, and the largest number of addends of such a
 #: sum.
-FEW, PARTS = 16, 256
+DEFERRED_ROWS, DEFERRED_ADDENDS = 16, 256
 
 
 class PendingSum:
@@ -184,10 +184,10 @@ class Encrypted:
         longer than many products.
         """
         native = self.key.native
-        if (self.shape and self.size > FEW) or type(native) is not PublicKey:
+        if (self.shape and self.size > DEFERRED_ROWS) or type(native) is not PublicKey:
             return self.replaced(native.add(self.rows, other.rows), self.shape, bound=bound)
         parts = [*self._parts(), *other._parts()]
-        if len(parts) > PARTS:
+        if len(parts) > DEFERRED_ADDENDS:
             parts = [self.rows, other.rows]
         made = self.replaced(parts[0], self.shape, bound=bound)
         made._rows = PendingSum(native, parts)
@@ -196,9 +196,9 @@ class Encrypted:
     def _parts(self) -> list[Ciphertexts]:
         return self._rows.parts if isinstance(self._rows, PendingSum) else [self.rows]
 
-    def selected(self, places: npt.NDArray[np.intp]) -> Encrypted:
-        """Returns the numbers at row-major places, in the shape of `places`."""
-        return self.replaced(self.rows.select(places.reshape(-1).tolist()), places.shape)
+    def selected(self, positions: npt.NDArray[np.intp]) -> Encrypted:
+        """Returns the numbers at row-major positions, in the shape of `positions`."""
+        return self.replaced(self.rows.select(positions.reshape(-1).tolist()), positions.shape)
 
 
 def ciphertext_bytes(bits: int) -> int:

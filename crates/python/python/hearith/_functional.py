@@ -13,14 +13,14 @@ from hearith._operands import Shape
 
 def apply_along_axis(func1d: Any, axis: SupportsIndex, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.apply_along_axis`."""
-    place = _shapes.axis_of(axis, arr.shape)
-    turned = np.moveaxis(arr, place, -1)
-    outside: Shape = turned.shape[:-1]
-    found = [func1d(turned[index], *args, **kwargs) for index in np.ndindex(outside)]
+    axis_index = _shapes.axis_of(axis, arr.shape)
+    moved = np.moveaxis(arr, axis_index, -1)
+    outside: Shape = moved.shape[:-1]
+    found = [func1d(moved[index], *args, **kwargs) for index in np.ndindex(outside)]
     made = collected(found)
     made = made.reshape(outside + made.shape[1:])
     inside = made.ndim - len(outside)
-    return np.moveaxis(made, range(len(outside), made.ndim), range(place, place + inside))
+    return np.moveaxis(made, range(len(outside), made.ndim), range(axis_index, axis_index + inside))
 
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:

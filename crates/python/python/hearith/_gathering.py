@@ -22,7 +22,7 @@ from hearith.errors import ShapeError
 class Gathered:
     """A sequence of encrypted and plaintext numbers.
 
-    Place 0 holds a zero, for NumPy functions that fill with zeros.
+    Position 0 holds a zero, for NumPy functions that fill with zeros.
 
     Plaintext numbers are encrypted. The zero is a ciphertext that anyone can recognise until it is
     randomised.
@@ -34,8 +34,8 @@ class Gathered:
         self._size = 1
         self._kind: type[Rows] = Rows
 
-    def places(self, values: Any, *, blocks: bool = False) -> Any:
-        """Returns the places that stand for the numbers of an array, or of lists of arrays.
+    def positions(self, values: Any, *, blocks: bool = False) -> Any:
+        """Returns the positions that stand for the numbers of an array, or of lists of arrays.
 
         With `blocks`, lists never count as arrays themselves.
         """
@@ -44,7 +44,7 @@ class Gathered:
             return self._placed(values.content, values.shape)
         found = listed(values)
         if isinstance(found, list | tuple) and (blocks or _holds_arrays(found)):
-            return [self.places(one, blocks=blocks) for one in found]
+            return [self.positions(one, blocks=blocks) for one in found]
         numbers = plain(by_position(values))
         return self._placed(numbers, numbers[1])
 
@@ -53,11 +53,11 @@ class Gathered:
         start, self._size = self._size, self._size + int(np.prod(shape, dtype=np.intp))
         return np.arange(start, self._size).reshape(shape)
 
-    def numbers(self, places: Any) -> Any:
-        """Returns the numbers at some places: an encrypted array, or a list of them."""
-        if isinstance(places, list | tuple):
-            return type(places)(self.numbers(one) for one in places)
-        found = np.asarray(places)
+    def numbers(self, positions: Any) -> Any:
+        """Returns the numbers at some positions: an encrypted array, or a list of them."""
+        if isinstance(positions, list | tuple):
+            return type(positions)(self.numbers(one) for one in positions)
+        found = np.asarray(positions)
         if found.dtype.kind not in "iu":
             raise TypeError("encrypted numbers cannot be cast to another dtype")
         if len(self._parts) == 1 and isinstance(self._parts[0], Encrypted) and (found > 0).all():
@@ -124,7 +124,7 @@ def collected(values: Any) -> Any:
         return values
     numbers = Gathered()
     try:
-        places = np.array(numbers.places(found))
+        positions = np.array(numbers.positions(found))
     except ValueError:
         raise ShapeError("arrays in a list must have the same shape", kind="dimensions") from None
-    return numbers.numbers(places)
+    return numbers.numbers(positions)

@@ -50,14 +50,14 @@ def _objects(labels: Sequence[Any], shape: Shape) -> npt.NDArray[Any]:
             raise ShapeError(f"lists of labels must have the numbers' shape {shape}", kind="lengths")
         labels = [label for part in labels for label in part]
     array = np.empty(len(labels), dtype=object)
-    for place, label in enumerate(labels):
-        array[place] = label
+    for position, label in enumerate(labels):
+        array[position] = label
     return array.reshape(shape) if shape and array.size == math.prod(shape) else array
 
 
 def _of_array(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    names, places = np.unique(labels, return_inverse=True)
-    return _unsigned_zero(names), places
+    names, positions = np.unique(labels, return_inverse=True)
+    return _unsigned_zero(names), positions
 
 
 def _of_objects(labels: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
@@ -71,7 +71,7 @@ def _of_objects(labels: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int
         order = sorted(first)
     except (TypeError, OverflowError):
         raise NumberError("the labels have a type that cannot be ordered or distinguished", kind="labels") from None
-    number = {key: place for place, key in enumerate(order)}
+    number = {key: position for position, key in enumerate(order)}
     return _array([first[key] for key in order]), np.array([number[key] for key in keys], dtype=np.intp)
 
 

@@ -104,11 +104,11 @@ def cumsum(a: Any, axis: Any = None, *, include_initial: bool = False) -> Any:
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """`np.bincount` with encrypted weights."""
-    places = np.asarray(x)
-    if isinstance(x, Rows) or places.dtype.kind not in "iu" or (places.size and places.min() < 0):
+    positions = np.asarray(x)
+    if isinstance(x, Rows) or positions.dtype.kind not in "iu" or (positions.size and positions.min() < 0):
         refuse("bincount of anything but non-negative integers")
-    length = max(minlength, int(places.max(initial=-1)) + 1)
-    names, sums = weights.sum_by(places)
+    length = max(minlength, int(positions.max(initial=-1)) + 1)
+    names, sums = weights.sum_by(positions)
     order = np.zeros(length, dtype=np.intp)
     order[names] = np.arange(1, len(names) + 1)
     return np.concatenate([np.zeros_like(weights[:1]), sums])[order]
@@ -116,16 +116,16 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 def reduceat(a: Any, indices: Any, axis: SupportsIndex = 0) -> Any:
     """`np.add.reduceat`: the sums from each index up to the next one."""
-    place = _shapes.axis_of(axis, a.shape)
+    axis_index = _shapes.axis_of(axis, a.shape)
     starts = np.asarray(indices)
     if starts.ndim != 1 or starts.dtype.kind not in "iu" or isinstance(indices, Rows):
         refuse("add.reduceat with anything but a vector of indices")
-    length = a.shape[place]
+    length = a.shape[axis_index]
     if not all(0 <= start < length for start in starts):
-        raise IndexError(f"indices must be from 0 to {length - 1}, the last along axis {place}")
+        raise IndexError(f"indices must be from 0 to {length - 1}, the last along axis {axis_index}")
     ends = [end if start < end else start + 1 for start, end in itertools.pairwise(starts)]
     spans = zip(starts, [*ends, length], strict=False)
-    return np.stack([_slice(a, place, int(start), int(end)).sum(place) for start, end in spans], place)
+    return np.stack([_slice(a, axis_index, int(start), int(end)).sum(axis_index) for start, end in spans], axis_index)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -140,11 +140,11 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         raise ShapeError(text, kind="dimensions")
     values = values.ravel()
     edges = np.histogram_bin_edges(values, bins, range)
-    places = np.searchsorted(edges, values, "right") - 1
+    positions = np.searchsorted(edges, values, "right") - 1
     # The last bin includes its upper edge.
-    places[values == edges[-1]] = len(edges) - 2
+    positions[values == edges[-1]] = len(edges) - 2
     inside = (values >= edges[0]) & (values <= edges[-1])
-    return bincount(places[inside], weights.ravel()[inside], len(edges) - 1), edges
+    return bincount(positions[inside], weights.ravel()[inside], len(edges) - 1), edges
 
 
 # Differences and linear functions of a few neighbours
@@ -152,12 +152,12 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 def diff(a: Any, n: SupportsIndex = 1, axis: SupportsIndex = -1, prepend: Any = None, append: Any = None) -> Any:
     """`np.diff`."""
-    place = _shapes.axis_of(axis, a.shape)
-    ends = [_end(a, one, place) for one in (prepend, append)]
+    axis_index = _shapes.axis_of(axis, a.shape)
+    ends = [_end(a, one, axis_index) for one in (prepend, append)]
     parts = [one for one in (ends[0], a, ends[1]) if one is not None]
-    found = a if len(parts) == 1 else np.concatenate(parts, place)
+    found = a if len(parts) == 1 else np.concatenate(parts, axis_index)
     for _ in range(operator.index(n)):
-        found = _slice(found, place, 1, None) - _slice(found, place, None, -1)
+        found = _slice(found, axis_index, 1, None) - _slice(found, axis_index, None, -1)
     return found
 
 
@@ -175,7 +175,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1,) * len(axes)
     if len(steps) != len(axes):
         raise ShapeError(f"{len(steps)} spacings for {len(axes)} axes", kind="dimensions")
-    found = [along(f, place, _slopes(f.shape[place], step)) for place, step in zip(axes, steps, strict=True)]
+    found = [along(f, one, _slopes(f.shape[one], step)) for one, step in zip(axes, steps, strict=True)]
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -198,11 +198,11 @@ def _slopes(length: int, spacing: Any) -> npt.NDArray[Any]:
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1, axis: SupportsIndex = -1) -> Any:
     """`np.trapezoid`, with one-dimensional plaintext coordinates."""
-    place = _shapes.axis_of(axis, y.shape)
-    steps = np.full(y.shape[place] - 1, exact(dx)[()]) if x is None else np.diff(exact(x))
-    if steps.shape != (y.shape[place] - 1,):
-        raise ShapeError(f"{y.shape[place]} numbers do not fit {steps.size + 1} coordinates", kind="lengths")
-    return along(y, place, (np.append(steps, 0) + np.append(0, steps)) * Fraction(1, 2))
+    axis_index = _shapes.axis_of(axis, y.shape)
+    steps = np.full(y.shape[axis_index] - 1, exact(dx)[()]) if x is None else np.diff(exact(x))
+    if steps.shape != (y.shape[axis_index] - 1,):
+        raise ShapeError(f"{y.shape[axis_index]} numbers do not fit {steps.size + 1} coordinates", kind="lengths")
+    return along(y, axis_index, (np.append(steps, 0) + np.append(0, steps)) * Fraction(1, 2))
 
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:
@@ -235,7 +235,7 @@ def polyval(p: Any, x: Any) -> Any:
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
     """`np.linspace` between two numbers, of which at least one is encrypted."""
     parts = max(1, operator.index(num) - bool(endpoint))
-    steps = [start + (stop - start) * Fraction(place, parts) for place in range(operator.index(num))]
+    steps = [start + (stop - start) * Fraction(position, parts) for position in range(operator.index(num))]
     return collected(steps) if steps else np.zeros_like(collected([start, stop]))[:0]
 
 
@@ -252,8 +252,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     if numbers.ndim != 1 or weights.ndim != 1 or not len(numbers) or not len(weights):
         raise ShapeError("only vectors that are not empty can be convolved", kind="dimensions")
     beside = len(weights) - 1
-    places = np.lib.stride_tricks.sliding_window_view(np.pad(np.arange(1, len(numbers) + 1), beside), beside + 1)
-    full = np.concatenate([np.zeros_like(numbers[:1]), numbers])[places] @ weights[::-1]
+    positions = np.lib.stride_tricks.sliding_window_view(np.pad(np.arange(1, len(numbers) + 1), beside), beside + 1)
+    full = np.concatenate([np.zeros_like(numbers[:1]), numbers])[positions] @ weights[::-1]
     least, most = sorted((len(numbers), len(weights)))
     skipped = {"full": 0, "same": (least - 1) // 2, "valid": least - 1}[mode]
     return full[skipped : skipped + {"full": least + most - 1, "same": most, "valid": most - least + 1}[mode]]
@@ -272,7 +272,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def dot(a: Any, b: Any) -> Any:
     """`np.dot`: combines the last axis of the left with the second-to-last of the right operand."""
-    a, b = _given(a), _given(b)
+    a, b = _checked_array(a), _checked_array(b)
     left, right = a.ndim, b.ndim
     if 0 in (left, right):
         return a * b
@@ -284,7 +284,7 @@ def dot(a: Any, b: Any) -> Any:
 
 def inner(a: Any, b: Any) -> Any:
     """`np.inner`."""
-    a, b = _given(a), _given(b)
+    a, b = _checked_array(a), _checked_array(b)
     left, right = a.ndim, b.ndim
     if 0 in (left, right):
         return a * b
@@ -329,10 +329,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     )
     if len(first) != len(second):
         raise ShapeError(f"{len(first)} axes cannot be paired with {len(second)}", kind="dimensions")
-    theirs: list[Any] = [left + place for place in range(right)]
+    theirs: list[Any] = [left + position for position in range(right)]
     for one, other in zip(first, second, strict=True):
         theirs[other] = one
-    out = [place for place in (*range(left), *theirs) if place not in first]
+    out = [position for position in (*range(left), *theirs) if position not in first]
     return _strict(a, list(range(left)), b, theirs, out)
 
 
@@ -340,7 +340,7 @@ def kron(a: Any, b: Any) -> Any:
     """`np.kron`."""
     depth = max(np.ndim(a), np.ndim(b))
     shapes = [(1,) * (depth - np.ndim(one)) + np.shape(one) for one in (a, b)]
-    ours, theirs = [f"a{place}" for place in range(depth)], [f"b{place}" for place in range(depth)]
+    ours, theirs = [f"a{position}" for position in range(depth)], [f"b{position}" for position in range(depth)]
     out = [label for pair in zip(ours, theirs, strict=True) for label in pair]
     found = product(np.reshape(a, shapes[0]), ours, np.reshape(b, shapes[1]), theirs, out)
     return found.reshape(tuple(one * other for one, other in zip(*shapes, strict=True)))
@@ -412,7 +412,7 @@ def _array(values: Any) -> Any:
     return values if isinstance(values, Rows) else exact(values)
 
 
-def _given(values: Any) -> Any:
+def _checked_array(values: Any) -> Any:
     """Returns an operand as an array, after checking that no value is missing."""
     return values if isinstance(values, Rows) else present(by_position(values))
 
@@ -434,6 +434,6 @@ def _end(array: Any, values: Any, axis: int) -> Any:
     """
     if values is None or (values.ndim if isinstance(values, Rows) else np.ndim(values)):
         return values
-    shape = tuple(1 if place == axis else length for place, length in enumerate(array.shape))
+    shape = tuple(1 if position == axis else length for position, length in enumerate(array.shape))
     edge: Any = values
     return np.broadcast_to(edge, shape)

@@ -1,6 +1,6 @@
 """NumPy functions that rearrange numbers or fill with zeros.
 
-They rearrange places, and the numbers follow.
+They rearrange positions, and the numbers follow.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
     named = dict(kwargs) if several else _named(function, names, args, kwargs)
     numbers, others = Gathered(), {}
     values = {name.rstrip("*") for name in names if name.endswith("*")}
-    places = [numbers.places(one) for one in args] if several else []
+    positions = [numbers.positions(one) for one in args] if several else []
     for name, value in named.items():
         if name not in {one.rstrip("*") for one in names}:
             _refuse(f"{function.__name__} with {name}")
         if name in values:
-            others[name] = numbers.places(value, blocks=function is np.block)
+            others[name] = numbers.positions(value, blocks=function is np.block)
         elif holds_encrypted(listed(value)):
             raise TypeError(f"np.{function.__name__} does not accept encrypted numbers as {name}")
         elif name not in _IGNORED:
@@ -111,7 +111,7 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
     if function is np.pad:
         _check_padding(others)
     try:
-        found = function(*places, **others) if several else function(*_positional(function, others), **others)
+        found = function(*positions, **others) if several else function(*_positional(function, others), **others)
     except ValueError as error:
         raise ShapeError(str(error), kind="dimensions") from None
     return numbers.numbers(found)

@@ -98,7 +98,7 @@ def _swapped(operation: Callable[[Any, Any], Any], mirrored: str) -> Callable[[A
     return operate
 
 
-def _itself(array: Any) -> Any:
+def _identity(array: Any) -> Any:
     return array
 
 
@@ -111,7 +111,7 @@ _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
     np.matmul: _swapped(operator.matmul, "__rmatmul__"),
     np.negative: operator.neg,
     np.positive: operator.pos,
-    np.conjugate: _itself,
+    np.conjugate: _identity,
 }
 
 #: Methods of ufuncs with their own handlers.
@@ -135,7 +135,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.ediff1d: _linear.ediff1d,
     np.einsum: einsum,
     np.gradient: _linear.gradient,
-    # Uninitialised memory would not hold valid places of numbers.
+    # Uninitialised memory would not hold valid positions of numbers.
     np.empty_like: lambda prototype, **options: np.zeros_like(prototype, **options),
     np.histogram: _linear.histogram,
     np.inner: _linear.inner,
@@ -165,7 +165,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.polymul: _polynomials.polymul,
     np.polysub: _polynomials.polysub,
     np.polyval: _linear.polyval,
-    np.real: _itself,
+    np.real: _identity,
     np.shape: lambda a: a.shape,
     np.size: lambda a, axis=None: a.size if axis is None else np.broadcast_to(0, a.shape).shape[axis],
     np.sum: _linear.total,

@@ -1,6 +1,6 @@
 """Reads plaintext operands: scalars, lists, and arrays of NumPy, pandas, polars and Arrow.
 
-An encrypted array has a number in every place. So missing values (`None`, masked, null, `NA`,
+An encrypted array has a number in every position. So missing values (`None`, masked, null, `NA`,
 `NaT`) in plaintext operands are errors.
 """
 
@@ -75,7 +75,7 @@ def by_position(values: Any) -> Any:
 
 @contextmanager
 def placed(shape: Shape) -> Iterator[None]:
-    """Converts row-major places in errors to the row, with the remaining indices as the column."""
+    """Converts row-major positions in errors to the row, with the remaining indices as the column."""
     try:
         yield
     except HearithError as error:
@@ -86,7 +86,7 @@ def placed(shape: Shape) -> Iterator[None]:
 
 
 def numbers(values: Any) -> npt.NDArray[Any]:
-    """Returns an array of numbers, of any shape, with a value in every place.
+    """Returns an array of numbers, of any shape, with a value in every position.
 
     Raises:
         NullError: a value is missing.
@@ -99,7 +99,7 @@ def numbers(values: Any) -> npt.NDArray[Any]:
 
 
 def present(values: Any) -> npt.NDArray[Any]:
-    """Returns an array of values of any kind, with one in every place.
+    """Returns an array of values of any kind, with one in every position.
 
     Raises:
         NullError: a value is missing.
@@ -122,9 +122,9 @@ def refuse_missing(values: Iterable[Any], shape: tuple[int, ...] = (1,)) -> None
     """Raises `NullError` if one of the objects, the elements of an array of this shape, is a
     missing value.
     """
-    place = next((place for place, value in enumerate(values) if is_missing(value)), None)
-    if place is not None:
-        raise _missing(place, shape)
+    position = next((position for position, value in enumerate(values) if is_missing(value)), None)
+    if position is not None:
+        raise _missing(position, shape)
 
 
 def is_missing(value: Any) -> bool:
@@ -171,7 +171,7 @@ _MISSING = "the value is missing (masked, null, NA or None): drop or fill it fir
 
 def _nested(values: Sequence[Any]) -> tuple[Vector, Shape]:
     """Returns the numbers of nested lists, and their shape."""
-    parts = [_part(place, value) for place, value in enumerate(values)]
+    parts = [_part(position, value) for position, value in enumerate(values)]
     shapes = {shape for _, shape in parts}
     if len(shapes) > 1:
         raise ShapeError("nested lists must have the same length", kind="dimensions")
@@ -182,13 +182,13 @@ def _nested(values: Sequence[Any]) -> tuple[Vector, Shape]:
     return [value for part in flat for value in part], shape
 
 
-def _part(place: int, values: Any) -> tuple[Vector, Shape]:
+def _part(position: int, values: Any) -> tuple[Vector, Shape]:
     """Reads a nested list. Errors about missing values name its row."""
     try:
         return plain(values)
     except NullError as error:
         column = None if error.row is None else str(error.row)
-        raise NullError(_MISSING, place, column, error.kind) from None
+        raise NullError(_MISSING, position, column, error.kind) from None
 
 
 def _leaves(values: Iterable[Any]) -> Iterator[Any]:
@@ -228,11 +228,11 @@ def _refuse(nulls: npt.NDArray[np.bool_]) -> None:
     raise _missing(int(np.argmax(nulls)), nulls.shape)
 
 
-def _missing(place: int, shape: tuple[int, ...]) -> NullError:
-    """Returns the error about an element, by its row-major place."""
+def _missing(position: int, shape: tuple[int, ...]) -> NullError:
+    """Returns the error about an element, by its row-major position."""
     if not shape:
         return NullError(_MISSING, kind="missing")
     if len(shape) == 1:
-        return NullError(_MISSING, place, kind="missing")
-    row, *rest = (int(index) for index in np.unravel_index(place, shape))
+        return NullError(_MISSING, position, kind="missing")
+    row, *rest = (int(index) for index in np.unravel_index(position, shape))
     return NullError(_MISSING, row, ", ".join(map(str, rest)), "missing")

@@ -161,12 +161,12 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         return ~valid(self._storage)
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
-        """Returns the numbers at some places.
+        """Returns the numbers at some positions.
 
-        With `allow_fill`, the place `-1` gives a missing number.
+        With `allow_fill`, the position `-1` gives a missing number.
         """
-        places = take(np.arange(len(self)), np.asarray(indices, np.intp), allow_fill=allow_fill, fill_value=-1)
-        return self._of(self._storage.take(pa.array(places, pa.int64(), mask=places < 0)))
+        positions = take(np.arange(len(self)), np.asarray(indices, np.intp), allow_fill=allow_fill, fill_value=-1)
+        return self._of(self._storage.take(pa.array(positions, pa.int64(), mask=positions < 0)))
 
     def copy(self) -> Self:
         """Returns the array itself, which is immutable."""
@@ -232,8 +232,8 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
             raise TypeError("encrypted numbers cannot become a plaintext array: decrypt them with the private key")
         check_kept()
         cells = np.empty(len(self), object)
-        for place in range(len(self)):
-            cells[place] = self._cell(place)
+        for position in range(len(self)):
+            cells[position] = self._cell(position)
         return cells
 
     def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = pd.NA) -> np.typing.NDArray[Any]:
@@ -353,9 +353,9 @@ class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
         totals = self.series().totals(ids, ngroups, least=min_count, skipna=options.get("skipna", True))
         return type(self)(totals.to_arrow())
 
-    def _cell(self, place: int) -> Any:
+    def _cell(self, position: int) -> Any:
         """Returns a scalar, or `pd.NA` for a missing number."""
-        stored = self._storage[place]
+        stored = self._storage[position]
         if not stored.is_valid:
             return pd.NA
         said = self._kind.description
@@ -378,15 +378,15 @@ def with_columns(frame: pd.DataFrame) -> pd.DataFrame:
         KeyMismatchError: the numbers of a column are under different keys.
         RangeError, ScaleError: they have no common scale in a column.
     """
-    for place, kind in enumerate(frame.dtypes):
-        cells = frame.iloc[:, place]
+    for position, kind in enumerate(frame.dtypes):
+        cells = frame.iloc[:, position]
         if kind == np.dtype(object) and any(isinstance(cell, EncryptedArray) for cell in cells):
             missing = cells.isna()
             column = EncryptedColumn._from_sequence(
                 [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
             )
             frame = frame.copy(deep=False)
-            frame.isetitem(place, column)
+            frame.isetitem(position, column)
     return frame
 
 

@@ -55,8 +55,8 @@ def polyint(p: Any, m: SupportsIndex = 1, k: Any = None) -> Any:
         constants = constants.repeat(times)
     if len(constants) < times:
         raise ShapeError(f"{len(constants)} constants for {times} integrations", kind="lengths")
-    for place in range(times):
-        found = np.concatenate([found / np.arange(len(found), 0, -1), constants[place : place + 1]])
+    for position in range(times):
+        found = np.concatenate([found / np.arange(len(found), 0, -1), constants[position : position + 1]])
     return found
 
 

@@ -29,7 +29,7 @@ DOT_ROWS = 1 << 14
 #: Labels of the axes of an array.
 Labels = Sequence[Hashable]
 #: Offsets in row-major order.
-Places = npt.NDArray[np.intp]
+Positions = npt.NDArray[np.intp]
 
 
 def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed: bool = False) -> Encrypted:
@@ -79,7 +79,7 @@ def contracted(
         rows = left.key.native.zeros(math.prod(made))
     elif math.prod(made) == 1:
         (start, along), (first, across) = pairs
-        rows = _dots(left, start + along, _picked(integers, first + across), bits, progress)
+        rows = _dots(left, start + along, _select(integers, first + across), bits, progress)
     else:
         rows = _sums(left, integers, pairs, bits, progress)
     return left.replaced(rows, made, encoding=left.encoding.times(encoding), bound=bound)
@@ -94,7 +94,7 @@ def _matmul(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
     if left[-1] != right[-2:][0]:
         raise ShapeError(f"lengths {left[-1]} and {right[-2:][0]} do not match", kind="lengths")
     _shapes.together(left[:-2], right[:-2])
-    batch = [f"batch {place}" for place in range(max(len(left), len(right)) - 2)]
+    batch = [f"batch {position}" for position in range(max(len(left), len(right)) - 2)]
     ours = [*batch[len(batch) - len(left[:-2]) :], *(["row"] if len(left) > 1 else []), "term"]
     theirs = [*batch[len(batch) - len(right[:-2]) :], "term", *(["column"] if len(right) > 1 else [])]
     return ours, theirs, [*batch, *ours[len(left[:-2]) : -1], *theirs[len(right[:-2]) + 1 :]]
@@ -104,14 +104,14 @@ def _dot_labels(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
     """Returns the labels of `np.dot`, which pairs the last axis of the left with the
     second-to-last, or only, axis of the right operand. All other axes are unpaired.
     """
-    ours, theirs = [f"row {place}" for place in range(len(left))], [f"column {place}" for place in range(len(right))]
+    ours, theirs = [f"row {row}" for row in range(len(left))], [f"column {column}" for column in range(len(right))]
     if not left or not right:
         return ours, theirs, [*ours, *theirs]
-    place = max(0, len(right) - 2)
-    if left[-1] != right[place]:
-        raise ShapeError(f"lengths {left[-1]} and {right[place]} do not match", kind="lengths")
-    ours[-1] = theirs[place] = "term"
-    return ours, theirs, [*ours[:-1], *theirs[:place], *theirs[place + 1 :]]
+    position = max(0, len(right) - 2)
+    if left[-1] != right[position]:
+        raise ShapeError(f"lengths {left[-1]} and {right[position]} do not match", kind="lengths")
+    ours[-1] = theirs[position] = "term"
+    return ours, theirs, [*ours[:-1], *theirs[:position], *theirs[position + 1 :]]
 
 
 def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:
@@ -133,7 +133,7 @@ def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:
     return lengths
 
 
-def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashable, int]) -> Places:
+def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashable, int]) -> Positions:
     """Returns row-major offsets into an array, one for every combination of indices of the labels
     in `over`, in row-major order.
     """
@@ -149,11 +149,11 @@ def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashab
     return found.reshape(-1)
 
 
-def _dots(numbers: Encrypted, places: Places, weights: Integers, bits: int, progress: bool) -> Ciphertexts:
+def _dots(numbers: Encrypted, positions: Positions, weights: Integers, bits: int, progress: bool) -> Ciphertexts:
     """Computes one sum of products, in pieces."""
     key, rows = numbers.key.native, numbers.rows
-    if not np.array_equal(places, np.arange(len(rows))):
-        rows = rows.select(places.tolist())
+    if not np.array_equal(positions, np.arange(len(rows))):
+        rows = rows.select(positions.tolist())
 
     def piece(start: int, stop: int) -> Ciphertexts:
         return _dot(numbers, rows.range(start, stop), weights[start:stop], stop - start, bits)
@@ -162,7 +162,7 @@ def _dots(numbers: Encrypted, places: Places, weights: Integers, bits: int, prog
 
 
 def _sums(
-    numbers: Encrypted, weights: Integers, pairs: list[tuple[Places, Places]], bits: int, progress: bool
+    numbers: Encrypted, weights: Integers, pairs: list[tuple[Positions, Positions]], bits: int, progress: bool
 ) -> Ciphertexts:
     """Computes sums of products.
 
@@ -173,9 +173,9 @@ def _sums(
     together = max(1, DOT_ROWS // terms)
 
     def some(first: int, last: int) -> Ciphertexts:
-        places = (starts[first:last, None] + steps).reshape(-1)
-        factors = _picked(weights, (others[first:last, None] + paces).reshape(-1))
-        return _dot(numbers, numbers.rows.select(places.tolist()), factors, terms, bits)
+        positions = (starts[first:last, None] + steps).reshape(-1)
+        factors = _select(weights, (others[first:last, None] + paces).reshape(-1))
+        return _dot(numbers, numbers.rows.select(positions.tolist()), factors, terms, bits)
 
     def piece(start: int, stop: int) -> Ciphertexts:
         parts = [some(first, min(first + together, stop)) for first in range(start, stop, together)]
@@ -194,7 +194,7 @@ def _dot(numbers: Encrypted, rows: Ciphertexts, weights: Integers, terms: int, b
     return key.sum_groups(products, [list(range(first, first + terms)) for first in range(0, len(rows), terms)])
 
 
-def _picked(integers: Integers, places: Places) -> Integers:
+def _select(integers: Integers, positions: Positions) -> Integers:
     if isinstance(integers, np.ndarray):
-        return integers[places]
-    return [integers[place] for place in places]
+        return integers[positions]
+    return [integers[position] for position in positions]

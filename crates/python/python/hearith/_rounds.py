@@ -77,6 +77,6 @@ def named(updates: Mapping[Hashable, Any] | Iterable[Any]) -> Iterator[tuple[Has
     if isinstance(updates, Mapping):
         yield from updates.items()
         return
-    for place, one in enumerate(updates):
+    for position, one in enumerate(updates):
         pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str | int)
-        yield one if pair else (place, one)
+        yield one if pair else (position, one)

@@ -127,8 +127,8 @@ class Rows(NoPlaintextOperators):
                 raise TypeError("encrypted numbers cannot become a plaintext array: decrypt them with the private key")
             array = np.empty(self.size, dtype=object)
             rows = self.content.rows
-            for place in range(self.size):
-                array[place] = self._of(rows.range(place, place + 1), ())
+            for position in range(self.size):
+                array[position] = self._of(rows.range(position, position + 1), ())
             return array.reshape(self.shape)
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ class Rows(NoPlaintextOperators):
             return self._row(int(index))
         if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one) for one in _several(index)):
             raise NullError("an index is missing (masked)", kind="missing")
-        return type(self)(content.selected(_shapes.places(self.shape)[index]))
+        return type(self)(content.selected(_shapes.positions(self.shape)[index]))
 
     def _row(self, index: int) -> Self:
         """Returns the item at an index of the first axis."""
@@ -198,8 +198,8 @@ class Rows(NoPlaintextOperators):
             ShapeError: the new shape has another size.
             ValueError: there is no such order.
         """
-        places = _shapes.reshaped(self.shape, shape, order)
-        return type(self)(self.content.selected(places) if order == "F" else self.content.shaped(places.shape))
+        positions = _shapes.reshaped(self.shape, shape, order)
+        return type(self)(self.content.selected(positions) if order == "F" else self.content.shaped(positions.shape))
 
     def ravel(self, order: str = "C") -> Self:
         """Returns the numbers as a vector, row by row, or with the order `"F"` column by column.
@@ -222,32 +222,32 @@ class Rows(NoPlaintextOperators):
 
     def transpose(self, *axes: int | Sequence[int]) -> Self:
         """Returns the array with its axes reversed, or in the order of `axes`."""
-        return type(self)(self.content.selected(_shapes.places(self.shape).transpose(*axes)))
+        return type(self)(self.content.selected(_shapes.positions(self.shape).transpose(*axes)))
 
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self:
         """Returns the array with two axes swapped."""
-        return type(self)(self.content.selected(_shapes.places(self.shape).swapaxes(axis1, axis2)))
+        return type(self)(self.content.selected(_shapes.positions(self.shape).swapaxes(axis1, axis2)))
 
     def squeeze(self, axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None) -> Self:
         """Returns the array without axes of length 1: all of them, or those in `axis`."""
-        return self.reshape(_shapes.places(self.shape).squeeze(axis).shape)
+        return self.reshape(_shapes.positions(self.shape).squeeze(axis).shape)
 
     def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Self:
         """Returns the numbers on a diagonal of two axes, `offset` above the main one."""
-        return type(self)(self.content.selected(_shapes.places(self.shape).diagonal(offset, axis1, axis2)))
+        return type(self)(self.content.selected(_shapes.positions(self.shape).diagonal(offset, axis1, axis2)))
 
     def take(self, indices: Any, axis: SupportsIndex | None = None) -> Self:
         """Returns the numbers at `indices`, of the flattened array or along an axis."""
         if axis is None:
             return self.ravel()[np.asarray(indices)]
-        return type(self)(self.content.selected(np.take(_shapes.places(self.shape), indices, axis)))
+        return type(self)(self.content.selected(np.take(_shapes.positions(self.shape), indices, axis)))
 
     def repeat(self, repeats: Any, axis: SupportsIndex | None = None) -> Self:
         """Repeats every number, in the flattened array or along an axis.
 
         The repeated ciphertexts are identical.
         """
-        return type(self)(self.content.selected(np.repeat(_shapes.places(self.shape), repeats, axis)))
+        return type(self)(self.content.selected(np.repeat(_shapes.positions(self.shape), repeats, axis)))
 
 
 AnyRows = TypeVar("AnyRows", bound=Rows)

@@ -61,8 +61,8 @@ class EncryptedSeries:
         entries.
         """
         found = to_arrow(self.numbers.content)
-        places = pa.array(np.cumsum(self.present) - 1, pa.int64(), mask=~self.present)
-        return pa.ExtensionArray.from_storage(found.type, found.storage.take(places))
+        positions = pa.array(np.cumsum(self.present) - 1, pa.int64(), mask=~self.present)
+        return pa.ExtensionArray.from_storage(found.type, found.storage.take(positions))
 
     def multiply(self, factors: Any, progress: bool = False) -> EncryptedSeries:
         """Returns the products with a plaintext number, or row by row with a plaintext column."""
@@ -96,7 +96,7 @@ class EncryptedSeries:
         """
         if _is_number(divisors):
             return self.multiply(self._reciprocal(divisors, 0))
-        picked, beside = self._beside(divisors)
+        picked, beside = self._paired(divisors)
         rows = np.flatnonzero(picked.present)
         plain = beside if isinstance(beside, list) else beside.to_pylist()
         factors = [self._reciprocal(divisor, int(row)) for row, divisor in zip(rows, plain, strict=True)]
@@ -148,14 +148,14 @@ class EncryptedSeries:
         """Replaces nulls, at most the first `limit`, with a plaintext number or an encrypted
         scalar.
         """
-        places = np.flatnonzero(~self.present)[:limit]
+        positions = np.flatnonzero(~self.present)[:limit]
         numbers = Gathered()
         order = np.zeros(len(self.present), dtype=np.intp)
-        order[self.present] = numbers.places(self.numbers)
+        order[self.present] = numbers.positions(self.numbers)
         one = isinstance(number, EncryptedArray)
-        order[places] = numbers.places(number.reshape(1)) if one else numbers.places([number] * len(places))
+        order[positions] = numbers.positions(number.reshape(1)) if one else numbers.positions([number] * len(positions))
         present = self.present.copy()
-        present[places] = True
+        present[positions] = True
         return EncryptedSeries(numbers.numbers(order[present]), present)
 
     def negative(self) -> EncryptedSeries:
@@ -184,7 +184,7 @@ class EncryptedSeries:
         if _is_number(plain):
             check_decimals([plain])
             return EncryptedSeries(operation(self.numbers, plain), self.present)
-        picked, beside = self._beside(plain)
+        picked, beside = self._paired(plain)
         try:
             # Columns have no divisors, and limited digits.
             check_decimals(beside if isinstance(beside, list) else ())
@@ -194,7 +194,7 @@ class EncryptedSeries:
                 raise
             raise error.at_row(int(np.flatnonzero(picked.present)[error.row])) from None
 
-    def _beside(self, plain: Any) -> tuple[EncryptedSeries, Any]:
+    def _paired(self, plain: Any) -> tuple[EncryptedSeries, Any]:
         """Returns the encrypted and the plaintext numbers of the rows that have both."""
         try:
             column = (

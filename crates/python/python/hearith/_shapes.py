@@ -1,4 +1,4 @@
-"""Array shapes: broadcasting, and the row-major places that an operation selects."""
+"""Array shapes: broadcasting, and the row-major positions that an operation selects."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def together(left: Shape, right: Shape) -> Shape:
         raise ShapeError(f"shapes {left} and {right} do not match", kind="lengths") from None
 
 
-def places(shape: Shape) -> npt.NDArray[np.intp]:
-    """Returns the row-major places of an array, in its shape."""
+def positions(shape: Shape) -> npt.NDArray[np.intp]:
+    """Returns the row-major positions of an array, in its shape."""
     return np.arange(math.prod(shape)).reshape(shape)
 
 
 def repeated(shape: Shape, wanted: Shape) -> npt.NDArray[np.intp]:
-    """Returns the places of an array broadcast to another shape."""
-    return np.broadcast_to(places(shape), wanted)
+    """Returns the positions of an array broadcast to another shape."""
+    return np.broadcast_to(positions(shape), wanted)
 
 
 def axis_of(axis: SupportsIndex, shape: Shape) -> int:
@@ -69,11 +69,11 @@ def without(shape: Shape, axis: int) -> Shape:
 def kept(shape: Shape, axis: Any) -> Shape:
     """Returns a shape with the length 1 along one or several axes, or along all of them."""
     gone = range(len(shape)) if axis is None else axes_of(axis, shape)
-    return tuple(1 if place in gone else length for place, length in enumerate(shape))
+    return tuple(1 if position in gone else length for position, length in enumerate(shape))
 
 
 def reshaped(shape: Shape, wanted: tuple[Any, ...], order: Any = "C") -> npt.NDArray[np.intp]:
-    """Returns the places of an array reshaped to another shape of the same size.
+    """Returns the positions of an array reshaped to another shape of the same size.
 
     One length may be -1, for the remainder. With the order F, the first index varies fastest in
     both shapes.
@@ -87,7 +87,7 @@ def reshaped(shape: Shape, wanted: tuple[Any, ...], order: Any = "C") -> npt.NDA
     if order not in ("C", "F"):
         raise ValueError(f"the order of encrypted numbers is 'C' or 'F', not {order!r}")
     try:
-        return places(shape).reshape(tuple(map(operator.index, lengths)), order=order)
+        return positions(shape).reshape(tuple(map(operator.index, lengths)), order=order)
     except ValueError:
         text = f"{math.prod(shape)} encrypted numbers do not fit the shape {tuple(lengths)}"
         raise ShapeError(text, kind="dimensions") from None

@@ -73,14 +73,14 @@ def verify(
         yield _part(parts[0][0], found)
 
     done, last = 0, len(files) - 1
-    for file, text in _in_turns(spark, outline, ((file, "") for file in range(len(files))), 1):
+    for file, text in _run_in_batches(spark, outline, ((file, "") for file in range(len(files))), 1):
         done += 1
         if progress:
             progress(done, 2 * len(files))
         if not coordinator.take(text, file == last):
             break
     tasks = ((file, task) for file in range(len(files)) if (task := coordinator.task(file)) is not None)
-    for _, found in _in_turns(spark, check, tasks, _FILES_TOGETHER):
+    for _, found in _run_in_batches(spark, check, tasks, _FILES_TOGETHER):
         coordinator.note(found)
         done = min(done + _FILES_TOGETHER, 2 * len(files))
         if progress:
@@ -125,7 +125,7 @@ def _part(file: int, text: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"file": [file], "text": [text]})
 
 
-def _in_turns(
+def _run_in_batches(
     spark: SparkSession, task: Task, parts: Iterable[tuple[int, str]], together: int
 ) -> Iterator[tuple[int, str]]:
     """Yields a task's results for all parts, in order.
@@ -133,9 +133,9 @@ def _in_turns(
     Each task gets `together` parts, and enough tasks run at a time to keep all cores busy.
     """
     parts = iter(parts)
-    while turn := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
-        tasks = -(-len(turn) // together)
-        rows = [(index // together, file, text) for index, (file, text) in enumerate(turn)]
+    while batch := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
+        tasks = -(-len(batch) // together)
+        rows = [(index // together, file, text) for index, (file, text) in enumerate(batch)]
         # Spark estimates the ranges, so a partition may hold the parts of two tasks or of none.
         # Either way it is one task.
         spread = spark.createDataFrame(rows, "task int, file bigint, text string").repartitionByRange(tasks, "task")

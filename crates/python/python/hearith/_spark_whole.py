@@ -117,7 +117,7 @@ def added(
         # A sum without groups has one row, even for an empty table.
         zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return mapped(spread, _adding(shared, totals, groups, least, allow_rare_weights), returned)
+    return mapped(spread, _sum_task(shared, totals, groups, least, allow_rare_weights), returned)
 
 
 def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
@@ -149,7 +149,7 @@ def _add(totals: _native.BfvAggregator, piece: dict[str, Any]) -> None:
         totals.end()
 
 
-def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int, allow_rare_weights: bool) -> Task:
+def _sum_task(key: Any, schema: pa.Schema, groups: list[str], least: int, allow_rare_weights: bool) -> Task:
     """Returns the task that sums totals."""
 
     def task(batches: Batches) -> Batches:

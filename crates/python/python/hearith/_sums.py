@@ -32,7 +32,7 @@ def total(numbers: Encrypted, progress: bool) -> Encrypted:
 def total_along(numbers: Encrypted, axis: int) -> Encrypted:
     """Returns the sums along an axis."""
     length, shape = numbers.shape[axis], _shapes.without(numbers.shape, axis)
-    groups = np.moveaxis(_shapes.places(numbers.shape), axis, -1).reshape(math.prod(shape), length).tolist()
+    groups = np.moveaxis(_shapes.positions(numbers.shape), axis, -1).reshape(math.prod(shape), length).tolist()
     totals = sum_groups(numbers, groups)
     return numbers.replaced(totals, shape, bound=numbers.bound * max(1, length))
 
@@ -42,7 +42,7 @@ def cumsum(numbers: Encrypted, axis: int) -> Encrypted:
     steps.
     """
     length, native = numbers.shape[axis], numbers.key.native
-    order = np.moveaxis(_shapes.places(numbers.shape), axis, 0)
+    order = np.moveaxis(_shapes.positions(numbers.shape), axis, 0)
     rows, width = numbers.rows.select(order.reshape(-1).tolist()), numbers.size // max(1, length)
 
     def added_up(rows: Ciphertexts, ahead: int) -> Callable[[int, int], Ciphertexts]:
@@ -53,7 +53,7 @@ def cumsum(numbers: Encrypted, axis: int) -> Encrypted:
         ahead, end = step * width, length * width
         rows = rows.range(0, ahead).concat([joined(end - ahead, added_up(rows, ahead))])
         step *= 2
-    back = np.moveaxis(_shapes.places(order.shape), 0, axis)
+    back = np.moveaxis(_shapes.positions(order.shape), 0, axis)
     return numbers.replaced(rows, order.shape, bound=numbers.bound * max(1, length)).selected(back)
 
 
@@ -79,8 +79,8 @@ def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callabl
         some = groups[start:stop]
         # Selects only the rows needed, since each piece would otherwise read all of them.
         ends = np.cumsum([0, *(len(group) for group in some)]).tolist()
-        places = [list(range(first, last)) for first, last in pairwise(ends)]
-        found: Ciphertexts = native.sum_groups(rows.select([row for group in some for row in group]), places)
+        positions = [list(range(first, last)) for first, last in pairwise(ends)]
+        found: Ciphertexts = native.sum_groups(rows.select([row for group in some for row in group]), positions)
         return found
 
     return piece
@@ -103,7 +103,7 @@ def totals_by(numbers: Encrypted, *groupings: Any) -> list[tuple[npt.NDArray[Any
 
 def _grouped(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], list[list[int]]]:
     """Returns the distinct labels in ascending order, and the rows of each label."""
-    names, places = distinct(labels, numbers.shape)
-    order = np.argsort(places, kind="stable")
-    ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
+    names, positions = distinct(labels, numbers.shape)
+    order = np.argsort(positions, kind="stable")
+    ends = np.cumsum(np.bincount(positions, minlength=len(names)))[:-1]
     return names, [group.tolist() for group in np.split(order, ends)] if len(names) else []

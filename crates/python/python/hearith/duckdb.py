@@ -150,7 +150,7 @@ def sum_columns(
     schemas = [_counted(schema, groups) for schema, _ in shapes]
     tables = _tables(Aggregator(public, schemas[0], groups, others=schemas[1:]), paths, allow_repeated)
     load_key(con, public)
-    added = [_added(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
+    added = [_totals_of(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
     # One row per group and shape. The kernel checks headroom, and orders rows like the command
     # line.
     totals = Aggregator(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
@@ -160,7 +160,7 @@ def sum_columns(
     return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
-def _added(
+def _totals_of(
     con: duckdb.DuckDBPyConnection, public: PublicKey, schema: pa.Schema, groups: list[str], paths: list[str]
 ) -> pa.Table:
     """Returns the totals of files with the same encrypted columns, with the counts that the kernel
@@ -170,8 +170,8 @@ def _added(
     result = describe(con.sql(query, params={"files": [_literal(path) for path in paths]}).to_arrow_table(), schema)
     role = {_descriptions.ROLE: _descriptions.ROWS}
     counted = pa.field(_descriptions.ROWS, pa.uint64(), nullable=False, metadata=role)
-    place = result.schema.get_field_index(_descriptions.ROWS)
-    return result.set_column(place, counted, result.column(place).cast(pa.uint64()))
+    position = result.schema.get_field_index(_descriptions.ROWS)
+    return result.set_column(position, counted, result.column(position).cast(pa.uint64()))
 
 
 def _tables(totals: Aggregator, paths: list[str], allow_repeated: bool) -> dict[bytes, bytes]:
@@ -272,21 +272,21 @@ def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tupl
     """
     schemas = [pq.read_schema(path) for path in paths]
     alike: dict[str, list[int]] = {}
-    for place, schema in enumerate(schemas):
+    for position, schema in enumerate(schemas):
         counted = [field.name for field in schema if _descriptions.counts_rows(field)]
-        alike.setdefault(json.dumps([_adding_up(schema), counted], sort_keys=True), []).append(place)
-    firsts = [places[0] for places in alike.values()]
+        alike.setdefault(json.dumps([_summable_entries(schema), counted], sort_keys=True), []).append(position)
+    firsts = [same[0] for same in alike.values()]
     for first in firsts[1:]:
         try:
             both = Aggregator(public, schemas[0], groups, others=[schemas[first]])
             both.begin(schemas[first], allow_repeated=True)
         except HearithError as error:
-            keys = {entries.get("key") for place in (0, first) for entries in _encrypted(schemas[place]).values()}
+            keys = {entries.get("key") for position in (0, first) for entries in _encrypted(schemas[position]).values()}
             kind = KeyMismatchError if len(keys) > 1 else TableError
             text = f"{paths[first]}: its encrypted columns do not match those of {paths[0]}: {error}"
             raise kind(text, kind="differs") from error
     return [
-        (_common([schemas[place] for place in places]), [paths[place] for place in places]) for places in alike.values()
+        (_common([schemas[one] for one in same]), [paths[one] for one in same]) for same in alike.values()
     ]
 
 
@@ -367,7 +367,7 @@ def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
     }
 
 
-def _adding_up(schema: pa.Schema) -> dict[str, dict[str, str]]:
+def _summable_entries(schema: pa.Schema) -> dict[str, dict[str, str]]:
     """Returns the part of the descriptions that must agree between files that are summed."""
     own = {
         name.removeprefix(_descriptions.PREFIX)

@@ -34,7 +34,7 @@ class HearithError(Exception):
     def __init__(
         self, text: str = "", row: int | None = None, column: str | None = None, kind: str | None = None
     ) -> None:
-        """Creates an error whose message is the place, if known, followed by `text`."""
+        """Creates an error whose message is the location, if known, followed by `text`."""
         self._text = text
         self.row, self.column, self.kind = row, column, kind
         super().__init__(self._message())
@@ -56,8 +56,8 @@ class HearithError(Exception):
     def _message(self) -> str:
         row = [] if self.row is None else [f"row {self.row}"]
         column = [] if self.column is None else [f"column {self.column}"]
-        place = ", ".join(row + column)
-        return f"{place}: {self._text}" if place else self._text
+        location = ", ".join(row + column)
+        return f"{location}: {self._text}" if location else self._text
 
 
 class InvalidKeyError(HearithError, ValueError):

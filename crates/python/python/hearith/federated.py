@@ -275,8 +275,8 @@ class Aggregator:
         if weights is not None and not isinstance(weights, Mapping) and len(weights) != len(sent_by):
             # It is unknown which client's weight is missing or superfluous.
             raise ValueError(f"{len(weights)} weights for {len(sent_by)} updates")
-        for place, (name, sent) in enumerate(sent_by):
-            admission.add(name, sent, 1 if weights is None else _weight_of(weights, name, place))
+        for position, (name, sent) in enumerate(sent_by):
+            admission.add(name, sent, 1 if weights is None else _weight_of(weights, name, position))
         admission.check(minimum)
         every, factors = zip(*admission.admitted.values(), strict=True)
         total = self.sum(every, weights=None if self._secret else factors, progress=progress)
@@ -415,18 +415,18 @@ class Aggregator:
             if not update.weight <= weight <= update.weight * self._max_weight:
                 raise RangeError("the total weight is impossible for this many clients", kind="overflow")
         totals = found[: self.size]
-        place = first_beyond(totals, self._steps * weight)
-        if place is not None:
-            raise RangeError(f"number {place}: the total exceeds what the weights allow", kind="overflow")
+        position = first_beyond(totals, self._steps * weight)
+        if position is not None:
+            raise RangeError(f"number {position}: the total exceeds what the weights allow", kind="overflow")
         return totals, weight
 
     def _shaped(self, integers: Integers, factor: Fraction) -> Floats:
         return self._layers.unflatten(np.asarray(integers, dtype=np.float64) * float(self._step * factor))
 
 
-def _weight_of(weights: Any, name: Any, place: int) -> Any:
+def _weight_of(weights: Any, name: Any, position: int) -> Any:
     """Returns the weight of a client; None if a mapping has none."""
-    return weights.get(name) if isinstance(weights, Mapping) else weights[place]
+    return weights.get(name) if isinstance(weights, Mapping) else weights[position]
 
 
 def _exact(name: str, number: Number) -> Fraction:

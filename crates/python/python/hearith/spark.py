@@ -153,7 +153,7 @@ def sum_columns(
     nothing = empty.finish()
     returned = _spark_schema.spark_schema(nothing.schema, df.schema, key.to_jwk())
     shared = broadcast(df, key)
-    partial = mapped(used, _adding(shared, groups, _spark_schema.described_entries(used.schema)), returned)
+    partial = mapped(used, _sum_task(shared, groups, _spark_schema.described_entries(used.schema)), returned)
     if groups:
         spread = partial.repartition(*(_column(partial, name) for name in groups))
     else:
@@ -161,7 +161,7 @@ def sum_columns(
         zero = df.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
     least = whole("min_rows", min_rows, 0)
-    last = _adding(shared, groups, _spark_schema.described_entries(returned), min_rows=least, rerandomise=rerandomise)
+    last = _sum_task(shared, groups, _spark_schema.described_entries(returned), min_rows=least, rerandomise=rerandomise)
     return mapped(spread, last, returned)
 
 
@@ -355,7 +355,7 @@ def to_arrow(df: DataFrame) -> pa.Table:
     )
 
 
-def _adding(
+def _sum_task(
     key: Any,
     groups: list[str],
     entries: Mapping[str, dict[str, str]],

@@ -211,7 +211,7 @@ class LazyGraph:
         _resolve(open_numbers, values)
 
     def _add_up(self, numbers: list[Sum]) -> None:
-        places: dict[int, int] = {}
+        positions: dict[int, int] = {}
         rows: list[bytes] = []
         groups: list[list[int]] = []
         made: list[LazyNumber] = []
@@ -222,10 +222,10 @@ class LazyGraph:
                 if term.value is None:
                     number.error = term.error
                     break
-                place = places.setdefault(id(term), len(rows))
-                if place == len(rows):
+                position = positions.setdefault(id(term), len(rows))
+                if position == len(rows):
                     rows.append(term.value)
-                group.append(place)
+                group.append(position)
             else:
                 groups.append(group)
                 made.append(number)
