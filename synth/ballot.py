@@ -286,8 +286,8 @@ def table_room():
             if used is None:
                 rows.append((name, device, *[None] * 5))
                 continue
-            left = [room - used[kind] for kind, room in zip(KINDS, have)]
-            share = [f"{rest:g} ({100 * rest / room:.0f} %)" for rest, room in zip(left, have)]
+            left = [capacity - used[kind] for kind, capacity in zip(KINDS, have)]
+            share = [f"{rest:g} ({100 * rest / capacity:.0f} %)" for rest, capacity in zip(left, have)]
             rows.append((name, device, "yes" if min(left) >= 0 else "no", *share))
     return table(("board", "part", "fits", *(f"{kind} left" for kind in KINDS)), rows)
 

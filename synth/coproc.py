@@ -278,9 +278,9 @@ def table_device(found):
         if not used:
             rows.append(("dual_mul", key, None, None, None, None))
             continue
-        room = {kind: ZU15EG[kind] // used[kind] for kind in ZU15EG}
-        least = min(room, key=room.get)
-        copies, dual = room[least], Dual(key)
+        fitting = {kind: ZU15EG[kind] // used[kind] for kind in ZU15EG}
+        least = min(fitting, key=fitting.get)
+        copies, dual = fitting[least], Dual(key)
         rates = [f"{copies * PAPER_MHZ * 1e6 / taken:.0f}" for taken in (dual.encryption(), dual.comb())]
         rows.append(("dual_mul, projected", key, copies, least, *rates))
     head = ("design", "key", "cores", "what they fill first", "encryptions a second, r^n", "encryptions a second, DJN")

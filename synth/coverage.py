@@ -57,14 +57,14 @@ STALLS = ("valid waits for ready", "ready waits for valid", "back to back")
 
 
 def points(path):
-    """Yields the coverage points of a Verilator file: kind, file, place and count."""
+    """Yields the coverage points of a Verilator file: kind, file, location and count."""
     with open(path, errors="replace") as lines:
         for line in lines:
             if line.startswith("C '"):
                 key, _, count = line[3:].rpartition("' ")
                 fields = dict(field.split("\x02", 1) for field in key.split("\x01") if "\x02" in field)
-                place = (fields.get("l"), fields.get("n"), fields.get("o"))
-                yield fields["page"].split("/")[0], pathlib.Path(fields["f"]), place, int(count)
+                location = (fields.get("l"), fields.get("n"), fields.get("o"))
+                yield fields["page"].split("/")[0], pathlib.Path(fields["f"]), location, int(count)
 
 
 def stalls(path):
@@ -111,18 +111,18 @@ def collect(directory):
     """
     covered = collections.defaultdict(lambda: collections.defaultdict(bool))
     for path in sorted(pathlib.Path(directory).glob("*.dat")):
-        for kind, source, place, count in points(path):
+        for kind, source, location, count in points(path):
             module = module_file(source.stem.removesuffix("_cover"))
             if module is None:
                 continue
             if kind == "v_user":
-                covered["cover", module][place[2]] |= count > 0
+                covered["cover", module][location[2]] |= count > 0
             elif source.stem.endswith("_cover"):
                 continue
             elif kind == "v_toggle":
-                covered["toggle", module][place] |= count > 0
-            elif place[0] not in constant_lines(module):
-                covered["line", module][place] |= count > 0
+                covered["toggle", module][location] |= count > 0
+            elif location[0] not in constant_lines(module):
+                covered["line", module][location] |= count > 0
     for path in sorted(pathlib.Path(directory).glob("*.streams")):
         for top, point, count in stalls(path):
             module = module_file(top)

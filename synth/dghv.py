@@ -105,8 +105,8 @@ def butterflies(name):
     for inverse in (0, 0, 1):
         for rank in range(ranks):
             halvings = ranks if inverse and rank == ranks - 1 else 0
-            for place in range(1 << rank):
-                exponent = place * (k >> rank + 1)
+            for node in range(1 << rank):
+                exponent = node * (k >> rank + 1)
                 halves = (4 * t // k * exponent - 2 * halvings) if t else 0
                 kind = (exponent == 0, halves % 2, halvings)
                 chosen = kinds.setdefault(kind, (exponent, halvings))

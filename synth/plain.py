@@ -272,8 +272,8 @@ def main():
         # Designs of more than a few hundred bits take minutes each.
         small = [name for name in DESIGNS if not re.search(r"_(512|1024|2048)$", name)]
         jobs = {name: lambda name=name: simulate(name) for name in options.names or [*BENCHES, *small]}
-    told = {name: lambda name=name, job=job: print(f"plain: {name}: {job()}", flush=True) for name, job in jobs.items()}
-    failures = tools.run_jobs(told, at_once=options.jobs)
+    reporting = {name: lambda name=name, job=job: print(f"plain: {name}: {job()}", flush=True) for name, job in jobs.items()}
+    failures = tools.run_jobs(reporting, at_once=options.jobs)
     if failures:
         sys.exit(f"plain: {failures} of {len(jobs)} failed")
 

@@ -16,9 +16,9 @@ def device():
 
 def copies(used):
     """Returns how many copies fit, and which resource runs out first."""
-    room = {kind: int(have // used[kind]) for kind, have in HAVE.items() if used.get(kind)}
-    first = min(room, key=room.get)
-    return room[first], first
+    fitting = {kind: int(have // used[kind]) for kind, have in HAVE.items() if used.get(kind)}
+    first = min(fitting, key=fitting.get)
+    return fitting[first], first
 
 
 def roofs(bits, cycles, clock, many, blocks):

@@ -252,7 +252,7 @@ def area(top, parameters, levels=False, apart=()):
         own = {name: module for name, module in modules.items() if not {"blackbox", "whitebox"} & module["attributes"].keys()}
         found = {name: count(module["cells"].values()) for name, module in own.items()}
         if levels:
-            found["levels"] = longest(json.loads(flat.read_text())["modules"][top])
+            found["levels"] = critical_path(json.loads(flat.read_text())["modules"][top])
             flat.unlink()
         netlist.unlink()
         return found
@@ -286,7 +286,7 @@ THROUGH = {**{f"LUT{k}": 1 for k in range(1, 7)}, "INV": 1, "MUXF7": 0, "MUXF8":
 READ = r"SRL16E|SRLC32E|RAM\d+[XM].*"
 
 
-def longest(module):
+def critical_path(module):
     """Returns the maximum LUTs, and the maximum multipliers, on paths between registers (or ports)
     of a flat netlist, not necessarily on the same path.
 
@@ -425,9 +425,9 @@ def parts(area, modules, cells, apart=None):
     """
     apart = apart or {}
 
-    def times(forms, place):
+    def times(forms, parent):
         """Counts the instances below a module."""
-        below = {kind.lstrip("\\"): count for kind, count in area.modules[place].items()}
+        below = {kind.lstrip("\\"): count for kind, count in area.modules[parent].items()}
         return sum(count * ((name in forms) + (times(forms, name) if name in area.modules else 0)) for name, count in below.items())
 
     def taken(name):

@@ -131,10 +131,10 @@ def test_longest_paths():
         lut("LUT3", [7, 1], 8),
     ]
     module = {"cells": {f"c{k}": one for k, one in enumerate(cells)}}
-    assert tools.longest(module) == {"LUT": 3, "multipliers": 0}
+    assert tools.critical_path(module) == {"LUT": 3, "multipliers": 0}
     module["cells"]["c6"] = lut("LUT2", [8, 2], 1)
     with pytest.raises(tools.Failed, match="loop"):
-        tools.longest({"cells": module["cells"] | {"c7": lut("LUT2", [9, 10], 10)}})
+        tools.critical_path({"cells": module["cells"] | {"c7": lut("LUT2", [9, 10], 10)}})
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_longest_paths():
 )
 def test_multipliers_on_a_path(first, second, multipliers):
     module = {"cells": {"first": block(1, 2, 3, **first), "second": block(3, 4, 5, **second)}}
-    assert tools.longest(module)["multipliers"] == multipliers
+    assert tools.critical_path(module)["multipliers"] == multipliers
 
 
 def test_cells_and_registers_are_counted():
