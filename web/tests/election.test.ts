@@ -4,7 +4,7 @@ import { toBigint } from "hearith/bytes.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { challengeBody, encrypt, type Form, readChallenge } from "../src/protocol/ballot.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
-import { type Contest, candidatesOf, places, readContest } from "../src/protocol/contest.ts";
+import { type Contest, candidatesOf, markIndices, readContest } from "../src/protocol/contest.ts";
 import { readElection } from "../src/protocol/entry.ts";
 import { confirms, type Submission } from "../src/protocol/receipt.ts";
 import { publicKey, sign } from "../src/protocol/signature.ts";
@@ -148,7 +148,7 @@ describe("orders of candidates", () => {
   test("need somebody at every rank, and nobody at two", () => {
     const contests = RANKED.map((contest) => readContest(contest, "contest"));
     const held = (at: number, order: readonly number[]) =>
-      places(contests[at] as Contest, new Set(order)).join("");
+      markIndices(contests[at] as Contest, new Set(order)).join("");
     expect([held(0, [2, 0, 1]), held(1, [3, 1]), held(2, [1])]).toEqual(["001100010", "00010100", "01"]);
     for (const [at, order] of [
       [0, [2, 0]],

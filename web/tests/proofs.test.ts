@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { Key } from "../src/protocol/djn.ts";
 import { rootsHold, squareRootsHold } from "../src/protocol/keycheck.ts";
 import {
-  firstWrong,
-  hold,
+  allHold,
+  firstInvalid,
   proveMembership,
   proveResidue,
   readMembership,
@@ -38,14 +38,14 @@ describe("proofs of the vectors", () => {
   const membershipClaims = () => readMembership(key, context, set, toBigint(c), key.shortBits, membership);
 
   test("hold, alone and together", () => {
-    expect(hold(key, residueClaims())).toBe(true);
-    expect(hold(key, membershipClaims())).toBe(true);
-    expect(firstWrong(key, [residueClaims(), membershipClaims()])).toBeUndefined();
+    expect(allHold(key, residueClaims())).toBe(true);
+    expect(allHold(key, membershipClaims())).toBe(true);
+    expect(firstInvalid(key, [residueClaims(), membershipClaims()])).toBeUndefined();
   });
 
   test("do not hold elsewhere", () => {
     const other = { ...context, row: "raw" };
-    expect(hold(key, readResidue(key, other, toBigint(u), key.shortBits, residue))).toBe(false);
+    expect(allHold(key, readResidue(key, other, toBigint(u), key.shortBits, residue))).toBe(false);
     expect(() => readMembership(key, other, set, toBigint(c), key.shortBits, membership)).toThrow("add up");
   });
 
@@ -54,7 +54,7 @@ describe("proofs of the vectors", () => {
     const good = residueClaims();
     for (const at of [0, 3, 6]) {
       const all = Array.from({ length: 7 }, (_, index) => (index === at ? wrong : good));
-      expect(firstWrong(key, all)).toBe(at);
+      expect(firstInvalid(key, all)).toBe(at);
     }
   });
 
@@ -84,9 +84,9 @@ describe("proofs of our own", () => {
       const opening = key.drawOpening();
       const c = key.encrypt(set[chosen] ?? 0n, opening);
       const proof = proveMembership(key, context, set, c, opening, key.shortBits, chosen);
-      expect(hold(key, readMembership(key, context, set, c, key.shortBits, proof))).toBe(true);
+      expect(allHold(key, readMembership(key, context, set, c, key.shortBits, proof))).toBe(true);
       const lie = proveMembership(key, context, set, c, opening, key.shortBits, (chosen + 1) % 3);
-      expect(hold(key, readMembership(key, context, set, c, key.shortBits, lie))).toBe(false);
+      expect(allHold(key, readMembership(key, context, set, c, key.shortBits, lie))).toBe(false);
     }
   });
 
@@ -94,7 +94,7 @@ describe("proofs of our own", () => {
     const opening = key.drawOpening();
     const c = key.encrypt(2n, opening);
     const proof = proveMembership(key, context, [0n, 1n], c, opening, key.shortBits, 1);
-    expect(hold(key, readMembership(key, context, [0n, 1n], c, key.shortBits, proof))).toBe(false);
+    expect(allHold(key, readMembership(key, context, [0n, 1n], c, key.shortBits, proof))).toBe(false);
   });
 
   test("a residue of a sum has its own length", () => {
@@ -103,7 +103,7 @@ describe("proofs of our own", () => {
     const bits = sumBits(key, 3);
     expect(bits).toBe(key.shortBits + 2);
     const proof = proveResidue(key, context, key.basePower(sum), sum, bits);
-    expect(hold(key, readResidue(key, context, key.basePower(sum), bits, proof))).toBe(true);
+    expect(allHold(key, readResidue(key, context, key.basePower(sum), bits, proof))).toBe(true);
     expect(() => readResidue(key, context, key.basePower(sum), key.shortBits + 16, proof)).toThrow(
       "wrong length",
     );
@@ -118,6 +118,6 @@ describe("proofs of our own", () => {
     expect(() => readResidue(key, context, c, key.shortBits, long)).toThrow("range");
     const none = proof.slice().fill(0, 0, 2 * key.bytes);
     expect(() => readResidue(key, context, c, key.shortBits, none)).toThrow("between");
-    expect(hold(key, [{ number: c, member: 0n, commitment: n, challenge: 0n, response: 1n }])).toBe(false);
+    expect(allHold(key, [{ number: c, member: 0n, commitment: n, challenge: 0n, response: 1n }])).toBe(false);
   });
 });

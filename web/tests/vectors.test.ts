@@ -10,7 +10,7 @@ import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { shownCode } from "../src/protocol/checked.ts";
 import { candidatesOf } from "../src/protocol/contest.ts";
 import { hexHash } from "../src/protocol/hash.ts";
-import { hold } from "../src/protocol/proofs.ts";
+import { allHold } from "../src/protocol/proofs.ts";
 import { receiptHolds } from "../src/protocol/receipt.ts";
 import { publicKey, sign } from "../src/protocol/signature.ts";
 import { ballotOf } from "../src/protocol/state.ts";
@@ -86,9 +86,9 @@ describe("the crate's record", () => {
 
   test("goes with a ballot and a challenge", () => {
     const { body, challenge, choices } = given.ballot_of_voter_9;
-    expect(hold(state.election.key, readBallot(state.form, body).claims())).toBe(true);
+    expect(allHold(state.election.key, readBallot(state.form, body).claims())).toBe(true);
     const { ballot, values } = readChallenge(state.form, challenge);
-    expect(hold(state.election.key, ballot.claims())).toBe(true);
+    expect(allHold(state.election.key, ballot.claims())).toBe(true);
     expect(state.election.contests.map((contest, at) => candidatesOf(contest, values[at] ?? []))).toEqual(
       choices,
     );

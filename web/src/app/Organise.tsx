@@ -135,7 +135,7 @@ function Acts({ secret, unsure }: { secret: Uint8Array; unsure: boolean }) {
         <Act
           title={words.tally}
           help={words.tallyHelp}
-          make={(told) => work.tally([RECORD, options(body.election), secret], told)}
+          make={(report) => work.tally([RECORD, options(body.election), secret], report)}
         />
       );
     case "tallied":
@@ -179,7 +179,7 @@ function Shares({ needed, all, secret }: { needed: number; all: number; secret: 
         title={words.result}
         help={words.resultHelp}
         missing={count < needed ? words.tooFew(needed - count) : undefined}
-        make={(told) => work.result([RECORD, options(id), secret], told)}
+        make={(report) => work.result([RECORD, options(id), secret], report)}
       />
     </>
   );
@@ -192,7 +192,7 @@ function Act(props: {
   sure?: string;
   /** Why it cannot be done yet. */
   missing?: string | undefined;
-  make: (told: (done: number, all: number) => void) => Promise<Signed>;
+  make: (report: (done: number, all: number) => void) => Promise<Signed>;
   children?: ComponentChildren;
 }) {
   const { texts, refresh } = useShared();

@@ -8,7 +8,7 @@ import { RECORD } from "./api.ts";
 import { elected } from "./elected.ts";
 import { save } from "./files.ts";
 import { options, rememberHead } from "./memory.ts";
-import { electionIn, type Place } from "./record.ts";
+import { electionIn, type Source } from "./record.ts";
 import { resultTable } from "./resultTable.ts";
 import { Alert, FilesInput, Names, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
@@ -20,11 +20,11 @@ export function Result(_: { rest: string }) {
   const [verified, setVerified] = useState<Verified>();
   const { busy, error, progress, setProgress, act } = useAct();
   /** The server's record, or one in files, which may be of another election. */
-  const verify = (place: Place) =>
+  const verify = (source: Source) =>
     act(async () => {
       setVerified(undefined);
-      const id = typeof place === "string" && election ? election.id : await electionIn(place);
-      const found = await timed("verify", work.verify([place, options(id)], setProgress));
+      const id = typeof source === "string" && election ? election.id : await electionIn(source);
+      const found = await timed("verify", work.verify([source, options(id)], setProgress));
       if (found.report.good) rememberHead(id, found.root, found.size);
       setVerified(found);
     });

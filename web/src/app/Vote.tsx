@@ -525,8 +525,8 @@ function Question(props: Asked) {
   const change = (candidate: number, on: boolean) => {
     if (single) return onChosen(new Set([candidate]));
     // The blank vote stands alone.
-    const kept = on ? [...chosen].filter((one) => (one === blank) === (candidate === blank)) : chosen;
-    const changed = new Set(kept);
+    const remaining = on ? [...chosen].filter((one) => (one === blank) === (candidate === blank)) : chosen;
+    const changed = new Set(remaining);
     if (on) changed.add(candidate);
     else changed.delete(candidate);
     onChosen(changed);

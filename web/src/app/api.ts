@@ -56,11 +56,11 @@ const DEFINITE = new Set([
   "voted",
 ]);
 
-/** Where the server is: where the page came from, folder included, unless it was saved and is told. */
+/** Where the server is: where the page came from, folder included, unless it was saved and is given. */
 export const SERVER = (() => {
-  const told = new URLSearchParams(location.search).get("server");
+  const given = new URLSearchParams(location.search).get("server");
   const here = location.origin + location.pathname.replace(/[^/]*$/, "");
-  return (told ?? (location.protocol === "file:" ? "http://127.0.0.1:8080" : here)).replace(/\/$/, "");
+  return (given ?? (location.protocol === "file:" ? "http://127.0.0.1:8080" : here)).replace(/\/$/, "");
 })();
 
 export const RECORD = `${SERVER}/record`;

@@ -19,18 +19,18 @@ export function seats(contest: Contest): number {
 
 /** Who has the most votes, or points. Candidates without a vote are never elected, nor tied; the blank vote is no candidate. */
 export function elected(contest: Contest, votes: readonly number[]): Elected {
-  const places = seats(contest);
+  const seatCount = seats(contest);
   const blank = blankOf(contest);
   const all = contest.candidates.map((_, candidate) => ({ candidate, count: votes[candidate] ?? 0 }));
   const voted = all.filter(({ candidate, count }) => count > 0 && candidate !== blank);
   const ranked = [...voted].sort((a, b) => b.count - a.count);
-  const last = ranked[places - 1]?.count ?? 0;
-  const next = ranked[places]?.count ?? 0;
+  const last = ranked[seatCount - 1]?.count ?? 0;
+  const next = ranked[seatCount]?.count ?? 0;
   const tied = last > 0 && last === next;
   const sure = voted.filter(({ count }) => (tied ? count > last : count >= Math.max(last, 1)));
   return {
     elected: sure.map(({ candidate }) => candidate),
     tied: tied ? voted.filter(({ count }) => count === last).map(({ candidate }) => candidate) : [],
-    open: tied ? places - sure.length : 0,
+    open: tied ? seatCount - sure.length : 0,
   };
 }

@@ -10,7 +10,7 @@ import { type Options, Verifier } from "../protocol/verify.ts";
 export type Progress = (done: number, all: number) => void;
 
 /** Where a record is: its URL, or its files as they were saved, whatever folder they are in. */
-export type Place = string | readonly File[];
+export type Source = string | readonly File[];
 
 /** Entries of a file of the board. */
 export const FILE = 1000;
@@ -26,10 +26,10 @@ const LONGEST_LINE = 8 << 20;
 const NEWLINE = 10;
 
 /** A file of a record by its name; undefined where there is none. */
-function open(place: Place, name: string): Promise<Uint8Array | undefined> {
-  if (typeof place === "string") return fetched(`${place}/${name}`);
+function open(source: Source, name: string): Promise<Uint8Array | undefined> {
+  if (typeof source === "string") return fetched(`${source}/${name}`);
   const last = name.split("/").pop();
-  return bytesOf(place.find((file) => file.name === last));
+  return bytesOf(source.find((file) => file.name === last));
 }
 
 async function bytesOf(file: Blob | undefined): Promise<Uint8Array | undefined> {
@@ -74,8 +74,8 @@ function each(file: Uint8Array, take: (line: string) => void): string | undefine
 }
 
 /** The id of the election whose record this is: the hash of what its first entry says. */
-export async function electionIn(place: Place): Promise<string> {
-  const [first] = linesOf((await open(place, boardFile(0))) ?? new Uint8Array());
+export async function electionIn(source: Source): Promise<string> {
+  const [first] = linesOf((await open(source, boardFile(0))) ?? new Uint8Array());
   if (first === undefined) throw new Fault("these are not the files of a record: 00000000.jsonl is missing");
   return hexHash(canonical(readEntry(first).body));
 }
@@ -89,22 +89,22 @@ function promised(heads: readonly string[]): number {
   }
 }
 
-/** Verifies the record at a place. A server's is verified as far as its newest head goes: it may have grown since. */
-export async function verifyFrom(place: Place, options: Options, progress: Progress): Promise<Verifier> {
+/** Verifies the record at a source. A server's is verified as far as its newest head goes: it may have grown since. */
+export async function verifyFrom(source: Source, options: Options, progress: Progress): Promise<Verifier> {
   const heads: string[] = [];
-  const wrong = each((await open(place, HEADS)) ?? new Uint8Array(), (line) => heads.push(line));
+  const wrong = each((await open(source, HEADS)) ?? new Uint8Array(), (line) => heads.push(line));
   const verifier = new Verifier(heads, options);
   if (wrong !== undefined) verifier.fail("heads", wrong);
   const size = promised(heads);
-  const most = typeof place === "string" ? size : Number.MAX_SAFE_INTEGER;
+  const most = typeof source === "string" ? size : Number.MAX_SAFE_INTEGER;
   for (let first = 0; first < most; first += FILE) {
-    const file = await open(place, boardFile(first));
+    const file = await open(source, boardFile(first));
     if (file === undefined) break;
     const problem = addFile(verifier, file, most, (done) => progress(done, Math.max(size, done)));
     if (problem !== undefined) verifier.fail("chain", problem);
     if (verifier.size < first + FILE && verifier.size < most) {
       // The next file must not be there where this one is not full.
-      const more = typeof place !== "string" && (await open(place, boardFile(first + FILE))) !== undefined;
+      const more = typeof source !== "string" && (await open(source, boardFile(first + FILE))) !== undefined;
       if (more) verifier.fail("chain", "entries are missing at the end of their file");
       break;
     }

@@ -40,10 +40,10 @@ export function resultTable(
             ? "blank"
             : "";
       const percent = percentOf(count, mostOf(contest, verified.turnout.weight));
-      const places = atRanks(contest, votes, candidate);
+      const byRank = atRanks(contest, votes, candidate);
       const isRanked = contest.method.kind === "rank";
-      const given = isRanked ? places.reduce((all, one) => all + one, 0) : count;
-      const more = ranked ? [isRanked ? `${count}` : "", places.join(";")] : [];
+      const given = isRanked ? byRank.reduce((all, one) => all + one, 0) : count;
+      const more = ranked ? [isRanked ? `${count}` : "", byRank.join(";")] : [];
       return [plain(contest.title), plain(name), `${given}`, percent, outcome, ...more];
     });
   });

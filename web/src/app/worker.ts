@@ -17,7 +17,7 @@ import type { Change } from "../protocol/state.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
 import type { Options, Own, Report, Verifier } from "../protocol/verify.ts";
-import { type Place, type Progress, verifyFrom } from "./record.ts";
+import { type Progress, type Source, verifyFrom } from "./record.ts";
 
 /** What is to be signed and sent, as the server takes it. */
 export interface Signed {
@@ -119,8 +119,8 @@ export const tasks = {
     return signed(kind, body, secret);
   },
 
-  async verify(place: Place, options: Options, progress: Progress): Promise<Verified> {
-    lastVerified = await verifyFrom(place, options, progress);
+  async verify(source: Source, options: Options, progress: Progress): Promise<Verified> {
+    lastVerified = await verifyFrom(source, options, progress);
     const { size, root, tallied, state } = lastVerified;
     const election =
       state.phase === "empty"

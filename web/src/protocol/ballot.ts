@@ -4,7 +4,7 @@ import * as base64 from "hearith/base64.ts";
 import { concat, toBigint, toBytes } from "hearith/bytes.ts";
 import { ensure } from "hearith/errors.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { allowed, type Contest, marks, places, type Sum, sums } from "./contest.ts";
+import { allowed, type Contest, markIndices, marks, type Sum, sums } from "./contest.ts";
 import type { Key } from "./djn.ts";
 import {
   type Claims,
@@ -60,8 +60,8 @@ function context(form: Form, voter: string, contest: number, mark: number): Cont
 /** What the proof of a contest's sum is for; if candidates are ranked, its number among all is part of it. */
 function sumContext(form: Form, voter: string, contest: number, sum: number): Context {
   const ranked = form.contests[contest]?.method.kind === "rank";
-  const place = [voter, contest, "sum", ...(ranked ? [sum] : [])];
-  return { shared: `hearith-election 1 ${form.id}`, row: canonical(place) };
+  const row = [voter, contest, "sum", ...(ranked ? [sum] : [])];
+  return { shared: `hearith-election 1 ${form.id}`, row: canonical(row) };
 }
 
 /** What the sums may be of which at most so many is said. */
@@ -105,9 +105,9 @@ export function encrypt(
   const contests = form.contests.map((contest, at) => {
     const chosen = choices[at] ?? new Set<number>();
     const set = allowed(contest);
-    const made = places(contest, chosen).map((place, mark) => {
+    const made = markIndices(contest, chosen).map((index, mark) => {
       const exponent = key.drawOpening();
-      const ciphertext = key.encrypt(set[place] ?? 0n, exponent);
+      const ciphertext = key.encrypt(set[index] ?? 0n, exponent);
       const proof = proveMembership(
         key,
         context(form, voter, at, mark),
@@ -115,9 +115,9 @@ export function encrypt(
         ciphertext,
         exponent,
         key.shortBits,
-        place,
+        index,
       );
-      return { exponent, value: place, ciphertext, proof };
+      return { exponent, value: index, ciphertext, proof };
     });
     opened.push(made.map(({ exponent, value }) => ({ exponent, value })));
     const proofs = sums(contest).map((sum, number) =>

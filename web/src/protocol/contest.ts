@@ -29,8 +29,8 @@ export interface Contest {
   readonly shuffled?: true;
 }
 
-/** Bits between the places of a plurality's total: more than all weights together have. */
-export const PLACE_BITS = 48n;
+/** Bits between the digits of a plurality's total: more than all weights together have. */
+export const DIGIT_BITS = 48n;
 /** The most points that a rank is worth. */
 export const MOST_POINTS = 2 ** 16 - 1;
 
@@ -178,7 +178,7 @@ export function mostWeight({ method }: Contest): number {
 
 /** Bits of a number of the tally: no sum of votes has more. */
 export function totalBits({ candidates, method }: Contest): number {
-  return Number(PLACE_BITS) * (method.kind === "plurality" ? candidates.length : 1);
+  return Number(DIGIT_BITS) * (method.kind === "plurality" ? candidates.length : 1);
 }
 
 /** Ciphertexts that a ballot has for the contest. Of ranks they come rank by rank. */
@@ -190,12 +190,12 @@ export function marks(contest: Contest): number {
 /** What each of them may hold. */
 export function allowed(contest: Contest): bigint[] {
   if (contest.method.kind !== "plurality") return [0n, 1n];
-  return contest.candidates.map((_, place) => 1n << (PLACE_BITS * BigInt(place)));
+  return contest.candidates.map((_, candidate) => 1n << (DIGIT_BITS * BigInt(candidate)));
 }
 
 /** For each mark which of the allowed numbers it holds, when these candidates are chosen; if they are ranked, the first
  * of the set at the first rank. */
-export function places(contest: Contest, chosen: ReadonlySet<number>): number[] {
+export function markIndices(contest: Contest, chosen: ReadonlySet<number>): number[] {
   check(contest, chosen);
   const { kind } = contest.method;
   if (kind === "plurality") return [...chosen];
@@ -205,12 +205,12 @@ export function places(contest: Contest, chosen: ReadonlySet<number>): number[] 
   return contest.candidates.map((_, candidate) => (chosen.has(candidate) ? 1 : 0));
 }
 
-/** The candidates that marks of these places choose; if they are ranked, the first one first. */
-export function candidatesOf(contest: Contest, held: readonly number[]): number[] {
+/** The candidates that marks with these indices choose; if they are ranked, the first one first. */
+export function candidatesOf(contest: Contest, indices: readonly number[]): number[] {
   const { kind } = contest.method;
-  if (kind === "plurality") return [...held];
-  if (kind === "yes_no") return [held[0] === 1 ? 0 : 1];
-  return held.flatMap((place, mark) => (place === 1 ? [mark % contest.candidates.length] : []));
+  if (kind === "plurality") return [...indices];
+  if (kind === "yes_no") return [indices[0] === 1 ? 0 : 1];
+  return indices.flatMap((index, mark) => (index === 1 ? [mark % contest.candidates.length] : []));
 }
 
 /** How many candidates may be chosen. */
@@ -248,10 +248,10 @@ export function votes(contest: Contest, totals: readonly bigint[], weight: bigin
   let found = [...totals];
   if (method.kind === "yes_no") found = [first, weight - first];
   if (method.kind === "plurality") {
-    found = contest.candidates.map((_, place) =>
-      BigInt.asUintN(Number(PLACE_BITS), first >> (PLACE_BITS * BigInt(place))),
+    found = contest.candidates.map((_, candidate) =>
+      BigInt.asUintN(Number(DIGIT_BITS), first >> (DIGIT_BITS * BigInt(candidate))),
     );
-    ensure(first >> (PLACE_BITS * BigInt(found.length)) === 0n, "the total has votes for nobody");
+    ensure(first >> (DIGIT_BITS * BigInt(found.length)) === 0n, "the total has votes for nobody");
   }
   ensure(
     found.every((count) => count >= 0n && count <= weight),

@@ -100,15 +100,15 @@ export function proveMembership(
   bits: number,
   chosen: number,
 ): Uint8Array {
-  const held = set[chosen];
-  ensure(held !== undefined, "no number of the set is chosen");
+  const value = set[chosen];
+  ensure(value !== undefined, "no number of the set is chosen");
   const challenges = set.map((_, side) => (side === chosen ? 0n : randomBits(256)));
   const responses = set.map(() => randomBits(bits + HIDING_BITS));
-  // u_j is (1 + n)^(held - m_j) (h^n)^a: whoever knows a raises nothing but the fixed base. That z_j is below e_j a,
+  // u_j is (1 + n)^(value - m_j) (h^n)^a: whoever knows a raises nothing but the fixed base. That z_j is below e_j a,
   // and another z_j has to be drawn, happens once in 2^128 proofs.
   const commitments = set.map((member, side) => {
     const [e, z] = [challenges[side] ?? 0n, responses[side] ?? 0n];
-    return (key.plain((member - held) * e) * key.basePower(z - e * opening)) % key.squared;
+    return (key.plain((member - value) * e) * key.basePower(z - e * opening)) % key.squared;
   });
   const hash = membershipChallenge(key, context, set, ciphertext, commitments);
   const e = BigInt.asUintN(256, hash - challenges.reduce((sum, one) => sum + one, 0n));
@@ -177,7 +177,7 @@ export function readMembership(
  * Whether all claims hold: one equation, with a random even weight for each. A wrong claim passes with a probability
  * of 2^-127; the evenness lets roots of 1 pass, which are n-th powers themselves.
  */
-export function hold(key: Key, claims: Claims): boolean {
+export function allHold(key: Key, claims: Claims): boolean {
   const { n, squared } = key;
   if (
     gcd(
@@ -207,12 +207,12 @@ export function hold(key: Key, claims: Claims): boolean {
 }
 
 /** The first of many proofs that does not hold; undefined if all do. */
-export function firstWrong(key: Key, proofs: readonly Claims[]): number | undefined {
+export function firstInvalid(key: Key, proofs: readonly Claims[]): number | undefined {
   let [first, end] = [0, proofs.length];
-  if (hold(key, proofs.flat())) return undefined;
+  if (allHold(key, proofs.flat())) return undefined;
   while (end - first > 1) {
     const middle = first + Math.floor((end - first) / 2);
-    if (hold(key, proofs.slice(first, middle).flat())) first = middle;
+    if (allHold(key, proofs.slice(first, middle).flat())) first = middle;
     else end = middle;
   }
   return first;

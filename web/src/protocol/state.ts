@@ -4,7 +4,7 @@ import { equal } from "hearith/bytes.ts";
 import { ensure, Fault } from "hearith/errors.ts";
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { marks, mostWeight, PLACE_BITS, results } from "./contest.ts";
+import { DIGIT_BITS, marks, mostWeight, results } from "./contest.ts";
 import {
   type Election,
   type Entry,
@@ -25,8 +25,8 @@ import { tracker } from "./tracker.ts";
 
 export type Phase = "empty" | "preparing" | "open" | "closed" | "tallied" | "finished";
 
-/** What all voters weigh together is less: a place of a plurality's total holds it. */
-const ALL_WEIGHTS = 2 ** Number(PLACE_BITS);
+/** What all voters weigh together is less: a digit of a plurality's total holds it. */
+const ALL_WEIGHTS = 2 ** Number(DIGIT_BITS);
 
 export interface VoterState extends Voter {
   /** The ballot that counts, while there is one. */
@@ -34,7 +34,7 @@ export interface VoterState extends Voter {
 }
 
 /** Where a tracker is found. */
-export interface Place {
+export interface TrackedBallot {
   readonly index: number;
   readonly kind: "ballot" | "challenge";
   readonly voter: string;
@@ -67,7 +67,7 @@ export class State {
   phase: Phase = "empty";
   #election: Election | undefined;
   readonly voters = new Map<string, VoterState>();
-  readonly trackers = new Map<string, Place>();
+  readonly trackers = new Map<string, TrackedBallot>();
   readonly counts = new Map<string, number>();
   readonly changes: Change[] = [];
   /** Where voting began and ended, and the last ballot, cast or challenged. */
@@ -309,8 +309,8 @@ export class State {
     const { ballot, values } = readChallenge(this.form, entry.body);
     ensure(this.voters.has(ballot.voter), () => `nobody knows the voter ${ballot.voter}`);
     this.#use(ballot);
-    const place = { index: entry.index, kind: "challenge", voter: ballot.voter, values } as const;
-    this.trackers.set(tracker(ballotOf(entry)), place);
+    const trackedBallot = { index: entry.index, kind: "challenge", voter: ballot.voter, values } as const;
+    this.trackers.set(tracker(ballotOf(entry)), trackedBallot);
     return ballot;
   }
 }

@@ -9,7 +9,7 @@ import type { Ballot } from "./ballot.ts";
 import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
 import { hexHash } from "./hash.ts";
 import { checkKey } from "./keycheck.ts";
-import { type Claims, firstWrong } from "./proofs.ts";
+import { type Claims, firstInvalid } from "./proofs.ts";
 import { checkDealing } from "./share.ts";
 import { verify as signatureHolds } from "./signature.ts";
 import { State } from "./state.ts";
@@ -131,11 +131,11 @@ export class Verifier {
   /** The ballots that this browser sent, as far as they are on the board. */
   get own(): Own[] {
     return this.#trackers.flatMap((tracker) => {
-      const place = this.state.trackers.get(tracker);
-      if (!place) return [];
-      const counted = this.state.voters.get(place.voter)?.counted?.index === place.index;
-      const fate = place.kind === "challenge" ? "challenged" : counted ? "counts" : "replaced";
-      return [{ tracker, index: place.index, fate }];
+      const trackedBallot = this.state.trackers.get(tracker);
+      if (!trackedBallot) return [];
+      const counted = this.state.voters.get(trackedBallot.voter)?.counted?.index === trackedBallot.index;
+      const fate = trackedBallot.kind === "challenge" ? "challenged" : counted ? "counts" : "replaced";
+      return [{ tracker, index: trackedBallot.index, fate }];
     });
   }
 
@@ -252,7 +252,7 @@ export class Verifier {
     const pending = this.#pending[check].splice(0);
     const verdict = this.#verdicts.get(check);
     if (pending.length === 0 || !verdict) return;
-    const wrong = firstWrong(
+    const wrong = firstInvalid(
       this.state.election.key,
       pending.map((one) => one.claims),
     );

@@ -11,7 +11,7 @@ import * as base64 from "hearith/base64.ts";
 import { Fault } from "hearith/errors.ts";
 import { canonical, type Json, parse } from "../../src/protocol/canonical.ts";
 import { type Entry, KINDS, readEntry } from "../../src/protocol/entry.ts";
-import { hold } from "../../src/protocol/proofs.ts";
+import { allHold } from "../../src/protocol/proofs.ts";
 import { publicKey, verify } from "../../src/protocol/signature.ts";
 import { State } from "../../src/protocol/state.ts";
 import { checkTally } from "../../src/protocol/tally.ts";
@@ -180,7 +180,7 @@ export class TestServer {
     if (entry.kind !== "election") signed(state.author(entry));
     if (entry.kind === "tally") checkTally(state, entry.body);
     const ballot = state.admit(entry);
-    if (ballot && !hold(state.election.key, ballot.claims())) throw new Fault("a proof does not hold");
+    if (ballot && !allHold(state.election.key, ballot.claims())) throw new Fault("a proof does not hold");
   }
 }
 
