@@ -435,9 +435,9 @@ impl Engine {
         let mut lists: Vec<Vec<u32>> = groups.iter().map(|group| group.as_ref().to_vec()).collect();
         let mut totals = Batch::zeros(groups.len(), width).public();
         let mut open: Vec<usize> = (0..groups.len()).collect();
-        let mut held = None;
+        let mut intermediate = None;
         while !open.is_empty() {
-            let numbers = held.as_ref().unwrap_or(numbers);
+            let numbers = intermediate.as_ref().unwrap_or(numbers);
             let total: usize = lists.iter().map(Vec::len).sum();
             let kernel = plain.arithmetic.kernel(Operation::Product, plain.size);
             let length = total.div_ceil(self.0.groups(kernel)).clamp(4, LIST);
@@ -476,7 +476,7 @@ impl Engine {
                     left.push(group);
                 }
             }
-            (lists, open, held) = (again, left, Some(made.select(&order)));
+            (lists, open, intermediate) = (again, left, Some(made.select(&order)));
         }
         Ok(totals)
     }

@@ -159,24 +159,24 @@ impl Circuit {
         gates: Vec<Gate>,
     ) -> Result<Self, usize> {
         let mut driver = vec![usize::MAX; wires];
-        for (place, gate) in gates.iter().enumerate() {
-            driver[gate.out()] = place;
+        for (gate_index, gate) in gates.iter().enumerate() {
+            driver[gate.out()] = gate_index;
         }
         let mut waiting: Vec<usize> = Vec::with_capacity(gates.len());
         let readers = Readers::new(wires, &gates);
         let mut ready = Vec::new();
-        for (place, gate) in gates.iter().enumerate() {
+        for (gate_index, gate) in gates.iter().enumerate() {
             waiting.push(gate.reads().filter(|&wire| driver[wire] != usize::MAX).count());
-            if waiting[place] == 0 {
-                ready.push(place);
+            if waiting[gate_index] == 0 {
+                ready.push(gate_index);
             }
         }
         let (mut sorted, mut ends) = (Vec::with_capacity(gates.len()), Vec::new());
         let mut and_depths = vec![0_usize; wires];
         while !ready.is_empty() {
             let mut next = Vec::new();
-            for place in ready {
-                let gate = gates[place];
+            for gate_index in ready {
+                let gate = gates[gate_index];
                 let and = usize::from(matches!(gate, Gate::And { .. }));
                 and_depths[gate.out()] = and + gate.reads().map(|wire| and_depths[wire]).max().unwrap_or(0);
                 sorted.push(gate);
@@ -209,7 +209,7 @@ impl fmt::Debug for Circuit {
 /// The gates that read each wire. A gate that reads a wire twice is listed twice.
 struct Readers {
     starts: Vec<usize>,
-    places: Vec<usize>,
+    gate_indices: Vec<usize>,
 }
 
 impl Readers {
@@ -221,19 +221,19 @@ impl Readers {
         for wire in 0..wires {
             starts[wire + 1] += starts[wire];
         }
-        let mut places = vec![0; starts[wires]];
+        let mut gate_indices = vec![0; starts[wires]];
         let mut free = starts.clone();
-        for (place, gate) in gates.iter().enumerate() {
+        for (gate_index, gate) in gates.iter().enumerate() {
             for wire in gate.reads() {
-                places[free[wire]] = place;
+                gate_indices[free[wire]] = gate_index;
                 free[wire] += 1;
             }
         }
-        Readers { starts, places }
+        Readers { starts, gate_indices }
     }
 
     fn of(&self, wire: usize) -> &[usize] {
-        &self.places[self.starts[wire]..self.starts[wire + 1]]
+        &self.gate_indices[self.starts[wire]..self.starts[wire + 1]]
     }
 }
 
@@ -241,11 +241,11 @@ impl Readers {
 /// reaches the same gate twice.
 fn loop_of(gates: &[Gate], driver: &[usize], waiting: &[usize]) -> usize {
     let mut seen = vec![false; gates.len()];
-    let mut place = waiting.iter().position(|&count| count > 0).unwrap_or(0);
-    while !seen[place] {
-        seen[place] = true;
-        let before = gates[place].reads().map(|wire| driver[wire]).find(|&d| d != usize::MAX && waiting[d] > 0);
-        place = before.unwrap_or(place);
+    let mut gate_index = waiting.iter().position(|&count| count > 0).unwrap_or(0);
+    while !seen[gate_index] {
+        seen[gate_index] = true;
+        let before = gates[gate_index].reads().map(|wire| driver[wire]).find(|&d| d != usize::MAX && waiting[d] > 0);
+        gate_index = before.unwrap_or(gate_index);
     }
-    place
+    gate_index
 }

@@ -197,10 +197,10 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
     let set = RecryptionKey::set_size(parameters);
     let (limbs, digits) = (parameters.correction_limbs(), SwitchingKey::elements(parameters) / set);
     // A digit near the top, whose weight is long.
-    let place = digits - 5;
-    let weight = Integer::from(&prime << (16 * place as u32)) >> (16 * digits as u32);
+    let digit = digits - 5;
+    let weight = Integer::from(&prime << (16 * digit as u32)) >> (16 * digits as u32);
     let mut chosen = 0;
-    for index in (place..digits * set).step_by(digits) {
+    for index in (digit..digits * set).step_by(digits) {
         let correction = integer(&key.corrections()[index * limbs..][..limbs]);
         let element = chi(key.seed(), parameters.lengths().modulus, set + index) - &correction;
         let noise = centred(element, &prime);

@@ -121,7 +121,7 @@ pub(crate) enum ParsedEntry {
 }
 
 impl ParsedEntry {
-    fn place(&self) -> (u64, &Hash) {
+    fn link(&self) -> (u64, &Hash) {
         match self {
             ParsedEntry::Whole(entry) => (entry.index, &entry.previous),
             ParsedEntry::Outline { index, previous, .. } => (*index, previous),
@@ -320,7 +320,7 @@ impl Verifier {
         for HashedLine { item, line, leaf } in read {
             let index = self.board.size();
             let followed = item.and_then(|item| {
-                let (index, previous) = item.place();
+                let (index, previous) = item.link();
                 self.board.follow_hashed(index, previous, line, leaf).map(|()| item)
             });
             match followed {

@@ -118,8 +118,8 @@ impl Election {
         let values =
             Zeroizing::new(votes.iter().flat_map(|(_, values)| values[number].iter().copied()).collect::<Vec<usize>>());
         let (ciphertexts, openings) = key.encrypt_opened_short(&contest.encode(key, &values)?)?;
-        let places = votes.iter().flat_map(|(voter, _)| (0..marks).map(move |mark| to_text(&(voter, number, mark))));
-        let contexts = Contexts::new(&self.ballot_context(), places);
+        let names = votes.iter().flat_map(|(voter, _)| (0..marks).map(move |mark| to_text(&(voter, number, mark))));
+        let contexts = Contexts::new(&self.ballot_context(), names);
         let proofs = membership::prove(key, &contexts, self.set(number), &ciphertexts, &openings, &values)?;
         let (numbers, width) = (ciphertexts.to_be_bytes(), key.ciphertext_bytes());
         let (proofs, proof_width) =
@@ -171,17 +171,17 @@ impl Election {
     ) -> Result<Vec<u8>, ErrorKind> {
         let (key, contest, each) = (self.key(), &self.contests()[number], sums.groups.len());
         let groups = sums.groups_of(0..votes.len(), contest.marks());
-        let place = |row: usize| contest.sum_context(&votes[row / each].0, number, first + row % each);
-        let contexts = Contexts::new(&self.ballot_context(), (0..groups.len()).map(place));
+        let context = |row: usize| contest.sum_context(&votes[row / each].0, number, first + row % each);
+        let contexts = Contexts::new(&self.ballot_context(), (0..groups.len()).map(context));
         Ok(match sums.limit {
             Limit::Exactly(k) => {
                 let totals = encode_signed(key, &vec![i128::from(k); groups.len()])?;
                 totals::prove_exactly(key, &contexts, ciphertexts, openings, &groups, &totals)?.to_be_bytes()
             }
             Limit::AtMost(k) => {
-                let mut held = Zeroizing::new(Vec::with_capacity(groups.len()));
-                votes.iter().for_each(|(_, values)| held.extend_from_slice(&sums.of(&values[number])));
-                totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &held)?.to_be_bytes()
+                let mut selected = Zeroizing::new(Vec::with_capacity(groups.len()));
+                votes.iter().for_each(|(_, values)| selected.extend_from_slice(&sums.of(&values[number])));
+                totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &selected)?.to_be_bytes()
             }
         })
     }

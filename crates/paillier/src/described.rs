@@ -349,14 +349,14 @@ mod tests {
         fn altered_bytes_and_text_are_read_as_one_form_or_not(description in numbers(), at: u16, to: u8, cut: bool) {
             let number = Described::new(description, &vec![7; description.ciphertext_bytes()]).unwrap();
             let mut bytes = number.to_bytes();
-            let place = usize::from(at) % bytes.len();
-            if cut { bytes.truncate(place) } else { bytes[place] = to }
+            let position = usize::from(at) % bytes.len();
+            if cut { bytes.truncate(position) } else { bytes[position] = to }
             if let Ok(read) = Described::from_bytes(&bytes) {
                 prop_assert_eq!(read.to_bytes(), bytes);
             }
             let mut text = number.to_string().into_bytes();
-            let place = usize::from(at) % text.len();
-            if cut { text.truncate(place) } else { text[place] = to & 0x7f }
+            let position = usize::from(at) % text.len();
+            if cut { text.truncate(position) } else { text[position] = to & 0x7f }
             let text = String::from_utf8(text).unwrap();
             if let Ok(read) = text.parse::<Described>() {
                 prop_assert_eq!(read.to_string(), text);

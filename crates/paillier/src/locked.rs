@@ -44,10 +44,10 @@ pub(crate) struct Lock {
 
 /// Number of locks per locked page. The system does not count them: one unlock undoes any number of
 /// locks, and secrets share pages.
-static HELD: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+static LOCKED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked_pages() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    LOCKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lock {
@@ -56,25 +56,25 @@ impl Lock {
         let size = system::page_size();
         let within = |range: &Range<usize>| (range.start / size..range.end.div_ceil(size)).map(move |page| page * size);
         let wanted: BTreeSet<usize> = ranges.iter().filter(|range| !range.is_empty()).flat_map(within).collect();
-        let mut held = held();
+        let mut locked_pages = locked_pages();
         // Locks a page even if it already has a lock, since it may have been unmapped and mapped
         // again in the meantime.
         let pages: Vec<usize> = wanted.iter().copied().filter(|&page| system::lock(page, size)).collect();
-        pages.iter().for_each(|&page| *held.entry(page).or_default() += 1);
+        pages.iter().for_each(|&page| *locked_pages.entry(page).or_default() += 1);
         Lock { complete: pages.len() == wanted.len(), pages }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let mut held = held();
+        let mut locked_pages = locked_pages();
         for &page in &self.pages {
-            let left = held.get(&page).map_or(0, |locks| locks - 1);
+            let left = locked_pages.get(&page).map_or(0, |locks| locks - 1);
             if left == 0 {
-                held.remove(&page);
+                locked_pages.remove(&page);
                 system::unlock(page, system::page_size());
             } else {
-                held.insert(page, left);
+                locked_pages.insert(page, left);
             }
         }
     }
@@ -127,7 +127,7 @@ mod tests {
         number.memory(&mut ranges);
         // A page in the middle, which no other allocation shares.
         let page = (ranges[0].start / system::page_size() + 2) * system::page_size();
-        let locks = || held().get(&page).copied().unwrap_or(0);
+        let locks = || locked_pages().get(&page).copied().unwrap_or(0);
         let first = Lock::new(&ranges);
         let each = usize::from(first.complete);
         assert_eq!(locks(), each);

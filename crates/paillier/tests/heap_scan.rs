@@ -387,7 +387,8 @@ fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Stri
     // Three slots of 130 bits, packed according to the definition of the layout.
     let layout = SlotLayout::new(public.bits(), 3, i128::MAX as u128, 4).unwrap();
     for row in NUMBERS.chunks_exact(3) {
-        let slot = |(place, &number): (usize, &i128)| Integer::from(number) << (place as u32 * layout.slot_bits());
+        let slot =
+            |(position, &number): (usize, &i128)| Integer::from(number) << (position as u32 * layout.slot_bits());
         let packed: Integer = row.iter().enumerate().map(slot).sum();
         let raised: Integer = (0..3u32).map(|at| Integer::from(1) << ((at + 1) * layout.slot_bits() - 1)).sum();
         secrets.whole("packed", &Integer::from(&packed + &raised));

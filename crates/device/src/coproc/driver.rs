@@ -445,9 +445,9 @@ impl Coproc {
             let mut commands = Vec::new();
             // Rows of one group wait for each other, so they are sent as far apart as possible.
             let longest = chunk.iter().map(Vec::len).max().unwrap_or(0);
-            for turn in 0..longest {
+            for position in 0..longest {
                 for (group, members) in (0..).zip(chunk) {
-                    if let Some(&row) = members.get(turn) {
+                    if let Some(&row) = members.get(position) {
                         commands.push(Command {
                             group,
                             ..Command::new(Operation::Accumulate, rows.row(row as usize), &[])

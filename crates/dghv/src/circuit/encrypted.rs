@@ -127,11 +127,11 @@ impl<'a> Evaluator<'a> {
     /// not yet passed on. It excludes the keys and data prepared from them.
     pub fn memory(&self, circuit: &Circuit, rows: usize) -> u64 {
         let ciphertext = 8 * self.public.parameters().limbs() as u64;
-        let held = circuit.most_held(self.piece(rows)) as u64;
+        let live = circuit.max_live_bits(self.piece(rows)) as u64;
         let wires = (size_of::<Option<Ciphertext>>() + size_of::<Option<f64>>()) as u64 * circuit.wires() as u64;
         // In addition, each core needs a product and its transforms.
         let working = 32 * ciphertext * rayon::current_num_threads() as u64;
-        (rows as u64).saturating_mul(held.saturating_mul(ciphertext).saturating_add(wires)).saturating_add(working)
+        (rows as u64).saturating_mul(live.saturating_mul(ciphertext).saturating_add(wires)).saturating_add(working)
     }
 
     /// The number of recryptions needed to evaluate these rows: zero without a recryption key or if

@@ -125,7 +125,7 @@ impl Circuit {
     }
 
     /// Maximum number of bits per row that [`Circuit::evaluate_in_pieces`] holds at a time.
-    pub(crate) fn most_held(&self, piece: usize) -> usize {
+    pub(crate) fn max_live_bits(&self, piece: usize) -> usize {
         let mut live = LiveWires::new(self);
         let mut now = self.input_bits();
         let mut most = now;
@@ -392,10 +392,10 @@ mod tests {
                     Ok::<(), Infallible>(())
                 });
                 assert_eq!(outputs, expected);
-                assert_eq!(most.get(), circuit.most_held(piece), "{circuit:?}, {piece} at a time");
+                assert_eq!(most.get(), circuit.max_live_bits(piece), "{circuit:?}, {piece} at a time");
             }
         }
         let wide = Circuit::parse(&format!("5000 5002\n1 2\n1 5000\n\n{many}")).unwrap();
-        assert_eq!((wide.most_held(10), wide.most_held(usize::MAX)), (12, 5002));
+        assert_eq!((wide.max_live_bits(10), wide.max_live_bits(usize::MAX)), (12, 5002));
     }
 }

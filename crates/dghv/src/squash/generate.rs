@@ -133,6 +133,6 @@ mod tests {
     fn subsets_have_one_of_each_block() {
         let subset = subset(10).unwrap();
         assert_eq!((subset.len(), subset[0]), (SUBSET, 0));
-        assert!(subset.iter().all(|&place| place < 10));
+        assert!(subset.iter().all(|&position| position < 10));
     }
 }

@@ -16,7 +16,7 @@ fn bits(value: usize, count: usize) -> Vec<bool> {
 }
 
 fn value(bits: &[bool]) -> usize {
-    bits.iter().enumerate().map(|(place, &bit)| usize::from(bit) << place).sum()
+    bits.iter().enumerate().map(|(position, &bit)| usize::from(bit) << position).sum()
 }
 
 fn file(name: &str) -> Circuit {

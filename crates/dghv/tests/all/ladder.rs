@@ -92,11 +92,11 @@ fn switched(key: &SwitchingKey, parameters: &Parameters, modulus: &Integer, c: &
         let stream = |index| {
             // `chi` would divide the number into eight segments, so the words are computed one by
             // one.
-            let word = |place: usize| {
+            let word = |slot: usize| {
                 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-                let mut block = ((index as u128) << 64 | (place / 2) as u128).to_be_bytes().into();
+                let mut block = ((index as u128) << 64 | (slot / 2) as u128).to_be_bytes().into();
                 aes::Aes128::new(seed.into()).encrypt_block(&mut block);
-                (u128::from_le_bytes(block.into()) >> (64 * (place % 2))) as u64
+                (u128::from_le_bytes(block.into()) >> (64 * (slot % 2))) as u64
             };
             (0..length).rev().map(word).collect::<Vec<u64>>()
         };

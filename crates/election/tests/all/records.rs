@@ -628,13 +628,13 @@ fn record_of_five(folder: &Path) -> Record {
 
 #[test]
 fn a_clock_that_is_set_back_leaves_a_record_that_verifies() {
-    let place = tempfile::tempdir().unwrap();
-    let mut record = record_of_five(place.path());
+    let directory = tempfile::tempdir().unwrap();
+    let mut record = record_of_five(directory.path());
     let ahead = record.board().head("2099-01-01T00:00:00Z", &good().cast.board);
     record.append_head(&ahead).unwrap();
     record.append(Entry::from_line(&good().lines[5]).unwrap().notice).unwrap();
     record.sign_head(&good().cast.board).unwrap();
-    let heads = std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap();
+    let heads = std::fs::read_to_string(directory.path().join("heads.jsonl")).unwrap();
     let last = SignedTreeHead::from_line(heads.lines().last().unwrap()).unwrap();
     assert_eq!((last.size, last.time.as_str()), (6, "2099-01-01T00:00:00Z"));
     assert_eq!(failures(&report(&record.source(), POLICY)), []);
@@ -642,25 +642,25 @@ fn a_clock_that_is_set_back_leaves_a_record_that_verifies() {
 
 #[test]
 fn heads_that_go_back_are_repaired_with_the_boards_key_alone() {
-    let place = tempfile::tempdir().unwrap();
-    let mut record = record_of_five(place.path());
-    let count = heads_of_a_bad_clock(place.path());
+    let directory = tempfile::tempdir().unwrap();
+    let mut record = record_of_five(directory.path());
+    let count = heads_of_a_bad_clock(directory.path());
     assert!(!failures(&report(&record.source(), POLICY)).is_empty());
     assert!(record.repair_heads(&good().cast.organiser).is_err());
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 1);
     assert_eq!(failures(&report(&record.source(), POLICY)), []);
-    let text = std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap();
+    let text = std::fs::read_to_string(directory.path().join("heads.jsonl")).unwrap();
     assert_eq!(text.lines().count(), count - 1);
     assert!(!text.contains("2099"));
     // Heads in another order are sorted.
     let reversed: Vec<&str> = text.split_inclusive('\n').rev().collect();
-    std::fs::write(place.path().join("heads.jsonl"), reversed.concat()).unwrap();
+    std::fs::write(directory.path().join("heads.jsonl"), reversed.concat()).unwrap();
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
-    assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
+    assert_eq!(std::fs::read_to_string(directory.path().join("heads.jsonl")).unwrap(), text);
     // Valid heads stay unchanged. If the last one is missing, a new one is signed.
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
-    assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
-    std::fs::remove_file(place.path().join("heads.jsonl")).unwrap();
+    assert_eq!(std::fs::read_to_string(directory.path().join("heads.jsonl")).unwrap(), text);
+    std::fs::remove_file(directory.path().join("heads.jsonl")).unwrap();
     assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
     assert_eq!(failures(&report(&record.source(), POLICY)), []);
 }

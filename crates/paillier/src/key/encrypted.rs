@@ -347,13 +347,13 @@ mod tests {
         for member in ["protected", "encrypted_key", "iv", "ciphertext", "tag"] {
             let mut changed = sealed.clone();
             let mut bytes = Base64UrlUnpadded::decode_vec(sealed[member].as_str().unwrap()).unwrap();
-            let places = bytes.len();
-            for place in [0, places / 2, places - 1] {
-                bytes[place] ^= 1;
+            let length = bytes.len();
+            for position in [0, length / 2, length - 1] {
+                bytes[position] ^= 1;
                 changed[member] = Base64UrlUnpadded::encode_string(&bytes).into();
-                bytes[place] ^= 1;
+                bytes[position] ^= 1;
                 let opened = EncryptedJwk::parse(&changed.to_string()).and_then(|key| key.decrypt(b"open sesame"));
-                assert!(opened.is_err(), "{member} at {place}");
+                assert!(opened.is_err(), "{member} at {position}");
             }
             for text in ["", "AA", "*"] {
                 changed[member] = text.into();

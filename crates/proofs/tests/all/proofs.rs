@@ -99,13 +99,13 @@ fn of_an_answer_and_its_negative_one_is_taken() {
         assert_eq!(read(key, &bytes), Ok(()));
         let sides = bytes.len() / width / 8;
         for side in 0..bytes.len() / width {
-            let place = side * width + before..(side + 1) * width;
-            let answer = Integer::from_digits(&bytes[place.clone()], Order::Msf);
+            let range = side * width + before..(side + 1) * width;
+            let answer = Integer::from_digits(&bytes[range.clone()], Order::Msf);
             assert!(answer <= half, "{answer} of {n}");
             let mut other = bytes.clone();
             let negative = Integer::from(&n - &answer).to_digits::<u8>(Order::Msf);
-            other[place.clone()].fill(0);
-            other[place.end - negative.len()..place.end].copy_from_slice(&negative);
+            other[range.clone()].fill(0);
+            other[range.end - negative.len()..range.end].copy_from_slice(&negative);
             assert_eq!(at(read(key, &other)), (ErrorKind::OutOfRange, Some(side / sides)));
         }
     }

@@ -374,7 +374,7 @@ impl FakeMesa {
     fn exponent(&self, constant: &[u64]) -> u64 {
         let steps = self.constant(region::STEPS)[0];
         let (first, second) = ((steps & 0xffff) as u32 + 1, (steps >> 16 & 0xffff) as u32);
-        let top = |places: u64, width: u32, bits: u32| places >> (width - bits.min(width));
+        let top = |field: u64, width: u32, bits: u32| field >> (width - bits.min(width));
         let high = top(constant[0] >> 31, 33, first);
         let low = top(constant[0] & 0x7fff_ffff, 31, second);
         high << second.min(31) | low

@@ -32,10 +32,10 @@ pub fn chi(seed: &[u8; 16], bits: u32, index: usize) -> Integer {
     let words = bits.div_ceil(64) as usize;
     let segment = words.div_ceil(8);
     let word = |position: usize| {
-        let place = 8 * (position % segment) + position / segment;
-        let mut block = ((index as u128) << 64 | (place / 2) as u128).to_be_bytes().into();
+        let slot = 8 * (position % segment) + position / segment;
+        let mut block = ((index as u128) << 64 | (slot / 2) as u128).to_be_bytes().into();
         cipher.encrypt_block(&mut block);
-        (u128::from_le_bytes(block.into()) >> (64 * (place % 2))) as u64
+        (u128::from_le_bytes(block.into()) >> (64 * (slot % 2))) as u64
     };
     let number = integer(&(0..words).map(word).collect::<Vec<_>>());
     number.keep_bits(bits)
