@@ -63,8 +63,8 @@ def parse(what: str, text: str) -> Any:
         value = json.loads(text)
         same = canonical(value).encode() == text.encode()
     except (ValueError, RecursionError) as error:
-        raise Wrong(f"not the JSON of {what}") from error
-    require(same, f"{what} is not in its canonical form")
+        raise Wrong(f"{what} is not valid JSON") from error
+    require(same, f"{what} is not in canonical form")
     return value
 
 
@@ -77,14 +77,14 @@ def is_base64url(text: str) -> bool:
 
 
 def base64url(text: Any, length: int | None = None) -> bytes:
-    require(isinstance(text, str) and is_base64url(text), "not base64url")
+    require(isinstance(text, str) and is_base64url(text), "a value is not base64url without padding")
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    require(length is None or len(data) == length, "a number has not the length that it must have")
+    require(length is None or len(data) == length, "a number has the wrong length")
     return data
 
 
 def integer(value: Any, least: int, most: int) -> int:
-    require(type(value) is int and least <= value <= most, "not a whole number in its range")
+    require(type(value) is int and least <= value <= most, f"a number is not an integer from {least} to {most}")
     return int(value)
 
 
@@ -93,12 +93,12 @@ def members(value: Any, names: str, optional: str = "") -> dict[str, Any]:
     `optional`.
     """
     all_of, any_of = set(names.split()), set(optional.split())
-    require(type(value) is dict and all_of <= set(value) <= all_of | any_of, "not the members that there must be")
+    require(type(value) is dict and all_of <= set(value) <= all_of | any_of, "an object has unknown or missing members")
     return dict(value)
 
 
 def listed(value: Any) -> list[Any]:
-    require(type(value) is list, "not a list")
+    require(type(value) is list, "a value is not a list")
     return list(value)
 
 
@@ -107,7 +107,7 @@ def is_hash(text: str) -> bool:
 
 
 def hash_text(value: Any) -> str:
-    require(isinstance(value, str) and is_hash(value), "not a hash")
+    require(isinstance(value, str) and is_hash(value), "a hash is not 64 lower-case hexadecimal digits")
     return str(value)
 
 
@@ -125,12 +125,13 @@ def is_time(value: Any) -> bool:
 
 
 def name(value: Any, most: int) -> str:
-    require(isinstance(value, str) and 1 <= len(value.encode()) <= most, "a name is empty or too long")
+    require(isinstance(value, str) and 1 <= len(value.encode()) <= most, f"a name is empty or longer than {most} bytes")
     for at, character in enumerate(value):
         joins = character in JOINERS and 0 < at < len(value) - 1
         joins = joins and all(is_in(JOINED_BOUNDS, ord(value[beside])) for beside in (at - 1, at + 1))
-        known = f"U+{ord(character):04X}, a control, invisible, or not in Unicode 14.0.0"
-        require(joins or is_in(ALLOWED_BOUNDS, ord(character)), f"a name has the character {known}")
+        found = f"a name contains U+{ord(character):04X}"
+        reason = "a control character, invisible, a misplaced joiner, or not in Unicode 14.0.0"
+        require(joins or is_in(ALLOWED_BOUNDS, ord(character)), f"{found}, which is {reason}")
     return str(value)
 
 
@@ -141,7 +142,7 @@ def alike(value: str) -> str:
 
 def about(value: Any) -> None:
     """Checks a description: each line is empty or has the characters of names."""
-    require(isinstance(value, str) and 1 <= len(value.encode()) <= 4000, "a description is empty or too long")
+    require(isinstance(value, str) and 1 <= len(value.encode()) <= 4000, "a description must have 1 to 4000 bytes")
     for line in value.split("\n"):
         if line:
             name(line, 4000)
@@ -407,7 +408,7 @@ def signature_holds(key: bytes, tag: str, text: str, signature: bytes) -> bool:
 
 def signing_key(value: Any) -> bytes:
     key = base64url(value, 32)
-    require(decompress(key) is not None, "no Ed25519 public key")
+    require(decompress(key) is not None, "a key is not an Ed25519 public key")
     return key
 
 
@@ -461,7 +462,7 @@ class Key:
     def unit(self, data: bytes) -> int:
         """Decodes a ciphertext or commitment: below n^2, not 0, coprime to n."""
         number = int.from_bytes(data, "big")
-        require(0 < number < self.square and gcd(number, self.n) == 1, "a number out of range")
+        require(0 < number < self.square and gcd(number, self.n) == 1, "a number is out of range or not coprime to n")
         return number
 
     def equal(self, left: int, right: int) -> bool:
@@ -497,7 +498,7 @@ def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None
     (docs/explanation/threshold.md).
     """
     expected = ((1 + key.n) * pow(hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
-    chosen = "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results"
+    chosen = "v is not derived from the hash of n, so the dealer could choose results (earlier versions shared keys like this)"
     require(base == expected, chosen)
     delta = factorial(len(trustees))
     for first in range(1, len(trustees) - needed + 2):
@@ -505,7 +506,7 @@ def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None
         for i, coefficient in lagrange(delta, window).items():
             product = product * pow(trustees[i - 1], coefficient, key.square) % key.square
         dealt = key.equal(product, 1 + 2 * delta * delta * key.n)
-        require(dealt, f"v_{first} to v_{first + needed - 1} are not those of a key that decrypts")
+        require(dealt, f"v_{first} to v_{first + needed - 1} do not belong to one sharing of a decryption key")
 
 
 def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
@@ -534,28 +535,27 @@ def check_modulus(key: Key, insecure: bool) -> None:
     For test keys it skips only the check of the length.
     """
     n = key.n
-    require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
-    require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
-    require(all(n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
+    require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key must have 64 to 8192 bits, an even number")
+    require(insecure or key.bits >= 2048, "the key is INSECURE: it is shorter than 2048 bits")
+    require(all(n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor, below 65536")
     root = isqrt(n)
-    require(root * root != n, "the modulus is a square")
-    require(
-        n % 4 == 1 and 1 < key.h < n - 1 and gcd((key.h - 1) * key.h * (key.h + 1), n) == 1, "the generator is none"
-    )
-    require(pow(2, n - 1, n) != 1, "the modulus is prime: 2 to the power of n - 1 is 1")
+    require(root * root != n, "the modulus is a perfect square")
+    units = 1 < key.h < n - 1 and gcd((key.h - 1) * key.h * (key.h + 1), n) == 1
+    require(n % 4 == 1 and units, "n is not 1 modulo 4, or h is out of range, or one of h - 1, h, h + 1 is not a unit")
+    require(pow(2, n - 1, n) != 1, "the modulus is probably prime: 2^(n - 1) is 1 modulo n")
     for above in range(root + 1, root + 101):
         rest = above * above - n
-        require(isqrt(rest) ** 2 != rest, "the primes of the modulus are close: Fermat's method finds them")
+        require(isqrt(rest) ** 2 != rest, "the primes of the modulus are too close: Fermat's method finds them")
 
 
 def check_key(key: Key, roots: list[Any], square_roots: list[Any], insecure: bool) -> None:
     check_modulus(key, insecure)
-    require(len(roots) == 11, "the key does not have eleven roots of its length")
-    require(len(square_roots) == 128, "the key does not have 128 square roots of its length")
+    require(len(roots) == 11, "the key does not have 11 roots")
+    require(len(square_roots) == 128, "the key does not have 128 square roots")
     both = [[int.from_bytes(base64url(one, key.width), "big") for one in some] for some in (roots, square_roots)]
-    require(all(0 < one < key.n for some in both for one in some), "a number out of range")
+    require(all(0 < one < key.n for some in both for one in some), "a root of the key is out of range")
     for index, root in enumerate(both[0]):
-        require(pow(root, key.n, key.n) == hashed(key, "roots", index), "a root of the key is none")
+        require(pow(root, key.n, key.n) == hashed(key, "roots", index), f"root {index} of the key is wrong")
     check_blum(key, both[1])
 
 
@@ -564,12 +564,12 @@ def check_blum(key: Key, roots: list[int]) -> None:
     to be a square.
     """
     w = next((w for w in range(2, 1000) if jacobi(w, key.n) == -1), None)
-    require(w is not None, "no small number shows that the modulus has two prime factors")
+    require(w is not None, "no number below 1000 has Jacobi symbol -1 modulo n")
     assert w is not None
     for index, root in enumerate(roots):
         y = hashed(key, "blum", index)
         fits = {one % key.n for one in (y, w * y, -y, -w * y)}
-        require(root * root % key.n in fits, "a square root of the key is none")
+        require(root * root % key.n in fits, f"square root {index} of the key is wrong")
 
 
 def jacobi(a: int, n: int) -> int:
@@ -594,13 +594,13 @@ def response_bytes(bits: int) -> int:
 
 def response(data: bytes, bits: int) -> int:
     z = int.from_bytes(data, "big")
-    require(z < 1 << (bits + 385), "a number out of range")
+    require(z < 1 << (bits + 385), "the response of a proof is out of range")
     return z
 
 
 def check_residue(key: Key, context: tuple[bytes, bytes], bits: int, u: int, data: bytes) -> None:
     """Checks a proof that u is a power of h^n."""
-    require(len(data) == 2 * key.width + response_bytes(bits), "a proof has not the length that it must have")
+    require(len(data) == 2 * key.width + response_bytes(bits), "a proof has the wrong length")
     a = key.unit(data[: 2 * key.width])
     z = response(data[2 * key.width :], bits)
     e = transcript("residue, short", *context, key.narrow(key.n), key.narrow(key.h), key.wide(u), key.wide(a))
@@ -613,7 +613,7 @@ def check_membership(
 ) -> None:
     """Checks a proof that c holds one of the numbers."""
     side = 2 * key.width + 32 + response_bytes(bits)
-    require(len(data) == len(numbers) * side, "a proof has not the length that it must have")
+    require(len(data) == len(numbers) * side, "a proof has the wrong length")
     sides = []
     for start in range(0, len(data), side):
         a, rest = key.unit(data[start : start + 2 * key.width]), data[start + 2 * key.width : start + side]
@@ -699,16 +699,16 @@ class Contest:
     def votes(self, plain: list[int], weight: int) -> list[int]:
         if self.method == "plurality":
             count = len(self.candidates)
-            require(plain[0] < 1 << (DIGIT_BITS * count), "the tally decrypts to no result")
+            require(plain[0] < 1 << (DIGIT_BITS * count), "the tally does not decrypt to a valid result")
             votes = [plain[0] >> (DIGIT_BITS * place) & ((1 << DIGIT_BITS) - 1) for place in range(count)]
         elif self.method == "yes_no":
             votes = [plain[0], weight - plain[0]]
         else:
             votes = plain
-        require(all(0 <= one <= weight for one in votes), "the tally decrypts to no result")
+        require(all(0 <= one <= weight for one in votes), "the tally does not decrypt to a valid result")
         one_each = self.method not in ("plurality", "yes_no") or sum(votes) == weight
         fits = one_each and all(one.allows(votes, weight) for one in self.sums)
-        require(fits, "the tally decrypts to no result")
+        require(fits, "the tally does not decrypt to a valid result")
         if not self.points:
             return votes
         # The points of each candidate, then its count at each rank.
@@ -724,31 +724,31 @@ def read_contest(value: Any, bits: int) -> Contest:
     name(value["title"], 400)
     check_details(value, len(candidates))
     blank = "blank" in value
-    require(1 <= len(candidates) <= 256, "1 to 256 candidates are allowed")
-    require(len(set(map(alike, candidates))) == len(candidates), "two candidates have the same name")
+    require(1 <= len(candidates) <= 256, "a contest must have 1 to 256 candidates")
+    require(len(set(map(alike, candidates))) == len(candidates), "two candidates have names that look alike")
     method, limit = value["method"], 0
     points: list[int] = []
     if type(method) is dict and "rank" in method:
         points = listed(members(members(method, "rank")["rank"], "points")["points"])
-        require(1 <= len(points) <= len(candidates), "1 to as many ranks as candidates are allowed")
+        require(1 <= len(points) <= len(candidates), "there are no ranks, or more ranks than candidates")
         points, method = [integer(one, 1, MAX_POINTS) for one in points], "rank"
-        require(all(a > b for a, b in pairwise(points)), "a rank is not worth less than the one before")
-        require(not blank, "a ranked contest has no blank vote")
+        require(all(a > b for a, b in pairwise(points)), "the points must decrease from rank to rank")
+        require(not blank, "a ranked contest cannot have a blank vote")
     elif type(method) is dict:
         choose = members(method, "choose")["choose"]
-        require(type(choose) is dict and len(choose) == 1, "a method that there is not")
+        require(type(choose) is dict and len(choose) == 1, "the method of a contest is unknown")
         method, limit = next(iter(choose.items()))
-        require(method in ("exactly", "at_most"), "a method that there is not")
+        require(method in ("exactly", "at_most"), "the method of a contest is unknown")
         integer(limit, 1, len(candidates) - blank)
     else:
-        require(method in ("approval", "plurality", "yes_no"), "a method that there is not")
+        require(method in ("approval", "plurality", "yes_no"), "the method of a contest is unknown")
     takes_blank = method not in ("approval", "yes_no") and len(candidates) > 1
-    require(takes_blank or not blank, "a blank vote takes another candidate, and a method that takes so many or one")
-    require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
+    require(takes_blank or not blank, "a blank vote needs another candidate and the method 'choose' or 'plurality'")
+    require(method != "yes_no" or len(candidates) == 2, "a yes-or-no contest needs two candidates")
     # Proofs about a number hold modulo the larger prime factor of n, which exceeds the square root
     # of n.
     total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
-    require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
+    require(total_bits < bits // 2, "the key is too short: the tally's numbers must have fewer than half of its bits")
     return Contest(candidates, method, limit, blank, points)
 
 
@@ -758,7 +758,7 @@ def check_details(value: dict[str, Any], candidates: int) -> None:
         about(value["about"])
     if "details" in value:
         details = [members(one, "", "about link") for one in listed(value["details"])]
-        require(len(details) == candidates, "not as many details as candidates")
+        require(len(details) == candidates, "the number of details differs from the number of candidates")
         for one in details:
             if "about" in one:
                 about(one["about"])
@@ -772,29 +772,29 @@ class Election:
         body = members(body, names, "about closes late opens registrar trial")
         self.id = sha256(text.encode()).hex()
         name(body["title"], 400)
-        require(type(body["revoting"]) is bool, "revoting is true or false")
+        require(type(body["revoting"]) is bool, "revoting must be true or false")
         self.revoting, self.late = body["revoting"], "late" in body
         self.read_dates(body)
         old = "the key carries no proof that it has two prime factors: the election was set up by an earlier version"
         require("blum" in body["key"], old)
         parts = members(body["key"], "blum generator modulus roots")
         n, h = base64url(parts["modulus"]), base64url(parts["generator"])
-        require(len(n) <= 1024 and int.from_bytes(n, "big") > 1, "the key has a size that none has")
+        require(len(n) <= 1024 and int.from_bytes(n, "big") > 1, "the modulus is below 2 or longer than 1024 bytes")
         self.key = Key(int.from_bytes(n, "big"), int.from_bytes(h, "big"))
-        require(len(n) == len(h) == self.key.width, "a number of the key has not the length that it must have")
+        require(len(n) == len(h) == self.key.width, "the modulus or the generator has the wrong length")
         check_key(self.key, listed(parts["roots"]), listed(parts["blum"]), insecure)
         self.contests = [read_contest(one, self.key.bits) for one in listed(body["contests"])]
-        require(1 <= len(self.contests) <= 64, "1 to 64 contests are allowed")
+        require(1 <= len(self.contests) <= 64, "an election must have 1 to 64 contests")
         counted = sum(one.size for one in self.contests)
-        require(counted <= 512, "more than 512 candidates, each counted once for each rank")
+        require(counted <= 512, "there are more than 512 candidates, counting each once per rank")
         first_points = max(max(one.points, default=1) for one in self.contests)
         #: The maximum weight of all voters, which bounds every total and every candidate's points.
         self.most_weight = min((1 << DIGIT_BITS) - 1, MAX_NUMBER // first_points)
         self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
-        require(self.organiser != self.board, "organiser and board have the same key")
+        require(self.organiser != self.board, "the organiser and the board have the same key")
         self.registrar = signing_key(body["registrar"]) if "registrar" in body else self.organiser
         others = {self.organiser, self.board}
-        require("registrar" not in body or self.registrar not in others, "the registrar has another's key")
+        require("registrar" not in body or self.registrar not in others, "the registrar has another official's key")
         self.trustees: list[int] = []
         self.signing: list[bytes] = []
         self.needed, self.answer_bits = 0, 2 * self.key.bits + 512
@@ -808,19 +808,19 @@ class Election:
         self.base = self.key.unit(base64url(shared["base"], width))
         self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
         count = len(self.trustees)
-        require(1 <= count <= 20, "a key is shared by 1 to 20 trustees")
+        require(1 <= count <= 20, "a key must have 1 to 20 trustees")
         self.needed = integer(shared["needed"], 1, count)
         if shared["generated"] is not None:
             few = 3 <= count <= 9 and self.needed >= 2 and 2 * self.needed - 1 <= count
-            require(few, "this number of trustees cannot generate a key together")
+            require(few, "key generation needs 3 to 9 trustees, and a threshold of 2 to half of them (rounded up)")
             self.answer_bits = generated_bits(self.key.bits, self.needed, count) + 512
         check_dealing(self.key, self.base, self.trustees, self.needed)
-        old = "the trustees have no keys to sign with: the election was set up by an earlier version"
+        old = "the trustees have no signing keys: the election was set up by an earlier version"
         require(shared["signing"] is not None, old)
         self.signing = [signing_key(one) for one in listed(shared["signing"])]
-        require(len(self.signing) == count, "signing keys of some trustees are missing")
+        require(len(self.signing) == count, "the number of signing keys differs from the number of trustees")
         own = len({*self.signing, *others}) == count + len(others)
-        require(own, "two of trustees, registrar, organiser and board have the same key")
+        require(own, "two of the trustees, registrar, organiser and board have the same key")
         if shared["generated"] is not None:
             self.check_statements(body["key"], shared)
 
@@ -828,13 +828,13 @@ class Election:
         """Checks each trustee's statement about a key that they generated together."""
         generated = members(shared["generated"], "statements transcript")
         statements = [base64url(one) for one in listed(generated["statements"])]
-        require(len(statements) == len(self.signing), "statements of some trustees about the key are missing")
+        require(len(statements) == len(self.signing), "each trustee must have one statement about the key")
         common = {"key": key, "transcript": generated["transcript"]}
         common |= {name: shared[name] for name in ("base", "keys", "needed")}
         for trustee, (signer, signed) in enumerate(zip(self.signing, statements, strict=True), 1):
             text = canonical({**common, "trustee": trustee})
             holds = signature_holds(signer, "hearith-election 1 generation", text, signed)
-            require(holds, "a trustee's statement about the key is not signed by it")
+            require(holds, f"trustee {trustee} did not sign its statement about the key")
 
     def read_dates(self, body: dict[str, Any]) -> None:
         """Reads the optional dates at which voting begins and ends, and the description for
@@ -847,7 +847,7 @@ class Election:
             require(date is None or is_time(date), "a date is not a time like 2026-11-22T20:15:00Z")
         # Texts of this form sort like times.
         if self.opens is not None and self.closes is not None:
-            require(self.opens < self.closes, "it closes before it opens")
+            require(self.opens < self.closes, "voting must end after it begins")
 
     def places(self) -> list[tuple[int, int]]:
         return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
@@ -860,7 +860,7 @@ class Election:
         lists = [listed(one) for one in listed(value)]
         fits = len(lists) == len(self.contests)
         fits = fits and all(len(one) == it.marks for one, it in zip(lists, self.contests, strict=True))
-        require(fits, "the tally lacks some marks, or a number has the wrong length")
+        require(fits, "the entry does not have one value for each mark of each contest")
         return [[read(one) for one in inner] for inner in lists]
 
     def sum_bits(self, one: Sum) -> int:
@@ -882,15 +882,15 @@ class Election:
     def read_ballot(self, value: Any) -> Ballot:
         """Reads a ballot and checks the lengths of its parts."""
         value = members(value, "contests election voter")
-        require(value["election"] == self.id, "belongs to another election")
-        require(isinstance(value["voter"], str), "not a voter of this election")
+        require(value["election"] == self.id, "the ballot belongs to another election")
+        require(isinstance(value["voter"], str), "the voter is not a text")
         parts = listed(value["contests"])
         require(len(parts) == len(self.contests), "the ballot and the election differ in the number of contests")
         key, contests = self.key, []
         for part, contest in zip(parts, self.contests, strict=True):
             part = members(part, "marks sum")
             marks = [members(mark, "ciphertext proof") for mark in listed(part["marks"])]
-            require(len(marks) == contest.marks, "not as many marks as the contest has")
+            require(len(marks) == contest.marks, "the ballot has the wrong number of marks for a contest")
             side = 2 * key.width + 32 + response_bytes(key.short_bits)
             width = len(contest.numbers) * side
             read = [(base64url(one["ciphertext"], 2 * key.width), base64url(one["proof"], width)) for one in marks]
@@ -901,7 +901,7 @@ class Election:
                     proof, rest = rest[: self.sum_bytes(one)], rest[self.sum_bytes(one) :]
                     proofs.append(proof)
             else:
-                require(part["sum"] is None, "a proof of a sum that is not asked for")
+                require(part["sum"] is None, "the ballot proves a sum for a contest that requires none")
             contests.append((read, proofs))
         return Ballot(value["voter"], contests)
 
@@ -934,16 +934,16 @@ class Election:
 
         openings = self.marks(value, read)
         for contest, inner in zip(self.contests, openings, strict=True):
-            require(all(value < len(contest.numbers) for _, value in inner), "an opening of no number of the set")
+            require(all(value < len(contest.numbers) for _, value in inner), "the value of an opening is out of range")
         return openings
 
     def check_openings(self, ballot: Ballot, openings: list[list[tuple[int, int]]]) -> None:
         key = self.key
         for contest, (marks, _), inner in zip(self.contests, ballot.contests, openings, strict=True):
             for (ciphertext, _), (exponent, value) in zip(marks, inner, strict=True):
-                require(exponent < 1 << key.short_bits, "the opening is not that of the ciphertext")
+                require(exponent < 1 << key.short_bits, "an opening does not match its ciphertext")
                 made = (1 + contest.numbers[value] * key.n) * key.power_of_base(exponent) % key.square
-                require(key.wide(made) == ciphertext, "the opening is not that of the ciphertext")
+                require(key.wide(made) == ciphertext, "an opening does not match its ciphertext")
 
     def share_bytes(self) -> int:
         """Returns the bytes of a share of the decryption of one mark."""
@@ -953,14 +953,14 @@ class Election:
         """Returns the shares c_i of every mark, after verifying their proofs."""
         key, bits, width = self.key, self.answer_bits, 2 * self.key.width
         row_bytes, shares = self.share_bytes(), []
-        require(len(data) == row_bytes * len(tally), "shares of some marks of the tally are missing")
+        require(len(data) == row_bytes * len(tally), "the shares have the wrong length for the marks of the tally")
         v, v_i = self.base, self.trustees[trustee - 1]
         counters = b"".join(one.to_bytes(4, "big") for one in (self.needed, len(self.trustees), trustee))
         for row, (c, place) in enumerate(zip(tally, self.places(), strict=True)):
             part = data[row * row_bytes : (row + 1) * row_bytes]
             c_i, a, b = (key.unit(part[start : start + width]) for start in (0, width, 2 * width))
             z = int.from_bytes(part[3 * width :], "big")
-            require(z < 1 << bits, "a number out of range")
+            require(z < 1 << bits, f"mark {row}: the response of the proof is out of range")
             e = transcript(
                 "share", f"hearith-election 1 share {self.id}".encode(), canonical(list(place)).encode(),
                 key.narrow(key.n), counters, *(key.wide(one) for one in (v, v_i, c, c_i, a, b)),
@@ -968,7 +968,7 @@ class Election:
             n2 = key.square
             holds = key.equal(pow(c, 4 * z, n2), a * pow(c_i, 2 * e, n2))
             holds = holds and key.equal(pow(v, z, n2), b * pow(v_i, e, n2))
-            require(holds, f"mark {row}: the share is wrong")
+            require(holds, f"mark {row}: the proof of the share does not hold")
             shares.append(c_i)
         return shares
 
@@ -980,7 +980,7 @@ class Election:
             product = 1
             for i, coefficient in lagrange(delta, chosen).items():
                 product = product * pow(shares[i][row], 2 * coefficient, n2) % n2
-            require(product % n == 1, "the shares do not combine")
+            require(product % n == 1, "the shares do not combine to a plaintext")
             plain.append((product - 1) // n * pow(4 * delta * delta, -1, n) % n)
         return plain
 
@@ -1001,12 +1001,12 @@ class Ballot:
 def read_lines(path: Path) -> Iterator[str]:
     *lines, rest = path.read_bytes().split(b"\n")
     for line in lines:
-        require(len(line) <= MAX_LINE, "a line is too long")
+        require(len(line) <= MAX_LINE, "a line is longer than 8 MiB")
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
             raise Wrong("a line is not UTF-8") from error
-    require(rest == b"", "the last line has no end")
+    require(rest == b"", "the last line does not end with a newline")
 
 
 def board_lines(record: Path) -> Iterator[str]:
@@ -1015,10 +1015,10 @@ def board_lines(record: Path) -> Iterator[str]:
         count = 0
         for line in read_lines(path):
             count += 1
-            require(count <= FILE_ENTRIES, "more than a thousand entries in a file")
+            require(count <= FILE_ENTRIES, "a file has more than 1000 entries")
             yield line
         more = (record / "board" / f"{first + FILE_ENTRIES:08}.jsonl").exists()
-        require(count == FILE_ENTRIES or not more, "entries are missing at the end of their file")
+        require(count == FILE_ENTRIES or not more, "a file before the last one has fewer than 1000 entries")
         first += FILE_ENTRIES
 
 
@@ -1112,10 +1112,10 @@ class Verifier:
                 if (line := next(lines, None)) is None:
                     break
                 entry = members(parse("an entry", line), "body index kind previous signature")
-                require(entry["index"] == index and type(entry["index"]) is int, "not in its place")
-                require(hash_text(entry["previous"]) == previous, "the chain is broken")
-                require(isinstance(entry["kind"], str) and entry["kind"] in FORMS, "an entry of no kind that there is")
-                require(has_form(entry["body"], FORMS[entry["kind"]]), f"not the form of '{entry['kind']}'")
+                require(entry["index"] == index and type(entry["index"]) is int, "the index is not the line's number")
+                require(hash_text(entry["previous"]) == previous, "'previous' is not the hash of the line before")
+                require(isinstance(entry["kind"], str) and entry["kind"] in FORMS, "the entry is of an unknown kind")
+                require(has_form(entry["body"], FORMS[entry["kind"]]), f"the body is not a valid '{entry['kind']}'")
                 signature = base64url(entry["signature"])
             except Wrong as error:
                 self.fault("chain", f"entry {index}: {error}")
@@ -1144,17 +1144,17 @@ class Verifier:
         try:
             for line in read_lines(path) if path.exists() else ():
                 head = members(parse("a head", line), "root signature size time")
-                require(is_time(head["time"]), "a time that is none, or in another form")
+                require(is_time(head["time"]), "the time of a head is not like 2026-11-22T20:15:00Z")
                 hash_text(head["root"])
                 base64url(head["signature"])
                 heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))
         except Wrong as error:
             self.fault("heads", str(error))
         if any(size == 0 for size, _, _ in heads):
-            self.fault("heads", "a head of no entries")
+            self.fault("heads", "a head covers no entries")
         for before, after in pairwise(heads):
             if after[0] < before[0] or after[2] < before[2]:
-                self.fault("heads", f"a head of {after[0]} entries cannot come here")
+                self.fault("heads", f"the head of {after[0]} entries is smaller or older than the head before it")
         self.counts["heads"] = len(heads)
         return heads
 
@@ -1163,14 +1163,14 @@ class Verifier:
             if of in roots and head["root"] != roots[of]:
                 self.fault("heads", f"the head of {of} entries does not have the root of the board")
             elif whole and of not in roots:
-                self.fault("heads", f"a head of {of} entries cannot come here")
+                self.fault("heads", f"the board does not have the {of} entries that a head covers")
             if self.election is not None:
                 text = canonical({part: head[part] for part in ("root", "size", "time")})
                 signature = base64url(head["signature"])
                 if not signature_holds(self.election.board, "hearith-election 1 head", text, signature):
                     self.fault("heads", f"the head of {of} entries: the signature does not hold")
         if whole and (heads[-1][0] if heads else 0) < size:
-            self.fault("heads", "entries are after the last head")
+            self.fault("heads", "entries follow the last head: the board has not signed them")
 
     def check_dates(self, heads: list[tuple[int, Any, str]]) -> None:
         """Checks by the times of the heads before and after that voting begins and ends on its
@@ -1184,7 +1184,7 @@ class Verifier:
                 self.fault("rules", f"entry {at}: voting {what} before its date")
         at = self.last_ballot
         if at is not None and closes is not None and any(size <= at and time >= closes for size, _, time in heads):
-            self.fault("rules", f"entry {at}: a ballot after the date at which voting ends")
+            self.fault("rules", f"entry {at}: a ballot was added after the date at which voting ends")
 
     # Entries
 
@@ -1194,7 +1194,7 @@ class Verifier:
         if self.election is None:
             self.counts["election"] += 1
             try:
-                require(kind == "election", "the first entry is not that of an election")
+                require(kind == "election", "the first entry is not an election")
                 election = Election(body, canonical(body), self.insecure)
             except Wrong as error:
                 self.fault("election", f"entry {index}: {error}")
@@ -1233,25 +1233,25 @@ class Verifier:
             "opening": ("tallied", self.take_opening),
             "result": ("tallied", self.take_result),
         }
-        require(kind in readers, f"an entry '{kind}' cannot come now")
+        require(kind in readers, f"an entry of kind '{kind}' is not allowed now")
         phase, reader = readers[kind]
-        require(type(body) is dict and body.get("election") == election.id, "belongs to another election")
-        require(self.phase == phase, f"an entry '{kind}' cannot come now")
+        require(type(body) is dict and body.get("election") == election.id, "the entry belongs to another election")
+        require(self.phase == phase, f"an entry of kind '{kind}' is not allowed now")
         return reader(index, body)
 
     def take_voters(self, index: int, body: Any) -> bytes:
         election = self.election
         assert election is not None
         voters = listed(members(body, "election voters")["voters"])
-        require(1 <= len(voters) <= 1000, "an entry lists 1 to 1000 voters")
+        require(1 <= len(voters) <= 1000, "an entry must list 1 to 1000 voters")
         added: dict[str, Voter] = {}
         for one in voters:
             one = members(one, "id key weight")
             who = name(one["id"], 128)
-            require(who not in self.voters and who not in added, "there is a voter of this id already")
+            require(who not in self.voters and who not in added, "a voter with this ID already exists")
             added[who] = Voter(signing_key(one["key"]), integer(one["weight"], 1, 1 << 32))
         together = sum(one.weight for one in [*self.voters.values(), *added.values()])
-        require(together <= election.most_weight, "all weights together reach 2^48, or all points 2^53")
+        require(together <= election.most_weight, "the sum of all weights reaches 2^48, or the sum of all points 2^53")
         self.voters.update(added)
         if self.phase == "open":
             self.changes += [(index, "added while voting went on", who) for who in added]
@@ -1260,15 +1260,15 @@ class Verifier:
     def take_replace(self, index: int, body: Any) -> bytes:
         assert self.election is not None
         voters = [members(one, "id key") for one in listed(members(body, "election voters")["voters"])]
-        require(1 <= len(voters) <= 1000, "an entry replaces the credentials of 1 to 1000 voters")
+        require(1 <= len(voters) <= 1000, "an entry must replace the credentials of 1 to 1000 voters")
         keys: dict[str, bytes] = {}
         for one in voters:
             who, key = one["id"], signing_key(one["key"])
-            require(who in self.voters, "there is no voter of this id")
-            require(who not in keys, "the voter is in this entry already")
+            require(who in self.voters, "there is no voter with this ID")
+            require(who not in keys, "the entry lists the voter twice")
             # The holder of the new key could replace the ballot.
-            require(self.voters[who].counted is None, "the voter has voted: no credential is replaced then")
-            require(self.voters[who].key != key, "the key is the one that it replaces")
+            require(self.voters[who].counted is None, "the voter has voted and must keep the credential")
+            require(self.voters[who].key != key, "the new key is the same as the old one")
             keys[who] = key
         when = " while voting went on" if self.phase == "open" else ""
         for who, key in keys.items():
@@ -1292,7 +1292,7 @@ class Verifier:
     def fresh(self, ballot: Ballot) -> None:
         """Checks that no ciphertext is on the board already."""
         own = ballot.ciphertexts()
-        require(len(set(own)) == len(own) and not self.seen.intersection(own), "a ciphertext is on the board already")
+        require(len(set(own)) == len(own) and not self.seen.intersection(own), "a ciphertext occurs twice on the board")
 
     def take_ballot(self, index: int, body: Any) -> bytes:
         election = self.election
@@ -1300,7 +1300,7 @@ class Verifier:
         ballot = election.read_ballot(body)
         require(ballot.voter in self.voters, "not a voter of this election")
         voter = self.voters[ballot.voter]
-        require(voter.counted is None or election.revoting, "the voter has cast a ballot already")
+        require(voter.counted is None or election.revoting, "the voter has already cast a ballot")
         self.fresh(ballot)
         self.seen.update(ballot.ciphertexts())
         voter.counted, self.last_ballot = (index, ballot), index
@@ -1329,7 +1329,7 @@ class Verifier:
         counted = [voter for voter in self.voters.values() if voter.counted is not None]
         weight = sum(voter.weight for voter in counted)
         said = [integer(body[part], 0, 2**53 - 1) for part in ("counted", "weight")]
-        require(said == [len(counted), weight], "not the ballots that count")
+        require(said == [len(counted), weight], "the number or weight of the counted ballots is wrong")
         numbers = election.marks(body["contests"], lambda one: base64url(one, 2 * key.width))
         flat = [number for inner in numbers for number in inner]
         products = [1] * len(flat)
@@ -1342,26 +1342,26 @@ class Verifier:
         self.tally = [int.from_bytes(number, "big") for number in flat]
         self.counts["tally"] = len(flat)
         if products != self.tally:
-            self.fault("tally", f"entry {index}: not the product of the ballots on the board")
+            self.fault("tally", f"entry {index}: the tally is not the product of the ballots on the board")
         return election.organiser
 
     def take_share(self, index: int, body: Any) -> bytes:
         election = self.election
         assert election is not None
         body = members(body, "election shares trustee")
-        require(bool(election.trustees), "the key of this election is not shared")
+        require(bool(election.trustees), "the election has no trustees")
         trustee = integer(body["trustee"], 1, len(election.trustees))
-        require(trustee not in self.share_data, "the trustee has given a share already")
+        require(trustee not in self.share_data, f"trustee {trustee} has already given a share")
         data = base64url(body["shares"])
         fits = len(data) == election.share_bytes() * len(election.places())
-        require(fits, "shares of some marks of the tally are missing")
+        require(fits, "the shares have the wrong length for the marks of the tally")
         self.share_data[trustee] = (index, data)
         return election.signing[trustee - 1]
 
     def take_opening(self, index: int, body: Any) -> bytes:
         election = self.election
         assert election is not None
-        require(not election.trustees and self.opening is None, "an opening cannot come now")
+        require(not election.trustees and self.opening is None, "the election has trustees or an earlier opening")
         width = election.key.width
 
         def read(one: Any) -> tuple[bytes, bytes]:
@@ -1375,11 +1375,11 @@ class Verifier:
         election = self.election
         assert election is not None
         votes = [listed(one) for one in listed(members(body, "contests election")["contests"])]
-        require(len(self.share_data) >= election.needed, "fewer shares than are needed")
+        require(len(self.share_data) >= election.needed, f"fewer than the {election.needed} shares needed")
         require(bool(election.trustees) or self.opening is not None, "the tally is not decrypted yet")
         fits = len(votes) == len(election.contests)
         fits = fits and all(len(one) == it.results for one, it in zip(votes, election.contests, strict=True))
-        require(fits, "the result lacks votes of some candidates")
+        require(fits, "the result has the wrong number of contests or votes")
         self.result = (index, [[integer(one, 0, 2**53 - 1) for one in inner] for inner in votes])
         self.phase = "finished"
         return election.organiser
@@ -1411,11 +1411,11 @@ class Verifier:
         self.counts["result"] = 1
         index, votes = self.result
         try:
-            require(plain is not None, "the tally is not decrypted rightly")
+            require(plain is not None, "the tally is not decrypted correctly")
             assert plain is not None
             for number, contest in enumerate(election.contests):
                 own = [plain.pop(0) for _ in range(contest.marks)]
-                require(contest.votes(own, self.weight) == votes[number], f"contest {number}: not what it decrypts to")
+                require(contest.votes(own, self.weight) == votes[number], f"contest {number}: not the decrypted tally")
         except Wrong as error:
             self.fault("result", f"entry {index}: {error}")
 
@@ -1452,7 +1452,7 @@ class Verifier:
             r, m = int.from_bytes(opening, "big"), int.from_bytes(plaintext, "big")
             right = 0 < r < key.n and m < key.n and (1 + m * key.n) * pow(r, key.n, key.square) % key.square == number
             if not right:
-                self.fault("decryption", f"entry {index}: the opening is not that of the ciphertext")
+                self.fault("decryption", f"entry {index}: an opening does not match its ciphertext")
                 return None
             plain.append(m)
         return plain
@@ -1460,12 +1460,12 @@ class Verifier:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Verify the published record of an election.")
-    parser.add_argument("record", type=Path)
-    parser.add_argument("--insecure-key", action="store_true", help="take a key below 2048 bits")
-    parser.add_argument("--json", action="store_true", help="report in JSON")
+    parser.add_argument("record", type=Path, help="folder of the record")
+    parser.add_argument("--insecure-key", action="store_true", help="accept keys shorter than 2048 bits (for tests)")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args()
     if tuple(map(int, unicodedata.unidata_version.split("."))) < (14, 0, 0):
-        parser.error("names are compared by Unicode 14.0.0 or later, which Python has from 3.11 on")
+        parser.error("comparing names needs Unicode 14.0.0 or later: use Python 3.11 or newer")
     verifier = Verifier(insecure=arguments.insecure_key)
     good = verifier.run(arguments.record)
     result = verifier.result[1] if good and verifier.result is not None else None
