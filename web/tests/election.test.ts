@@ -233,7 +233,7 @@ describe("a whole election", () => {
       [6, "challenged"],
     ]);
     const dropped = { ...memory, trackers: [...trackers, "a".repeat(26)] };
-    expect(faults(verified(board, dropped).report).memory).toMatch("sent from here");
+    expect(faults(verified(board, dropped).report).memory).toMatch("this browser sent");
   });
 
   test("confirms what was sent by the entry that the board shows, and nothing else", () => {
@@ -298,7 +298,7 @@ describe("a whole election", () => {
     expect(altered(({ lines }) => lines.splice(5, 2, lines[6] ?? "", lines[5] ?? "")).chain).toMatch(
       "entry 5",
     );
-    expect(altered(({ lines }) => lines.pop()).heads).toMatch("a head has");
+    expect(altered(({ lines }) => lines.pop()).heads).toMatch("a head covers");
     expect(altered(({ lines }) => lines.splice(5, 1, (lines[5] ?? "").replace(":", ": "))).chain).toMatch(
       "canonical",
     );
@@ -429,36 +429,36 @@ describe("the rules", () => {
     const made = voted(false);
     const { body } = encrypt(made.form, "anna", CHOICES([0, 1], [], [0, 1], [2], [0]));
     made.board.signed("ballot", body, secret("anna"));
-    expect(faults(verified(made.board).report).rules).toMatch("has voted already");
+    expect(faults(verified(made.board).report).rules).toMatch("has already voted");
   });
 
   test("copies, strangers and challenged ballots are refused", () => {
     for (const [build, message] of [
       [
         ({ board, ballots }: Made) => board.signed("ballot", ballots[0] ?? null, secret("anna")),
-        "on the board already",
+        "occurs twice on the board",
       ],
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "dora" }, secret("dora")),
-        "on the board already",
+        "occurs twice on the board",
       ],
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "eve" }, secret("eve")),
-        "nobody knows",
+        "not a voter",
       ],
       [
         ({ board, form }: Made) =>
           board.signed("ballot", encrypt(form, "eve", CHOICES([0, 1], [], [], [0], [0])).body, secret("eve")),
-        "nobody knows",
+        "not a voter",
       ],
       [
         ({ board }: Made) => {
           const challenge = parse(board.lines[6] ?? "") as { body: { ballot: Json } };
           return board.signed("ballot", challenge.body.ballot, secret("cleo"));
         },
-        "on the board already",
+        "occurs twice on the board",
       ],
       [
         ({ board, ballots }: Made) =>
@@ -468,7 +468,7 @@ describe("the rules", () => {
       [
         ({ board }: Made) =>
           board.byOrganiser("tally", { contests: [], counted: 0, election: board.id, weight: 0 }),
-        "where the election is open",
+        'not allowed in phase "open"',
       ],
     ] as const) {
       const made = voted();
@@ -499,7 +499,7 @@ describe("the rules", () => {
     if (first) first.value = 0;
     made.board.signed("challenge", challengeBody(made.form, body, lie), secret("dora"));
     expect(faults(verified(made.board).report).challenges).toMatch(
-      "entry 8: the opening of mark 0 of contest 0 is not its own",
+      "entry 8: contest 0, mark 0: the opening does not match the ciphertext",
     );
   });
 
@@ -508,7 +508,7 @@ describe("the rules", () => {
     const { body } = encrypt(made.form, "bert", CHOICES([0, 1], [], [0, 1], [2], [0]));
     made.board.signed("ballot", { ...(body as object), voter: "dora" }, secret("dora"));
     expect(faults(verified(made.board).report).ballots).toMatch(
-      "entry 8: a proof's challenges do not add up",
+      "entry 8: the challenges of a proof do not sum",
     );
   });
 

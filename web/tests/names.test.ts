@@ -35,7 +35,7 @@ test("what is not seen is in no name", () => {
       expect(refused(text.replaceAll("*", joiner)), text).toBe(joiner);
   expect(visible("a\u202eb\u200c")).toBe("a[U+202E]b\u200c");
   expect(() => name(400)("a\u200bb", "title")).toThrow(
-    "title has the character U+200B, a control, invisible",
+    "title contains U+200B, which is a control character, invisible",
   );
 });
 

@@ -534,7 +534,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await file.setInputFiles(bytes(organiserKey));
     await page.getByText("it is the organiser's key.").waitFor();
     await file.setInputFiles(bytes("{"));
-    await page.getByText("it cannot be read, or has another format.").waitFor();
+    await page.getByText("it cannot be read or has another format.").waitFor();
     const other = { ...JSON.parse(credentials.get("anna") ?? ""), election: "0".repeat(64) };
     await file.setInputFiles(bytes(canonical(other)));
     await page.getByText("This file belongs to another election.").waitFor();
@@ -698,7 +698,7 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     expect(await dropped.getByRole("heading", { name: "Your ballot is cast." }).count()).toBe(0);
     const later = await visit(dropped.context(), "result", address);
     await later.getByRole("button", { name: "Verify everything now" }).click();
-    await later.getByText("a ballot sent from here is not there").waitFor({ timeout: 60_000 });
+    await later.getByText("the board lacks a ballot that this browser sent").waitFor({ timeout: 60_000 });
     const here = await visit(first.context(), "result", address);
     await here.getByRole("button", { name: "Verify everything now" }).click();
     await here.getByText("Everything holds.").waitFor({ timeout: 60_000 });
@@ -713,7 +713,7 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     await looked(again, "vote-voted");
     // Where the list does not come, the server refuses the ballot.
     const second = await vote("No", undefined, false);
-    await second.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
+    await second.getByRole("heading", { name: "This ballot was rejected. It does not count." }).waitFor();
     await second.getByText("You have voted already.").waitFor();
     await looked(second, "vote-refused");
     // The browser, too, tells of a refusal.
@@ -753,7 +753,7 @@ describe.runIf(chromiumIsThere)("an election with all that can be said besides",
       expect((await fetch(`${address}/api/entries`, entry)).status).toBe(201);
     }
     const page = await visit(await visitor(), "organise", address);
-    await page.getByText("This is a trial. Its result binds nobody.").waitFor();
+    await page.getByText("This is a trial. Its result is not binding.").waitFor();
     const key = { election: null, kind: "organiser", secret: base64.encode(organiser), voter: null };
     await page.getByLabel("The organiser's key").setInputFiles(bytes(canonical(key)));
     await page.getByText(/The server closes the election by itself: .*9999/).waitFor();
@@ -829,7 +829,7 @@ describe.runIf(chromiumIsThere)("an election with all that can be said besides",
     await old.getByRole("button", { name: CONTINUE }).click();
     await old.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
     await cast(old);
-    await old.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
+    await old.getByRole("heading", { name: "This ballot was rejected. It does not count." }).waitFor();
     await old.context().close();
     complaints.splice(0);
     // Everybody sees who came late and whose credential is new.
@@ -1066,7 +1066,9 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
       });
       await page.goto(`${url}/#/vote`);
       if (id === "said") {
-        await page.getByText("the server shows another election than it says").waitFor();
+        await page
+          .getByText("the election that the server sent does not have the ID that it states")
+          .waitFor();
         expect(await page.getByLabel("Or your credential as a file").count()).toBe(0);
       } else {
         // A code gives another key under another manifest, which is none of the voters'.

@@ -46,7 +46,9 @@ describe("proofs of the vectors", () => {
   test("do not hold elsewhere", () => {
     const other = { ...context, row: "raw" };
     expect(allHold(key, readResidue(key, other, toBigint(u), key.shortBits, residue))).toBe(false);
-    expect(() => readMembership(key, other, set, toBigint(c), key.shortBits, membership)).toThrow("add up");
+    expect(() => readMembership(key, other, set, toBigint(c), key.shortBits, membership)).toThrow(
+      "do not sum",
+    );
   });
 
   test("the wrong one of many is found", () => {

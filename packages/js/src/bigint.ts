@@ -87,7 +87,7 @@ export function digits(exponent: bigint, width: number): number[] {
 
 /** A product of powers by fixed windows: all share the squarings, so it is for few bases. */
 function multiExpWindowed(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
-  if (exponents.some((exponent) => exponent < 0n)) throw new RangeError("a negative exponent");
+  if (exponents.some((exponent) => exponent < 0n)) throw new RangeError("the exponent is negative");
   const width = exponents.some((exponent) => exponent >> 512n > 0n) ? 5 : 4;
   const places = exponents.map((exponent) => digits(exponent, width));
   const tables = bases.map((base) => {

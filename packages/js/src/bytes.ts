@@ -29,7 +29,7 @@ export function equal(a: Uint8Array, b: Uint8Array): boolean {
 /** A natural number in so many bytes. It must fit. */
 export function toBytes(number: bigint, width: number): Uint8Array {
   const digits = number.toString(16);
-  if (number < 0n || digits.length > 2 * width) throw new RangeError("a number does not fit its bytes");
+  if (number < 0n || digits.length > 2 * width) throw new RangeError("the number does not fit in its bytes");
   return fromHex(digits.padStart(2 * width, "0"));
 }
 

@@ -36,7 +36,7 @@ export class Square {
   readonly #inverse: bigint;
 
   constructor(root: bigint) {
-    if (root < 3n || root % 2n === 0n) throw new RangeError("a root that is even or below 3");
+    if (root < 3n || root % 2n === 0n) throw new RangeError("the root is even or below 3");
     this.root = root;
     this.modulus = root * root;
     this.#bits = bitLength(root);
@@ -86,7 +86,7 @@ export class Square {
 
   /** A power, by fixed windows. The exponent is not negative. */
   power(base: Dual, exponent: bigint): Dual {
-    if (exponent < 0n) throw new RangeError("a negative exponent");
+    if (exponent < 0n) throw new RangeError("the exponent is negative");
     const width = exponent >> 512n > 0n ? 6 : exponent >> 64n > 0n ? 4 : 1;
     const table = [this.one, base];
     while (table.length < 1 << width) table.push(this.multiply(table[table.length - 1] ?? base, base));
@@ -125,7 +125,7 @@ export class FixedBase {
   power(exponent: bigint): Dual {
     const places = digits(exponent, this.#width);
     if (exponent < 0n || bitLength(exponent) > this.bits)
-      throw new RangeError("an exponent beyond the table");
+      throw new RangeError("the exponent is longer than the table");
     let result: Dual | undefined;
     for (const [place, digit] of places.entries()) {
       const factor = digit === 0 ? undefined : this.#rows[place]?.[digit];

@@ -114,7 +114,7 @@ export class Encoding {
       ensure(number <= bound && number >= -bound, () => `the number in slot ${slot} has overflowed`);
       return formatDecimal(number, this.scales[slot] ?? 0);
     });
-    ensure(rest === 0n, "the numbers have overflowed, or were packed otherwise");
+    ensure(rest === 0n, "the numbers have overflowed, or were packed with another encoding");
     return numbers;
   }
 }
@@ -124,7 +124,10 @@ const MAX_SLOTS = 4096;
 
 /** A whole number, exactly. */
 export function wholeNumber(value: number | bigint): bigint {
-  ensure(typeof value === "bigint" || Number.isSafeInteger(value), "not a whole number below 2^53");
+  ensure(
+    typeof value === "bigint" || Number.isSafeInteger(value),
+    "the number is not an integer of at most 53 bits",
+  );
   return BigInt(value);
 }
 

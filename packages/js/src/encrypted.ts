@@ -44,7 +44,10 @@ export class Encrypted {
 
   /** The sum. Throws if keys or encodings differ, or if the headroom does not suffice. */
   add(other: Encrypted): Encrypted {
-    ensure(this.key === other.key || this.key.id === other.key.id, "encrypted with different keys");
+    ensure(
+      this.key === other.key || this.key.id === other.key.id,
+      "the numbers were encrypted with different keys",
+    );
     ensure(this.encoding.equals(other.encoding), "the encodings differ: scale, range, slots or headroom");
     const sum = this.key.add(this.ciphertext, other.ciphertext);
     return new Encrypted(this.key, this.encoding, sum, this.additions + other.additions);
@@ -75,7 +78,7 @@ export class Encrypted {
 
   /** The number as a decimal, or one a slot. Throws if it is beyond what its additions can make. */
   decrypt(key: PrivateKey): string[] {
-    ensure(key.public.id === this.key.id, "encrypted with another key");
+    ensure(key.public.id === this.key.id, "the number was encrypted with another key");
     return this.encoding.decode(this.key, key.decrypt(this.ciphertext), this.additions);
   }
 }

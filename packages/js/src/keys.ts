@@ -69,7 +69,10 @@ export class PublicKey extends Core {
   /** The key in the text of a JSON Web Key. Throws a `Fault` that says what is wrong with it. */
   static async read(text: string, options: KeyOptions = {}): Promise<PublicKey> {
     const members = parsed(text);
-    ensure(!("p" in members || "q" in members || "pub" in members), "a private key, not a public one");
+    ensure(
+      !("p" in members || "q" in members || "pub" in members),
+      "this is a private key, not a public key",
+    );
     return publicKey(members, options);
   }
 
@@ -134,9 +137,12 @@ export class PrivateKey {
     const members = parsed(text);
     ensure(
       !("ciphertext" in members),
-      "the private key is encrypted: `hearith key` takes its passphrase off",
+      "the private key is encrypted: `hearith key decrypt` removes its passphrase",
     );
-    ensure(!("s" in members), "a share of a private key: it decrypts together with others only");
+    ensure(
+      !("s" in members),
+      "this is a share of a private key: it decrypts only together with other shares",
+    );
     expect(members, "kty", "DAJ");
     const operations = members.key_ops;
     ensure(
@@ -289,7 +295,7 @@ async function publicKey(members: Members, options: KeyOptions): Promise<PublicK
 }
 
 function expect(members: Members, member: string, wanted: string): void {
-  ensure(members[member] === wanted, `member '${member}' is not that of a Paillier key`);
+  ensure(members[member] === wanted, `member '${member}' does not have the value of a Paillier key`);
 }
 
 /** A number of bits. */

@@ -27,7 +27,7 @@ export function checkLength(n: bigint, insecure: boolean): void {
   const bits = bitLength(n);
   ensure(
     bits >= MIN_BITS && bits <= MAX_BITS,
-    () => `a key of ${bits} bits is not supported: ${MIN_BITS} to ${MAX_BITS} bits are`,
+    () => `a key of ${bits} bits is not supported: keys must have ${MIN_BITS} to ${MAX_BITS} bits`,
   );
   ensure(bits % 2 === 0, () => `the key size must be even, not ${bits} bits`);
   ensure(
@@ -76,7 +76,7 @@ export function checkPrimes(p: bigint, q: bigint, insecure = false): void {
   const least = 2 * bits < 256 ? 0 : bits - 100;
   ensure(
     insecure || bitLength(p < q ? q - p : p - q) > least,
-    "the primes of the private key are close together: they have to differ within their first 100 bits",
+    "the primes of the private key are close together: they must differ in their leading 100 bits",
   );
 }
 
@@ -105,13 +105,14 @@ function orderBits(bits: number): number {
 export function checkExponent(exponent: number, bits: number): void {
   ensure(
     bits >= MIN_SUBGROUP_BITS,
-    () => `a subgroup key of ${bits} bits is not supported: ${MIN_SUBGROUP_BITS} bits and more are`,
+    () =>
+      `a subgroup key of ${bits} bits is not supported: subgroup keys must have at least ${MIN_SUBGROUP_BITS} bits`,
   );
   const [least, most] = [2 * orderBits(bits) + SLACK, bits / 2];
   ensure(
     exponent >= least && exponent <= most,
     () =>
-      `exponents of ${exponent} bits are not valid for a subgroup key of this size: ${least} to ${most} bits are`,
+      `exponents of ${exponent} bits are not valid for a subgroup key of this size: they must have ${least} to ${most} bits`,
   );
 }
 
@@ -129,7 +130,7 @@ export function checkSubgroup(
   const [bits, length] = [bitLength(primes[0]), bitLength(orders[0])];
   ensure(
     length >= orderBits(2 * bits) && length === bitLength(orders[1]) && length + LEAST_COFACTOR_BITS < bits,
-    invalid("the primes have not the length that the key asks for"),
+    invalid("the primes do not have the length that the key requires"),
   );
   ensure(orders[0] !== orders[1], invalid("the primes are the same"));
   const cofactors = primes.map((prime, at) => {
@@ -149,7 +150,7 @@ export function checkSubgroup(
   const [least, most] = [bitLength(orders[0] * orders[1]) + SLACK, bits];
   ensure(
     exponent >= least,
-    `exponents of ${exponent} bits are not valid for a subgroup key of this size: ${least} to ${most} bits are`,
+    `exponents of ${exponent} bits are not valid for a subgroup key of this size: they must have ${least} to ${most} bits`,
   );
   const generates = primes.every((prime, at) => {
     const minus = mod(-generator, prime);

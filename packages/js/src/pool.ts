@@ -64,7 +64,7 @@ export class Pool {
     const { workers = Math.min(cores, 8), tableWidth = TABLE_WIDTH } = options;
     ensure(
       Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS,
-      `a pool has 1 to ${MAX_WORKERS} workers`,
+      `a pool must have 1 to ${MAX_WORKERS} workers`,
     );
     const numbers = keyNumbers(key, tableWidth);
     this.#workers = Array.from({ length: workers }, () => this.#started(create(), numbers));

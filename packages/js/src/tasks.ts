@@ -50,10 +50,10 @@ export class Tasks {
   }
 
   #done(operation: Operation, number: bigint): bigint {
-    if (!this.#key) throw new Error("a worker without a key");
+    if (!this.#key) throw new Error("the worker has no key");
     if (operation === "encrypt") return this.#key.encrypt(number);
     if (operation === "rerandomise") return this.#key.rerandomise(number);
-    if (!this.#private) throw new Error("a pool with a public key does not decrypt");
+    if (!this.#private) throw new Error("a pool with a public key cannot decrypt");
     return this.#private.decrypt(number);
   }
 }

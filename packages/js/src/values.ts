@@ -33,7 +33,7 @@ export function fromValue(key: PublicKey, text: string): Encrypted {
     `not an encrypted number: its text is ${PREFIX}:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`,
   );
   const [, id, bits, scale, range, headroom, additions, ciphertext] = parts as unknown as string[];
-  ensure(id === key.id && bits === String(key.bits), "encrypted with another key");
+  ensure(id === key.id && bits === String(key.bits), "the number was encrypted with another key");
   const places = Number(scale);
   const units = BigInt(range as string);
   ensure(places <= 38 && units < 1n << 127n, "the scale or the range is out of range");

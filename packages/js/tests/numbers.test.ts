@@ -100,7 +100,7 @@ describe("encodings", () => {
     expect(() => one.multiply(4)).toThrow("exceeds the headroom of 3");
     expect(() => one.multiply(-4)).toThrow("exceeds the headroom of 3");
     expect(() => one.multiply(3).add(one)).toThrow("4 additions exceed the headroom of 3");
-    expect(() => one.multiply(1.5)).toThrow("not a whole number");
+    expect(() => one.multiply(1.5)).toThrow("not an integer");
     // More than its additions can make: somebody added without saying so.
     const forged = Encrypted.from(key.public, encoding, key.public.encrypt(11n));
     expect(() => forged.decrypt(key)).toThrow("overflowed");

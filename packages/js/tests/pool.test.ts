@@ -59,7 +59,7 @@ test("a batch is given up, and the next one is computed", async () => {
 
 test("what is wrong is said, and the pool goes on", async () => {
   await expect(owner.decrypt([1n, 0n])).rejects.toThrow("the ciphertext is not above 0");
-  await expect(pool.decrypt([1n])).rejects.toThrow("a pool with a public key does not decrypt");
+  await expect(pool.decrypt([1n])).rejects.toThrow("a pool with a public key cannot decrypt");
   expect(await owner.decrypt([1n])).toEqual([0n]);
   expect(() => built.start(key.public, { workers: 0 })).toThrow("1 to 256 workers");
   const closed = built.start(key.public, { workers: 1 });

@@ -77,7 +77,10 @@ async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   }
   const value = (await response.json().catch(() => ({}))) as { error?: string; message?: string };
   if (response.ok) return value as T;
-  throw new Refused(value.message ?? `the server answers ${response.status}`, value.error ?? "unknown");
+  throw new Refused(
+    value.message ?? `the server answered with HTTP status ${response.status}`,
+    value.error ?? "unknown",
+  );
 }
 
 function post<T>(path: string, value: Json): Promise<T> {

@@ -50,7 +50,10 @@ export function readSecret(text: string, ...kinds: readonly Secret["kind"][]): S
   if (isShare(value)) throw new WrongFile("the file is a trustee's share", "share");
   const found = SECRET(value, "the file");
   if (!kinds.includes(found.kind)) throw new WrongFile(`the file is the ${found.kind}'s key`, found.kind);
-  ensure((found.kind === "voter") === (found.voter !== null), "the file does not say whose it is");
+  ensure(
+    (found.kind === "voter") === (found.voter !== null),
+    "a voter's key must name its voter, and other keys none",
+  );
   return found;
 }
 

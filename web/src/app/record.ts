@@ -40,7 +40,7 @@ async function fetched(url: string): Promise<Uint8Array | undefined> {
   // As it is now: with this setting the browser asks the server for no kept copy either.
   const response = await fetch(url, { cache: "reload" });
   if (response.status === 404) return undefined;
-  if (!response.ok) throw new Fault(`${url} cannot be read: ${response.status}`);
+  if (!response.ok) throw new Fault(`${url} cannot be read: HTTP status ${response.status}`);
   return bytesOf(await response.blob());
 }
 
@@ -49,8 +49,8 @@ export function* linesOf(file: Uint8Array): Generator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < file.length; ) {
     const end = file.indexOf(NEWLINE, start);
-    if (end < 0) throw new Fault("the last line of a file does not end");
-    if (end - start > LONGEST_LINE) throw new Fault("a line is too long");
+    if (end < 0) throw new Fault("the last line of a file does not end with a newline");
+    if (end - start > LONGEST_LINE) throw new Fault("a line is longer than 8 MiB");
     let line: string;
     try {
       line = decoder.decode(file.subarray(start, end));
@@ -105,7 +105,7 @@ export async function verifyFrom(source: Source, options: Options, progress: Pro
     if (verifier.size < first + FILE && verifier.size < most) {
       // The next file must not be there where this one is not full.
       const more = typeof source !== "string" && (await open(source, boardFile(first + FILE))) !== undefined;
-      if (more) verifier.fail("chain", "entries are missing at the end of their file");
+      if (more) verifier.fail("chain", "a file before the last one has fewer than 1000 entries");
       break;
     }
   }
@@ -124,7 +124,7 @@ function addFile(
   return each(file, (line) => {
     if (verifier.size >= most) return;
     count += 1;
-    if (count > FILE) throw new Fault("more than a thousand entries in a file");
+    if (count > FILE) throw new Fault("a file has more than 1000 entries");
     verifier.add(line);
     if (count % 8 === 0) progress(verifier.size);
   });

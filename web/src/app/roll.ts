@@ -21,7 +21,7 @@ type Line = { readonly kind: string; readonly body: Json };
 async function* entriesOf(first: number): AsyncGenerator<Line> {
   const response = await fetch(`${RECORD}/${boardFile(first)}`, { cache: "reload" });
   if (response.status === 404 || response.body === null) return;
-  if (!response.ok) throw new Error(`the record cannot be read: ${response.status}`);
+  if (!response.ok) throw new Error(`the record cannot be read: HTTP status ${response.status}`);
   const reader = response.body.getReader();
   let rest = new Uint8Array();
   try {

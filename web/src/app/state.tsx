@@ -35,7 +35,8 @@ export function useShared(): Shared {
 export function electionOf(overview: Overview): (Election & { readonly id: string }) | undefined {
   if (overview.id === null) return undefined;
   const id = hexHash(canonical(overview.manifest));
-  if (id !== overview.id) throw new Error("the server shows another election than it says");
+  if (id !== overview.id)
+    throw new Error("the election that the server sent does not have the ID that it states");
   return { ...readElection(overview.manifest), id };
 }
 

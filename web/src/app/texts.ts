@@ -10,7 +10,7 @@ const en = {
   title: "Election",
   skip: "Skip to content",
   language: "Language",
-  trial: "This is a trial. Its result binds nobody.",
+  trial: "This is a trial. Its result is not binding.",
   more: "More",
   officials: "For officials",
   copy: "Copy",
@@ -63,7 +63,7 @@ const en = {
   colon: ":",
   wrongFile: "This is the wrong file",
   files: {
-    json: "it cannot be read, or has another format.",
+    json: "it cannot be read or has another format.",
     share: "it is a trustee's share.",
     board: "it is the board's key.",
     organiser: "it is the organiser's key.",
@@ -147,7 +147,7 @@ const en = {
     challenge: "Open this ballot, do not count it",
     challenging: "Opening…",
     back: "Change my choice",
-    refused: "This ballot was refused. It does not count.",
+    refused: "This ballot was rejected. It does not count.",
     unsure: "The board has not confirmed this ballot.",
     unsureHelp:
       "Send it again: the very same ballot is never counted twice. Or look for its tracker on the board.",
@@ -159,7 +159,7 @@ const en = {
     find: "Find it on the board",
     shown: "This ballot was opened and does not count. You have NOT voted with it.",
     shownHelp: "Look up its tracker on the board with another device: the board must show your choice.",
-    contents: "What was in it",
+    contents: "Contents of the ballot",
     next: "Make a new ballot",
     badReceipt:
       "The board does not confirm this ballot: the server's receipt is not valid for it. Note the tracker and tell the organiser.",
@@ -179,7 +179,7 @@ const en = {
     challenged: "This ballot was challenged: everybody can read it, and it does not count.",
     opened: "This browser has verified what was in it.",
     entry: (index: number) => `Entry ${index}`,
-    contents: "What was in it",
+    contents: "Contents of the ballot",
     nothing: "nothing",
     voters: "Who voted",
     votersHelp: "Everybody can see who voted. Nobody can see how.",
@@ -245,7 +245,7 @@ const en = {
     },
     checks: {
       chain: "The board is one unbroken chain",
-      heads: "The board is the one that its keeper signed",
+      heads: "The server that keeps the board has signed it",
       election: "The election and its key are valid",
       rules: "The rules were kept: one vote for each voter, no copies",
       signatures: "Every entry is signed by its author",
@@ -254,7 +254,7 @@ const en = {
       tally: "The total is that of the ballots that count",
       decryption: "The total is decrypted correctly",
       result: "The result follows from the decrypted total",
-      memory: "What this browser saw before is still there",
+      memory: "The board still has everything that this browser saw before",
     },
     pass: "holds",
     fail: "wrong",
@@ -277,7 +277,7 @@ const en = {
     about: "What voters should know (optional)",
     aboutQuestion: "About this question (optional)",
     late: "Voters may be added, and lost credentials replaced, while voting goes on",
-    trial: "This is a trial: the result binds nobody",
+    trial: "This is a trial: the result is not binding",
     datesHelp:
       "If you set dates, the server opens and closes the vote by itself, and nobody can do it earlier. Times are in this device's time zone.",
     opens: "Voting begins (optional)",
@@ -402,7 +402,7 @@ const en = {
     counted: (ballots: number, entries: number) =>
       `Everything holds: ${ballots} ballots count. The board has ${entries} entries up to the total.`,
     compare:
-      "Compare the root with the other trustees and with observers before you go on. Somebody who shows only you another board could have you decrypt a single ballot.",
+      "Compare the root with the other trustees and with observers before you go on. Somebody who shows another board to you alone could make you decrypt a single ballot.",
     compared: "I have compared the root, and it is the same.",
     share: "Decrypt my part",
     working: "Working",

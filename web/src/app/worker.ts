@@ -72,7 +72,7 @@ async function checked(url: string, options: Options, progress: Progress): Promi
   lastVerified = await verifyFrom(url, options, progress);
   const report = lastVerified.finish();
   const fault = report.verdicts.find((verdict) => verdict.fault !== undefined);
-  ensure(fault === undefined, () => `the record is wrong (${fault?.check}): ${fault?.fault}`);
+  ensure(fault === undefined, () => `the record does not verify (${fault?.check}): ${fault?.fault}`);
   return lastVerified;
 }
 
@@ -149,13 +149,13 @@ export const tasks = {
   share(root: string, trustee: number, secret: bigint, signing: Uint8Array): Signed {
     ensure(
       lastVerified?.tallied?.root === root && lastVerified.finish().good,
-      "this record was not verified",
+      "the record has not been verified",
     );
     const { state } = lastVerified;
     const { key, trustees } = state.election;
     if (!trustees) throw new Fault("the election has no trustees");
-    ensure(state.phase === "tallied", "there are no totals to share in");
-    ensure(isSecretOf(key, trustees, trustee, secret), "the file is not this trustee's of this election");
+    ensure(state.phase === "tallied", "there is no tally to decrypt");
+    ensure(isSecretOf(key, trustees, trustee, secret), "the share is not this trustee's in this election");
     const known = trustees.signing[trustee - 1];
     const own = known !== undefined && equal(publicKey(signing), known);
     ensure(own, "the signing key is not this trustee's in this election");

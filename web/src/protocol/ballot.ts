@@ -147,7 +147,7 @@ export function challengeBody(form: Form, ballot: Json, openings: Openings): Jso
 export function readBallot(form: Form, body: Json): Ballot {
   const { contests, election, voter } = BODY(body, "ballot");
   const { key } = form;
-  ensure(election === form.id, "the ballot is for another election");
+  ensure(election === form.id, "the ballot belongs to another election");
   ensure(
     contests.length === form.contests.length,
     "the ballot and the election differ in the number of contests",
@@ -155,10 +155,10 @@ export function readBallot(form: Form, body: Json): Ballot {
   const ciphertexts = form.contests.map((contest, at) => {
     const given = contests[at]?.marks ?? [];
     const width = membershipBytes(key, allowed(contest).length, key.shortBits);
-    ensure(given.length === marks(contest), () => `contest ${at} has not as many marks as it must`);
+    ensure(given.length === marks(contest), () => `contest ${at} has the wrong number of marks`);
     ensure(
       given.every(({ ciphertext, proof }) => ciphertext.length === 2 * key.bytes && proof.length === width),
-      () => `a number of contest ${at} does not have the bytes that it must`,
+      () => `a mark of contest ${at} has the wrong length`,
     );
     checkSum(form, at, contests[at]?.sum ?? null);
     return given.map((mark) => toBigint(mark.ciphertext));
@@ -183,11 +183,14 @@ function checkSum({ key, contests }: Form, at: number, proofs: Uint8Array | null
   const contest = contests[at];
   const asked = contest ? sums(contest) : [];
   if (asked.length === 0) {
-    ensure(proofs === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
+    ensure(proofs === null, () => `contest ${at} has a proof of a sum but requires none`);
     return;
   }
   const width = asked.reduce((all, sum) => all + proofBytes(key, sum), 0);
-  ensure(proofs?.length === width, () => `contest ${at} has no proof of its marks' sum, of its length`);
+  ensure(
+    proofs?.length === width,
+    () => `contest ${at}: the proof of the sum is missing or has the wrong length`,
+  );
 }
 
 /** The claims of a contest's proofs of sums, which come one after another. */
@@ -227,7 +230,7 @@ const CHALLENGE = read.object({
 /** Reads a challenge, and checks its form: the ballot in it, and which of its allowed numbers each mark is said to hold. */
 export function readChallenge(form: Form, body: Json): { ballot: Ballot; values: number[][] } {
   const challenge = CHALLENGE(body, "challenge");
-  ensure(challenge.election === form.id, "the challenge is for another election");
+  ensure(challenge.election === form.id, "the challenge belongs to another election");
   const ballot = readBallot(form, challenge.ballot);
   const { openings } = challenge;
   const width = Math.ceil(form.key.shortBits / 8);
@@ -237,7 +240,7 @@ export function readChallenge(form: Form, body: Json): { ballot: Ballot; values:
   );
   for (const [at, contest] of form.contests.entries()) {
     const [given, numbers] = [openings[at] ?? [], allowed(contest).length];
-    ensure(given.length === marks(contest), () => `the challenge does not open every mark of contest ${at}`);
+    ensure(given.length === marks(contest), () => `contest ${at} has the wrong number of openings`);
     const inRange = given.every(({ exponent, value }) => exponent.length === width && value < numbers);
     ensure(inRange, () => `an opening of contest ${at} is out of range`);
   }
@@ -265,7 +268,7 @@ function checkOpenings(
       const right =
         opening >> BigInt(key.shortBits) === 0n &&
         key.encrypt(set[value] ?? 0n, opening) === ballot.ciphertexts[at]?.[mark];
-      ensure(right, () => `the opening of mark ${mark} of contest ${at} is not its own`);
+      ensure(right, () => `contest ${at}, mark ${mark}: the opening does not match the ciphertext`);
     });
   }
 }

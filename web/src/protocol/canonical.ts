@@ -13,7 +13,7 @@ export function canonical(value: Json): string {
   if (typeof value === "number") {
     ensure(
       Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0),
-      "a number that is no whole number below 2^53",
+      "a number is not an integer from 0 to 2^53 - 1",
     );
     return String(value);
   }
@@ -35,8 +35,8 @@ export function parse(text: string): Json {
     again = canonical(value);
   } catch (error) {
     // Besides what is no JSON, what is nested deeper than the stack goes.
-    throw error instanceof Fault ? error : new Fault("not JSON");
+    throw error instanceof Fault ? error : new Fault("the text is not JSON");
   }
-  ensure(again === text, "not canonical JSON");
+  ensure(again === text, "the JSON is not in canonical form");
   return value;
 }

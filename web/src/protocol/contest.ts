@@ -43,14 +43,14 @@ function readMethod(value: Json, name: string): Method {
     const { points } = RANK(value, name).rank;
     ensure(
       points.every((one, rank) => rank === 0 || one < (points[rank - 1] ?? 0)),
-      () => `${name}: a rank is not worth less than the one before`,
+      () => `${name}: the points must decrease from rank to rank`,
     );
     return { kind: "rank", points };
   }
   const choose = CHOOSE(value, name).choose;
   const kind = Object.keys(choose ?? {}).join();
   if (kind !== "at_most" && kind !== "exactly")
-    throw new Fault(`${name}: neither at most nor exactly so many`);
+    throw new Fault(`${name}: "choose" must have the member "at_most" or "exactly"`);
   const members = read.object({ [kind]: read.count })(choose, `${name}.choose`);
   return { kind, choose: members[kind] ?? 0 };
 }
@@ -74,29 +74,30 @@ export const readContest: read.Reader<Contest> = (value, name) => {
   const { candidates, method, details, blank } = contest;
   ensure(
     details === undefined || details.length === candidates.length,
-    () => `${name} has not as many details as candidates`,
+    () => `${name}: the number of details differs from the number of candidates`,
   );
   if (method.kind === "rank") {
-    ensure(blank === undefined, () => `${name}: a ranked contest has no blank vote`);
+    ensure(blank === undefined, () => `${name}: a ranked contest cannot have a blank vote`);
     ensure(method.points.length <= candidates.length, () => `${name} has more ranks than candidates`);
   }
   const takesBlank = method.kind !== "approval" && method.kind !== "yes_no" && candidates.length > 1;
   ensure(
     blank === undefined || takesBlank,
-    () => `${name}: a blank vote takes another candidate, and a method that takes so many or one`,
+    () => `${name}: a blank vote needs another candidate and the method "choose" or "plurality"`,
   );
   ensure(
     new Set(candidates.map(alike)).size === candidates.length,
-    () => `${name} has a candidate twice, or two whose names look alike`,
+    () => `${name}: two candidates have the same name, or names that look alike`,
   );
   ensure(
     method.kind !== "yes_no" || candidates.length === 2,
-    () => `${name}: yes or no takes two candidates`,
+    () => `${name}: a yes-or-no contest needs two candidates`,
   );
   if ("choose" in method) {
     ensure(
       method.choose >= 1 && method.choose <= candidates.length - (blank ? 1 : 0),
-      () => `${name}: so many cannot be chosen`,
+      () =>
+        `${name}: the number of choices must be between 1 and the number of candidates (without blank vote)`,
     );
   }
   return contest;
@@ -251,17 +252,20 @@ export function votes(contest: Contest, totals: readonly bigint[], weight: bigin
     found = contest.candidates.map((_, candidate) =>
       BigInt.asUintN(Number(DIGIT_BITS), first >> (DIGIT_BITS * BigInt(candidate))),
     );
-    ensure(first >> (DIGIT_BITS * BigInt(found.length)) === 0n, "the total has votes for nobody");
+    ensure(
+      first >> (DIGIT_BITS * BigInt(found.length)) === 0n,
+      "the total has more digits than there are candidates",
+    );
   }
   ensure(
     found.every((count) => count >= 0n && count <= weight),
-    "the totals are more than all votes",
+    "a total exceeds the weight of all votes",
   );
   const right =
     method.kind === "yes_no" || method.kind === "plurality"
       ? found.reduce((all, count) => all + count, 0n) === weight
       : sums(contest).every((sum) => addUp(sum, found, weight));
-  ensure(right, "the totals do not add up to what the contest asks for");
+  ensure(right, "the totals do not sum to the number that the contest requires");
   return method.kind === "rank"
     ? [...pointsOf(contest, method.points, found), ...found.map(Number)]
     : found.map(Number);

@@ -15,7 +15,7 @@ export class Key extends Core {
   override readonly generator: bigint;
 
   constructor(n: bigint, generator: bigint) {
-    ensure(n > 1n && n % 2n === 1n, "the key's modulus is even");
+    ensure(n > 1n && n % 2n === 1n, "the key's modulus is even or below 3");
     ensure(
       generator > 1n && generator < n - 1n && gcd(generator, n) === 1n,
       "the key's generator is not a unit other than 1 and -1",

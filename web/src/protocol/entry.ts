@@ -75,13 +75,13 @@ export interface Election {
 
 const edKey: read.Reader<Uint8Array> = (value, name) => {
   const key = read.bytes(32)(value, name);
-  ensure(isPublicKey(key), () => `${name} is no public key`);
+  ensure(isPublicKey(key), () => `${name} is not an Ed25519 public key`);
   return key;
 };
 
 const date: read.Reader<string> = (value, name) => {
   const time = read.text(value, name);
-  ensure(isTime(time), () => `${name} is no time like 2026-11-22T20:15:00Z`);
+  ensure(isTime(time), () => `${name} is not a time like 2026-11-22T20:15:00Z`);
   return time;
 };
 
@@ -116,11 +116,11 @@ const MOST_BYTES = 1024;
 export function readElection(body: Json): Election {
   const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
   const candidates = rest.contests.reduce((sum, contest) => sum + size(contest), 0);
-  ensure(candidates <= 512, "more than 512 candidates, each counted once for each rank");
-  ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
+  ensure(candidates <= 512, "there are more than 512 candidates, counting each once per rank");
+  ensure(!equal(rest.organiser, rest.board), "the organiser and the board have the same key");
   const { opens, closes, registrar } = rest;
   // Texts of this form sort as times do.
-  ensure(opens === undefined || closes === undefined || opens < closes, "it closes before it opens");
+  ensure(opens === undefined || closes === undefined || opens < closes, "voting must end after it begins");
   const officials = [rest.organiser, rest.board];
   ensure(
     registrar === undefined || !officials.some((key) => equal(key, registrar)),
@@ -133,12 +133,15 @@ export function readElection(body: Json): Election {
     "the key carries no proof that it has two prime factors: the election was set up by an earlier version",
   );
   const width = numbers.modulus.length;
-  ensure(width <= MOST_BYTES, () => `no key has a modulus of ${width} bytes`);
+  ensure(
+    width <= MOST_BYTES,
+    () => `a modulus of ${width} bytes is too long: at most ${MOST_BYTES} are allowed`,
+  );
   for (const one of [numbers.generator, ...numbers.roots, ...blum]) {
     ensure(one.length === width, "a number of the key is not as long as its modulus");
   }
   const key = new Key(toBigint(numbers.modulus), toBigint(numbers.generator));
-  ensure(key.bytes === width, "the key's modulus begins with a zero");
+  ensure(key.bytes === width, "the key's modulus begins with a zero byte");
   const trustees = given && {
     base: key.readWide(given.base),
     keys: given.keys.map((one) => key.readWide(one)),
@@ -147,15 +150,18 @@ export function readElection(body: Json): Election {
     ...(given.generated && { generated: given.generated }),
   };
   if (trustees) {
-    ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
-    ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is not a unit");
+    ensure(trustees.needed <= trustees.keys.length, "the threshold exceeds the number of trustees");
+    ensure(
+      key.areUnits([trustees.base, ...trustees.keys]),
+      "the base or a key of the trustees is not a unit modulo n^2",
+    );
     if (trustees.generated) checkStatements(body, trustees);
   }
   for (const contest of rest.contests) {
     // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
     ensure(
       totalBits(contest) < Math.floor(bitLength(key.n) / 2),
-      "the key is too short: the numbers of the tally need fewer than half of its bits, 48 a candidate",
+      "the key is too short: the tally's numbers must have fewer than half of its bits",
     );
   }
   const proofs = { roots: numbers.roots.map(toBigint), blum: blum.map(toBigint) };
@@ -164,9 +170,12 @@ export function readElection(body: Json): Election {
 
 /** What each trustee says of a key that they generated together: that its machine took part. */
 function checkStatements(body: Json, { generated, keys, needed, signing }: Trustees): void {
-  ensure(canGenerate(needed, keys.length), "this number of trustees cannot generate a key together");
+  ensure(
+    canGenerate(needed, keys.length),
+    "key generation needs 3 to 9 trustees, and a threshold of 2 to half of them (rounded up)",
+  );
   const statements = generated?.statements ?? [];
-  ensure(statements.length === signing.length, "statements of some trustees about the key are missing");
+  ensure(statements.length === signing.length, "each trustee must have one statement about the key");
   const { key, trustees } = body as { [member: string]: { [member: string]: Json } };
   const common = { base: trustees?.base ?? null, key: key ?? null, keys: trustees?.keys ?? null, needed };
   for (const [at, signature] of statements.entries()) {
@@ -174,7 +183,7 @@ function checkStatements(body: Json, { generated, keys, needed, signing }: Trust
     const signer = signing[at];
     ensure(
       signer !== undefined && verify(signer, "generation", statement, signature),
-      "a trustee's statement about the key is not signed by it",
+      () => `trustee ${at + 1} did not sign its statement about the key`,
     );
   }
 }
@@ -187,12 +196,12 @@ function signingKeys(
 ): readonly Uint8Array[] {
   ensure(
     keys !== undefined,
-    "the trustees have no keys to sign with: the election was set up by an earlier version",
+    "the trustees have no signing keys: the election was set up by an earlier version",
   );
-  ensure(keys.length === count, "signing keys of some trustees are missing");
+  ensure(keys.length === count, "the number of signing keys differs from the number of trustees");
   const all = [...others, ...keys];
   const own = all.every((one, at) => all.findIndex((other) => equal(one, other)) === at);
-  ensure(own, "two of trustees, registrar, organiser and board have the same key");
+  ensure(own, "two of the trustees, registrar, organiser and board have the same key");
   return keys;
 }
 
@@ -247,6 +256,6 @@ export function isTime(text: string): boolean {
 
 export function readHead(line: string): Head {
   const head = HEAD(parse(line), "head");
-  ensure(isTime(head.time), "the time of a head is not valid");
+  ensure(isTime(head.time), "the time of a head is not like 2026-11-22T20:15:00Z");
   return head;
 }

@@ -25,14 +25,14 @@ export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false)
   checkForm(n);
   checkGenerator(generator, n);
   checkStrength(n);
-  ensure(roots.length === ROOTS, "the key does not have eleven roots");
+  ensure(roots.length === ROOTS, "the key does not have 11 roots");
   ensure(blum.length === SQUARE_ROOTS, "the key does not have 128 square roots");
   ensure(
     [...roots, ...blum].every((root) => root > 0n && root < n),
     "a root of the key is out of range",
   );
-  ensure(rootsHold(key, roots), "the roots of the key do not hold");
-  ensure(squareRootsHold(key, blum), "the square roots of the key do not hold");
+  ensure(rootsHold(key, roots), "a root of the key is wrong");
+  ensure(squareRootsHold(key, blum), "a square root of the key is wrong");
 }
 
 /** Whether the roots are those of a key whose ciphertexts decrypt to one number only [GRSB19]. */

@@ -101,7 +101,7 @@ export function proveMembership(
   chosen: number,
 ): Uint8Array {
   const value = set[chosen];
-  ensure(value !== undefined, "no number of the set is chosen");
+  ensure(value !== undefined, "the chosen number is not in the set");
   const challenges = set.map((_, side) => (side === chosen ? 0n : randomBits(256)));
   const responses = set.map(() => randomBits(bits + HIDING_BITS));
   // u_j is (1 + n)^(value - m_j) (h^n)^a: whoever knows a raises nothing but the fixed base. That z_j is below e_j a,
@@ -124,7 +124,7 @@ export function proveMembership(
 
 function readResponse(bytes: Uint8Array, bits: number): bigint {
   const response = toBigint(bytes);
-  ensure(bitLength(response) <= bits + HIDING_BITS + 1, "an answer of a proof is out of range");
+  ensure(bitLength(response) <= bits + HIDING_BITS + 1, "the response of a proof is out of range");
   return response;
 }
 
@@ -169,7 +169,7 @@ export function readMembership(
   const commitments = claims.map((claim) => claim.commitment);
   const hash = membershipChallenge(key, context, set, number, commitments);
   const sum = claims.reduce((total, claim) => total + claim.challenge, 0n) % CHALLENGES;
-  ensure(sum === hash, "a proof's challenges do not add up to its hash");
+  ensure(sum === hash, "the challenges of a proof do not sum to its hash");
   return claims;
 }
 

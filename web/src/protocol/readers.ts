@@ -15,7 +15,9 @@ export const text: Reader<string> = (value, name) => {
   return value;
 };
 
-/** A name to show: not empty, of so many bytes at most, without characters that are controls, invisible or unknown. */
+const REFUSED = "a control character, invisible, a misplaced joiner, or not in Unicode 14.0.0";
+
+/** A name for display: 1 to `most` bytes, without control characters and invisible or unknown characters. */
 export function name(most: number): Reader<string> {
   return (value, what) => {
     const read = text(value, what);
@@ -24,7 +26,7 @@ export function name(most: number): Reader<string> {
     const wrong = refused(read)?.codePointAt(0);
     if (wrong !== undefined) {
       const code = wrong.toString(16).toUpperCase().padStart(4, "0");
-      throw new Fault(`${what} has the character U+${code}, a control, invisible, or not in Unicode 14.0.0`);
+      throw new Fault(`${what} contains U+${code}, which is ${REFUSED}`);
     }
     return read;
   };
@@ -34,7 +36,7 @@ export function name(most: number): Reader<string> {
 export const about: Reader<string> = (value, what) => {
   const read = text(value, what);
   const length = utf8(read).length;
-  ensure(length >= 1 && length <= 4000, () => `${what} is empty or too long`);
+  ensure(length >= 1 && length <= 4000, () => `${what} has ${length} bytes, not 1 to 4000`);
   for (const line of read.split("\n").filter((one) => one !== "")) name(4000)(line, what);
   return read;
 };
@@ -43,7 +45,7 @@ export const about: Reader<string> = (value, what) => {
 export const link: Reader<string> = (value, what) => {
   const read = text(value, what);
   const known = /^https:\/\/[A-Za-z0-9][-A-Za-z0-9._~:/?#[\]@!$&'()*+,;=%]*$/.test(read);
-  ensure(known && read.length <= 1000, () => `${what} is no https URL of at most 1000 bytes`);
+  ensure(known && read.length <= 1000, () => `${what} is not an https URL of at most 1000 bytes`);
   return read;
 };
 
@@ -54,7 +56,7 @@ export const set: Reader<true> = (value, name) => {
 };
 
 export const flag: Reader<boolean> = (value, name) => {
-  ensure(typeof value === "boolean", () => `${name} is neither true nor false`);
+  ensure(typeof value === "boolean", () => `${name} must be true or false`);
   return value;
 };
 
@@ -63,7 +65,7 @@ export function integer(least: number, most: number): Reader<number> {
   return (value, name) => {
     ensure(
       typeof value === "number" && value >= least && value <= most,
-      () => `${name} is no number from ${least} to ${most}`,
+      () => `${name} is not an integer from ${least} to ${most}`,
     );
     return value;
   };
@@ -111,8 +113,11 @@ export function nullable<T>(reader: Reader<T>): Reader<T | null> {
 
 export function list<T>(reader: Reader<T>, least = 0, most = Number.MAX_SAFE_INTEGER): Reader<T[]> {
   return (value, name) => {
-    ensure(Array.isArray(value), () => `${name} is no list`);
-    ensure(value.length >= least && value.length <= most, () => `${name} has ${value.length} members`);
+    ensure(Array.isArray(value), () => `${name} is not a list`);
+    ensure(
+      value.length >= least && value.length <= most,
+      () => `${name} must not have ${value.length} members`,
+    );
     return value.map((member, at) => reader(member, `${name}[${at}]`));
   };
 }
@@ -137,14 +142,14 @@ export function object<
   return (value, name) => {
     ensure(
       typeof value === "object" && value !== null && !Array.isArray(value),
-      () => `${name} is no object`,
+      () => `${name} is not an object`,
     );
     const given = value as { readonly [member: string]: Json };
     const known: Record<string, Reader<unknown>> = { ...optional, ...members };
     const unknown = Object.keys(given).find((member) => !Object.hasOwn(known, member));
-    ensure(unknown === undefined, () => `${name} has a member that nobody knows, ${unknown}`);
+    ensure(unknown === undefined, () => `${name} has an unknown member, ${unknown}`);
     const missing = Object.keys(members).find((member) => !Object.hasOwn(given, member));
-    ensure(missing === undefined, () => `${name} has no ${missing}`);
+    ensure(missing === undefined, () => `${name} lacks the member ${missing}`);
     const read = Object.entries(given).map(([member, found]) => [
       member,
       known[member]?.(found, `${name}.${member}`),

@@ -43,7 +43,7 @@ export function baseOf(key: Key): bigint {
 export function checkDealing(key: Key, { base, keys, needed }: Trustees): void {
   ensure(
     base === baseOf(key),
-    "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results",
+    "v is not derived from the hash of n, so the dealer could choose results (earlier versions shared keys like this)",
   );
   const delta = factorial(keys.length);
   const expected = key.plain(2n * delta * delta);
@@ -59,7 +59,7 @@ export function checkDealing(key: Key, { base, keys, needed }: Trustees): void {
     }
     ensure(
       (left * left - right * right) % key.squared === 0n,
-      () => `v_${first} to v_${first + needed - 1} are not those of a key that decrypts`,
+      () => `v_${first} to v_${first + needed - 1} do not belong to one sharing of a decryption key`,
     );
   }
 }
@@ -157,10 +157,10 @@ export function readShares(
   bytes: Uint8Array,
 ): bigint[] {
   const width = shareBytes(key, trustees);
-  ensure(bytes.length === width * rows.length, "the number of shares differs from the number of ciphertexts");
+  ensure(bytes.length === width * rows.length, "the shares have the wrong length for the ciphertexts");
   const shares = rows.map((_, at) => readShare(key, trustees, bytes.subarray(at * width, (at + 1) * width)));
   const numbers = shares.flatMap(({ number, a, b }) => [number, a, b]);
-  ensure(key.areUnits(numbers), "a share has a number that is not a unit");
+  ensure(key.areUnits(numbers), "a number of a share is not a unit modulo n^2");
   ensure(sharesHold(key, trustees, trustee, rows, shares), "a share's proof does not hold");
   return shares.map((share) => share.number);
 }
@@ -169,7 +169,7 @@ function readShare(key: Key, trustees: Trustees, bytes: Uint8Array): Share {
   const wide = 2 * key.bytes;
   const part = (at: number) => key.readWide(bytes.subarray(at * wide, (at + 1) * wide));
   const share = { number: part(0), a: part(1), b: part(2), response: toBigint(bytes.subarray(3 * wide)) };
-  ensure(bitLength(share.response) <= responseBits(key, trustees), "a share's answer is out of range");
+  ensure(bitLength(share.response) <= responseBits(key, trustees), "a share's response is out of range");
   return share;
 }
 
@@ -225,22 +225,19 @@ class Powers {
 export function combine(key: Key, trustees: Trustees, shares: ReadonlyMap<number, bigint>): bigint {
   const { n, squared } = key;
   const chosen = [...shares].sort(([a], [b]) => a - b).slice(0, trustees.needed);
-  ensure(
-    chosen.length === trustees.needed,
-    () => `${chosen.length} of ${trustees.needed} shares that are needed`,
-  );
+  ensure(chosen.length === trustees.needed, () => `${chosen.length} of ${trustees.needed} required shares`);
   const delta = factorial(trustees.keys.length);
   const numbers = chosen.map(([i]) => i);
   let product = 1n;
   for (const [i, share] of chosen) {
     const coefficient = 2n * lagrange(delta, i, numbers);
     const base = coefficient < 0n ? inverse(share, squared) : share;
-    ensure(base !== undefined, "a share is not a unit");
+    ensure(base !== undefined, "a share is not a unit modulo n^2");
     product = (product * power(base, coefficient < 0n ? -coefficient : coefficient, squared)) % squared;
   }
-  ensure(product % n === 1n, "the shares do not combine");
+  ensure(product % n === 1n, "the shares do not combine to a plaintext");
   const scale = inverse(mod(4n * delta * delta, n), n);
-  ensure(scale !== undefined, "the key is too small for so many trustees");
+  ensure(scale !== undefined, "the key is too short for this number of trustees");
   return (((product - 1n) / n) * scale) % n;
 }
 

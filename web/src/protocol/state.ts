@@ -81,7 +81,7 @@ export class State {
   #weights = 0;
 
   get election(): Election {
-    if (!this.#election) throw new Fault("the board does not begin with an election");
+    if (!this.#election) throw new Fault("the first entry is not an election");
     return this.#election;
   }
 
@@ -104,7 +104,7 @@ export class State {
     if (entry.kind !== "ballot" && entry.kind !== "challenge") return organiser;
     const voter = VOTER_OF(ballotOf(entry));
     const found = this.voters.get(voter);
-    ensure(found !== undefined, () => `nobody knows the voter ${voter}`);
+    ensure(found !== undefined, () => `${voter} is not a voter of this election`);
     return found.key;
   }
 
@@ -165,7 +165,7 @@ export class State {
         return undefined;
       case "opening":
         this.#in("tallied", kind);
-        ensure(!this.election.trustees && !this.#opened, "a decryption was not expected");
+        ensure(!this.election.trustees && !this.#opened, "the election has trustees or an earlier opening");
         this.#openings(body);
         this.#opened = true;
         return undefined;
@@ -178,7 +178,7 @@ export class State {
   }
 
   #in(phase: Phase, kind: string): void {
-    ensure(this.phase === phase, () => `an entry "${kind}" where the election is ${this.phase}`);
+    ensure(this.phase === phase, () => `an entry of kind "${kind}" is not allowed in phase "${this.phase}"`);
   }
 
   /** Fails where the list of voters is closed: from the beginning of voting on, or from its end. */
@@ -193,7 +193,7 @@ export class State {
   }
 
   #belongs(election: string): void {
-    ensure(election === this.id, "the entry is for another election");
+    ensure(election === this.id, "the entry belongs to another election");
   }
 
   #replace(body: Json, index: number): void {
@@ -203,10 +203,10 @@ export class State {
     for (const { id, key } of voters) {
       const voter = this.voters.get(id);
       ensure(voter !== undefined, () => `there is no voter ${id}`);
-      ensure(!known.has(id), () => `the voter ${id} is in this entry already`);
+      ensure(!known.has(id), () => `the entry lists the voter ${id} twice`);
       // Whoever made the new key could replace the ballot.
-      ensure(!voter.counted, () => `the voter ${id} has voted: no credential is replaced then`);
-      ensure(!equal(voter.key, key), () => `the key of ${id} is the one that it replaces`);
+      ensure(!voter.counted, () => `the voter ${id} has voted and must keep the credential`);
+      ensure(!equal(voter.key, key), () => `the new key of ${id} is the same as the old one`);
       known.set(id, { ...voter, key });
     }
     for (const [id, voter] of known) {
@@ -219,11 +219,11 @@ export class State {
     const { election, voters } = VOTERS(body, "voters");
     this.#belongs(election);
     for (const voter of voters) {
-      ensure(!this.voters.has(voter.id), () => `the voter ${voter.id} is registered twice`);
+      ensure(!this.voters.has(voter.id), () => `a voter with the ID ${voter.id} already exists`);
       this.#weights += voter.weight;
-      ensure(this.#weights < ALL_WEIGHTS, "all weights together reach 2^48");
+      ensure(this.#weights < ALL_WEIGHTS, "the sum of all weights reaches 2^48");
       const most = Math.min(...this.election.contests.map(mostWeight));
-      ensure(this.#weights <= most, "all weights together, times the points of a first rank, reach 2^53");
+      ensure(this.#weights <= most, "the sum of all weights, times the points of a first rank, reaches 2^53");
       this.voters.set(voter.id, voter);
     }
     for (const { id } of this.phase === "open" ? voters : [])
@@ -237,7 +237,7 @@ export class State {
       contests.length === all.length && all.every((one, at) => contests[at]?.length === marks(one));
     ensure(
       fits && contests.flat().every(right),
-      "the tally lacks some marks, or a number has the wrong length",
+      "the entry does not have one value of the right length for each mark of each contest",
     );
   }
 
@@ -247,9 +247,12 @@ export class State {
     const board = this.turnout;
     ensure(
       counted === board.counted,
-      () => `the tally counts ${counted} ballots, the board has ${board.counted}`,
+      () => `the tally counts ${counted} ballots, but the board has ${board.counted}`,
     );
-    ensure(weight === board.weight, () => `the tally has weight ${weight}, the board ${board.weight}`);
+    ensure(
+      weight === board.weight,
+      () => `the tally has weight ${weight}, but the board has ${board.weight}`,
+    );
     this.#everyMark(contests, (one) => one.length === 2 * this.election.key.bytes);
   }
 
@@ -266,10 +269,10 @@ export class State {
     const { key, trustees, contests } = this.election;
     const rows = contests.reduce((sum, contest) => sum + marks(contest), 0);
     ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
-    ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
+    ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has already given a share`);
     ensure(
       shares.length === rows * shareBytes(key, trustees),
-      "shares of some marks of the tally are missing",
+      "the shares have the wrong length for the marks of the tally",
     );
     this.#trustees.add(trustee);
   }
@@ -280,9 +283,9 @@ export class State {
     const all = this.election.contests;
     const fits =
       contests.length === all.length && all.every((one, at) => contests[at]?.length === results(one));
-    ensure(fits, "the result lacks votes of some candidates");
+    ensure(fits, "the result has the wrong number of contests or votes");
     const needed = this.election.trustees?.needed ?? 0;
-    ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);
+    ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} required shares`);
     ensure(this.election.trustees !== null || this.#opened, "the tally is not decrypted yet");
   }
 
@@ -290,15 +293,15 @@ export class State {
     const { key } = this.election;
     const hashes = ballot.ciphertexts.flat().map((one) => hexHash(key.wide(one)));
     const free = hashes.every((one, at) => !this.#used.has(one) && hashes.indexOf(one) === at);
-    ensure(free, "a ciphertext is on the board already");
+    ensure(free, "a ciphertext occurs twice on the board");
     for (const one of hashes) this.#used.add(one);
   }
 
   #cast(entry: Entry): Ballot {
     const ballot = readBallot(this.form, entry.body);
     const voter = this.voters.get(ballot.voter);
-    ensure(voter !== undefined, () => `nobody knows the voter ${ballot.voter}`);
-    ensure(this.election.revoting || !voter.counted, () => `the voter ${voter.id} has voted already`);
+    ensure(voter !== undefined, () => `${ballot.voter} is not a voter of this election`);
+    ensure(this.election.revoting || !voter.counted, () => `the voter ${voter.id} has already voted`);
     this.#use(ballot);
     voter.counted = { index: entry.index, ciphertexts: ballot.ciphertexts };
     this.trackers.set(tracker(entry.body), { index: entry.index, kind: "ballot", voter: voter.id });
@@ -307,7 +310,7 @@ export class State {
 
   #challenge(entry: Entry): Ballot {
     const { ballot, values } = readChallenge(this.form, entry.body);
-    ensure(this.voters.has(ballot.voter), () => `nobody knows the voter ${ballot.voter}`);
+    ensure(this.voters.has(ballot.voter), () => `${ballot.voter} is not a voter of this election`);
     this.#use(ballot);
     const trackedBallot = { index: entry.index, kind: "challenge", voter: ballot.voter, values } as const;
     this.trackers.set(tracker(ballotOf(entry)), trackedBallot);

@@ -70,7 +70,7 @@ export function checkShares(state: State, totals: Totals, body: Json): { trustee
   const { key, trustees } = state.election;
   if (!trustees) throw new Fault("the election has no trustees");
   const given = SHARE(body, "share");
-  ensure(given.election === state.id, "the shares are for another election");
+  ensure(given.election === state.id, "the shares belong to another election");
   const shares = readShares(key, trustees, given.trustee, rows(state, totals), given.shares);
   return { trustee: given.trustee, shares };
 }
@@ -97,20 +97,23 @@ export function combined(
 export function opened(state: State, totals: Totals, body: Json): Totals {
   const { key } = state.election;
   const given = OPENING(body, "opening");
-  ensure(given.election === state.id, "the decryption is for another election");
+  ensure(given.election === state.id, "the opening belongs to another election");
   ensure(
     given.contests.length === totals.length,
-    "the decryption and the totals differ in the number of contests",
+    "the opening and the tally differ in the number of contests",
   );
   return totals.map((marks, at) => {
     const own = given.contests[at] ?? [];
-    ensure(own.length === marks.length, "the decryption lacks some marks");
+    ensure(own.length === marks.length, "the opening and the tally differ in the number of marks");
     return own.map(({ opening, plaintext }, mark) => {
-      ensure(opening.length === key.bytes && plaintext.length === key.bytes, "a number of another length");
+      ensure(
+        opening.length === key.bytes && plaintext.length === key.bytes,
+        "an opening or plaintext has the wrong length",
+      );
       const [r, m] = [toBigint(opening), toBigint(plaintext)];
-      ensure(r > 0n && r < key.n && m < key.n, "a number is not below n");
+      ensure(r > 0n && r < key.n && m < key.n, "an opening or plaintext is out of range");
       const again = (key.plain(m) * power(r, key.n, key.squared)) % key.squared;
-      ensure(again === marks[mark], "a total does not hold what the decryption says");
+      ensure(again === marks[mark], "an opening does not match its ciphertext");
       return m;
     });
   });
@@ -125,7 +128,7 @@ export function outcome(state: State, plaintexts: Totals): number[][] {
 /** Checks that a result is what the shares combine to. */
 export function checkResult(state: State, body: Json, found: number[][]): number[][] {
   const given = RESULT(body, "result");
-  ensure(given.election === state.id, "the result is for another election");
-  ensure(canonical(given.contests) === canonical(found), "the result is not what the totals decrypt to");
+  ensure(given.election === state.id, "the result belongs to another election");
+  ensure(canonical(given.contests) === canonical(found), "the result is not what the tally decrypts to");
   return given.contests;
 }

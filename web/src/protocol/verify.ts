@@ -176,7 +176,7 @@ export class Verifier {
     this.#in("memory", () => ensure(gone === undefined, "entries that this browser has seen are gone"));
     const missing = this.#trackers.find((tracker) => !this.state.trackers.has(tracker));
     this.#in("memory", () =>
-      ensure(missing === undefined, () => `a ballot sent from here is not there: ${missing}`),
+      ensure(missing === undefined, () => `the board lacks a ballot that this browser sent: ${missing}`),
     );
     const verdicts = [...this.#verdicts.values()];
     const good = verdicts.every((verdict) => verdict.fault === undefined);
@@ -200,8 +200,8 @@ export class Verifier {
 
   #linked(line: string, index: number): Entry {
     const entry = readEntry(line);
-    ensure(entry.index === index, () => `its number is ${entry.index}`);
-    ensure(entry.previous === this.#last, "it does not follow the entry before it");
+    ensure(entry.index === index, () => `the line states the index ${entry.index}`);
+    ensure(entry.previous === this.#last, "'previous' is not the hash of the line before");
     return entry;
   }
 
@@ -209,7 +209,7 @@ export class Verifier {
   #begin(entry: Entry): boolean {
     const { state } = this;
     const sound = () => {
-      ensure(entry.kind === "election", "the board does not begin with an election");
+      ensure(entry.kind === "election", "the first entry is not an election");
       state.admit(entry);
       const { key, proofs, trustees } = state.election;
       checkKey(key, proofs, this.#insecure);
@@ -218,7 +218,7 @@ export class Verifier {
     };
     if (!this.#in("election", sound, 0)) return false;
     this.#in("memory", () =>
-      ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
+      ensure((this.#id ?? state.id) === state.id, "the record belongs to another election"),
     );
     this.#begun = this.#in("signatures", () => this.#signed(entry), 0) ?? false;
     return this.#begun;
@@ -237,7 +237,7 @@ export class Verifier {
   #signed({ body, kind, signature }: Entry): true {
     const author = this.state.author({ body, kind });
     const holds = signatureHolds(author, "entry", { body, kind }, signature);
-    ensure(holds, "its signature does not hold");
+    ensure(holds, "the signature does not hold");
     return true;
   }
 
@@ -287,7 +287,7 @@ export class Verifier {
 
   /** The totals, if the board's are right. */
   #right(): Totals {
-    ensure(this.#totals !== undefined, "there are no right totals");
+    ensure(this.#totals !== undefined, "there is no correct tally");
     return this.#totals;
   }
 
@@ -295,9 +295,9 @@ export class Verifier {
   #follows(head: Head): void {
     const before = this.#heads.at(-1);
     this.#heads.push(head);
-    ensure(head.size > 0, "a head of no entries");
+    ensure(head.size > 0, "a head covers no entries");
     const back = before !== undefined && (head.size < before.size || head.time < before.time);
-    ensure(!back, () => `a head of ${head.size} entries cannot come here`);
+    ensure(!back, () => `the head of ${head.size} entries is smaller or older than the head before it`);
   }
 
   /** Compares the tree, as far as it has grown, with the heads of this size and with what is remembered. */
@@ -307,7 +307,10 @@ export class Verifier {
       this.#in(
         "heads",
         () =>
-          ensure(head.root === this.#tree.root(), () => `the head of ${size} entries is not this board's`),
+          ensure(
+            head.root === this.#tree.root(),
+            () => `the head of ${size} entries does not have the root of the board`,
+          ),
         index,
       );
     }
@@ -315,12 +318,16 @@ export class Verifier {
     if (remembered !== undefined) {
       this.#in(
         "memory",
-        () => ensure(this.#tree.root() === remembered, "the board is not the one seen before"),
+        () => ensure(this.#tree.root() === remembered, "the board differs from the one seen before"),
         index,
       );
     }
     if (receipt !== undefined) {
-      this.#in("memory", () => ensure(leaf === receipt, "the ballot of a receipt is not here"), index);
+      this.#in(
+        "memory",
+        () => ensure(leaf === receipt, "the entry is not the one that a receipt confirms"),
+        index,
+      );
     }
   }
 
@@ -340,7 +347,7 @@ export class Verifier {
     this.#in("rules", () => {
       ensure(!early(opened, opens), () => `entry ${opened}: voting begins before its date`);
       ensure(!early(closed, closes), () => `entry ${closed}: voting ends before its date`);
-      ensure(!late, () => `entry ${lastBallot}: a ballot after the date at which voting ends`);
+      ensure(!late, () => `entry ${lastBallot}: a ballot was added after the date at which voting ends`);
     });
   }
 
@@ -350,8 +357,11 @@ export class Verifier {
     const newest = this.#heads.at(-1)?.size ?? 0;
     if (!this.#broken) {
       ensure(size === 0 || newest > 0, "there is no head");
-      ensure(beyond === undefined, () => `a head has ${beyond?.size} entries, the board ${size}`);
-      ensure(newest >= size, () => `the last ${size - newest} entries are after the last head`);
+      ensure(beyond === undefined, () => `a head covers ${beyond?.size} entries, but the board has ${size}`);
+      ensure(
+        newest >= size,
+        () => `${size - newest} entries follow the last head: the board has not signed them`,
+      );
     }
     if (!this.#begun) return;
     for (const { root, signature, size, time } of this.#heads) {

@@ -25,12 +25,12 @@ const TYPES: Record<string, string> = {
 };
 /** Which words of a fault mean which code of a refusal, and status. */
 const REFUSALS: [RegExp, string, number][] = [
-  [/has voted already/, "voted", 409],
-  [/on the board already/, "doubled", 409],
-  [/where the election is/, "phase", 409],
-  [/has voted: no credential/, "bad_request", 400],
-  [/signature|nobody knows the voter/, "not_signed", 403],
-  [/proof|add up|product/, "unproven", 422],
+  [/has already voted/, "voted", 409],
+  [/twice on the board/, "doubled", 409],
+  [/not allowed in phase/, "phase", 409],
+  [/must keep the credential/, "bad_request", 400],
+  [/signature|is not a voter/, "not_signed", 403],
+  [/proof|do not sum|product/, "unproven", 422],
 ];
 
 class Refusal extends Error {
