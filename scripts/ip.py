@@ -46,21 +46,21 @@ TOPS = {
     ),
     "residue_bank": Top(
         "rns",
-        "Residue bank: long integers in, their residues modulo many primes out",
+        "Residue bank: converts long integers to residues modulo many primes",
         "Words * V",
         "coefficients",
         "residues",
     ),
     "coproc": Top(
         "coproc",
-        "Co-processor for Paillier: encryption, computing with ciphertexts, decryption",
+        "Paillier co-processor: encryption, arithmetic on ciphertexts, decryption",
         "4 * N + 64",
         "commands",
         "answers",
     ),
     "dghv": Top(
         "dghv",
-        "Encryption over the integers (CMNT and CNT, broken parameters) in a memory of its own",
+        "Encryption over the integers (CMNT and CNT, broken parameters) with its own memory",
         "640",
         "commands",
         "answers",
@@ -93,7 +93,7 @@ def parameters(source):
             kind, bits, name, default, says = match.groups()
             found.append(Parameter(name, "" if kind == "int unsigned" else bits, default, says or " ".join(above)))
         elif re.search(r"\bparameter\b", line):
-            raise SystemExit(f"ip: what is {line.strip()}?")
+            raise SystemExit(f"ip: not a parameter: {line.strip()}")
         above = []
     return found
 
@@ -208,16 +208,16 @@ def wrapper(name, top, source):
     inner = set(re.findall(r"^\s+(?:input|output)\s+logic\s*(?:\[.*?\])?\s*(\w+)", source, re.MULTILINE))
     expected = {port.inner for port in ports(top) if port.inner}
     if inner != expected:
-        raise SystemExit(f"ip: {name} has other ports than its wrapper connects: {', '.join(sorted(inner ^ expected))}")
+        raise SystemExit(f"ip: {name} and its wrapper differ in the ports {', '.join(sorted(inner ^ expected))}")
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
-        f"// {GENERATED} from rtl/{top.directory}/{name}.sv: change that, then run it.",
-        f"// {name} with the ports that vendors' tools recognise by their names: {top.goes_in} in, {top.comes_out} out.",
+        f"// {GENERATED} from rtl/{top.directory}/{name}.sv: edit that file, then run the script.",
+        f"// {name} with port names that vendors' tools recognise: {top.goes_in} in, {top.comes_out} out.",
         "// docs/how-to/boards.md explains its use.",
-        "// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.",
+        "// All ports are synchronous to aclk. A beat with an incomplete tkeep breaks its packet, as a wrong length does.",
         "// It has never run on a board.",
-        "// verilog_lint: waive-start port-name-suffix  // the names are the buses' own",
-        "// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors",
+        "// verilog_lint: waive-start port-name-suffix  // names of the bus standards",
+        "// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has no types for vectors",
         "`default_nettype none",
         f"module hearith_{name} #(",
     ]
@@ -293,7 +293,7 @@ def wrapper(name, top, source):
     lines += [
         "    );",
         "",
-        "    // Nothing here depends on who asks.",
+        "    // The protection bits are ignored.",
         "    wire unused;",
         "    assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};",
         "endmodule",
@@ -434,7 +434,7 @@ def literal(text):
         return text
     pieces = [re.fullmatch(r"(\d+)'d(\d+)", piece.strip()) for piece in text.strip("{}").split(",")]
     if not all(pieces):
-        raise SystemExit(f"ip: what is the default {text}?")
+        raise SystemExit(f"ip: unknown form of a default: {text}")
     return "0x" + "".join(f"{int(piece[2]):0{int(piece[1]) // 4}x}" for piece in pieces)
 
 
@@ -622,7 +622,7 @@ def component(root, name, top, source):
     )
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<!-- {GENERATED} from rtl/{top.directory}/{name}.sv and rtl/registers: change those, then run it. -->",
+        f"<!-- {GENERATED} from rtl/{top.directory}/{name}.sv and rtl/registers: edit these files, then run the script. -->",
     ]
     return "\n".join([*head, *document.lines(), ""])
 
@@ -638,7 +638,7 @@ def written(root):
 def main():
     """Writes or compares the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if something differs")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file is out of date")
     parser.add_argument("root", nargs="?", type=Path, default=HERE)
     arguments = parser.parse_args()
     differ = False
@@ -655,7 +655,7 @@ def main():
             print("\n".join(list(changes)[:20]), file=sys.stderr)
             differ = True
     if differ:
-        sys.exit("ip: not what the sources give: run scripts/ip.py")
+        sys.exit("ip: files are out of date: run scripts/ip.py")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class Formula:
         #: The parameters that it contains.
         self.names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - {"up"}
         if not self.names <= set(NAMES):
-            raise RdlError(f"{text}: a formula may name {', '.join(NAMES)}")
+            raise RdlError(f"{text}: a formula may only name {', '.join(NAMES)}")
         self.text = text
 
     def write(self, language, node=None):
@@ -62,7 +62,7 @@ class Formula:
             case ast.BinOp(left, operator, right):
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(operator))
                 if sign is None:
-                    raise RdlError(f"{self.text}: what is {ast.dump(operator)}?")
+                    raise RdlError(f"{self.text}: unknown operator {ast.dump(operator)}")
                 left, right = self.write(language, left), self.write(language, right)
                 right = f"({right})" if " " in right else right
                 left = f"({left})" if " " in left and sign in "*/" else left
@@ -79,7 +79,7 @@ class Formula:
                     return f"({number} + {unit} - 1) / {unit} * {unit}"
                 over = f"({number})" if " " in number else number
                 return f"ceil({over} / {unit}) {unit}"
-        raise RdlError(f"{self.text}: what is {ast.dump(node)}?")
+        raise RdlError(f"{self.text}: unknown expression {ast.dump(node)}")
 
 
 class Description:
@@ -95,7 +95,7 @@ class Description:
         self.systems = {name: System(name, top) for name, top in tops.items()}
         parameters = {system.parameters[0].absolute_address for system in self.systems.values()}
         if len(parameters) != 1:
-            raise RdlError("the parameters of all systems begin at one address")
+            raise RdlError("the parameters of all systems must begin at the same address")
         self.parameters = parameters.pop()
 
 
@@ -106,10 +106,10 @@ class System:
         """Reads the top of its address map."""
         self.name, self.identity = name, top.get_property("identity")
         if len(self.identity.encode()) != 4:
-            raise RdlError(f"{name}: an identity has four letters")
+            raise RdlError(f"{name}: an identity must have four letters")
         self.parameters = list(top.get_child_by_name("parameters").registers())
         if len(self.parameters) != 8:
-            raise RdlError(f"{name}: a system has eight parameters")
+            raise RdlError(f"{name}: a system must have eight parameters")
         self.regions = [Region(node) for node in top.children() if isinstance(node, MemNode)]
 
 
@@ -123,7 +123,7 @@ class Region:
         self.optional = bool(node.get_property("optional", default=False))
         self.number, beyond = divmod(self.address - REGIONS, REGION_BYTES)
         if beyond or not 0 <= self.number < 32 or node.size != REGION_BYTES:
-            raise RdlError(f"{self.name}: regions are {REGION_BYTES:#x} bytes apart from {REGIONS:#x} on")
+            raise RdlError(f"{self.name}: regions must be {REGION_BYTES:#x} bytes apart, from {REGIONS:#x} on")
 
 
 def version(description):
@@ -137,7 +137,7 @@ def fields(register):
     return [field for field in register.fields() if field.get_property("desc", default=None)]
 
 
-GENERATED = "Written by scripts/registers.py from rtl/registers: change those, then run it."
+GENERATED = "Written by scripts/registers.py from rtl/registers: edit these files, then run the script."
 
 
 def enum(kind, name, values, digits=None):
@@ -155,7 +155,7 @@ def package(description):
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
         f"// {GENERATED}",
-        "// The registers that every accelerator has, and each system's.",
+        "// The registers common to all accelerators, and the parameters and regions of each system.",
     ]
     lines += ["package accelerator_pkg;"]
     causes = {
@@ -167,8 +167,8 @@ def package(description):
         "    // The version of the register map.",
         # A separate enumeration, because values within one must differ.
         *enum("int unsigned", "version", {"Version": version(description)}),
-        "    // Bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;",
-        "    // bits of the registers whose bits are causes.",
+        "    // Bits of a byte address, whose upper half is the regions; bits of a word's number in its region;",
+        "    // bits of ERROR and INTERRUPT.",
     ]
     sizes = {
         "AddressBits": (2 * REGIONS).bit_length() - 1,
@@ -177,7 +177,7 @@ def package(description):
         "InterruptBits": causes["INTERRUPT"],
     }
     lines += enum("int unsigned", "size", sizes)
-    lines += ["", "    // Byte addresses in the lower half; a register of 64 bits has its low word first."]
+    lines += ["", "    // Byte addresses in the lower half; the low word of a 64-bit register comes first."]
     addresses = {f"{camel(register.inst_name)}Address": register.absolute_address for register in description.registers}
     lines += enum("logic [15:0]", "address", addresses | {"ParameterAddress": description.parameters}, "16'h")
     lines += ["", "    // The lowest bit of each field."]
@@ -210,7 +210,7 @@ def package(description):
                 {f"{name}{camel(region.name)}": region.number for region in system.regions},
             )
             used = [name for name in NAMES if any(name in region.bits.names for region in system.regions)]
-            lines += ["", "    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none."]
+            lines += ["", "    // Words of each region, 10 bits each, region 0 in the lowest bits; 0 if missing."]
             inputs = ", ".join(f"input int unsigned {name}" for name in used)
             lines.append(f"    function automatic logic [319:0] {system.name}_region_words({inputs});")
             lines.append(f"        {system.name}_region_words = '0;")
@@ -221,7 +221,7 @@ def package(description):
             lines.append("    endfunction")
             optional = sum(1 << region.number for region in system.regions if region.optional)
             if optional:
-                lines += ["    // Regions that a key need not have, a bit each."]
+                lines += ["    // Regions that a key may omit, a bit each."]
                 lines += enum("logic [31:0]", f"{system.name}_optional", {f"{name}Optional": optional}, "32'h")
     return "\n".join([*lines, "endpackage", ""])
 
@@ -234,17 +234,17 @@ RUST_HEAD = f"""//! The registers of all accelerators, and each system's paramet
 """
 
 RUST_REGION = """
-/// A region that a constant of a key is written into.
+/// A region, which holds a constant of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// Its number: where it is, see [`Region::address`].
+    /// The number of the region; [`Region::address`] returns its address.
     pub number: u32,
     /// Bits of the constant, from the system's `N`, `W` and `D`.
     pub bits: fn(n: u32, w: u32, d: u32) -> u32,
 }
 
 impl Region {
-    /// Byte address of word 0 of the region with this number.
+    /// Returns the byte address of word 0 of the region with this number.
     pub const fn address(number: u32) -> u32 {
         REGIONS + number * REGION_BYTES
     }
@@ -283,7 +283,7 @@ def rust(description):
             causes = [f'    ({grouped(1 << field.low)}, "{field.get_property("desc")}"),' for field in fields(register)]
             lines += [
                 "",
-                "/// The causes of [`ERROR`], in words.",
+                "/// The bits of [`ERROR`] and their meanings.",
                 f"pub const CAUSES: [(u32, &str); {len(causes)}] = [",
                 *causes,
                 "];",
@@ -302,11 +302,11 @@ def rust(description):
     ]
     for system in description.systems.values():
         number = grouped(int.from_bytes(system.identity.encode(), "big"))
-        lines += ["", f"/// Of the system `{system.name}`.", f"pub mod {system.name} {{"]
+        lines += ["", f"/// The parameters and regions of the system `{system.name}`.", f"pub mod {system.name} {{"]
         if system.regions:
             lines += ["    use super::Region;", ""]
         lines += [
-            "    /// What IDENTITY reads.",
+            "    /// The letters in IDENTITY.",
             f'    pub const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}',
         ]
         for index, parameter in enumerate(system.parameters):
@@ -339,32 +339,28 @@ PAGE_HEAD = """# The registers of all accelerators
 
 <!-- {generated} -->
 
-Every device has the same registers behind AXI4-Lite: 17 address bits, words of 32 bits. Addresses
-are those of bytes. The lower half holds the registers, the upper half the *regions*, into which the
-constants of a key are written and never read.
+Every device has the same registers behind AXI4-Lite, with 17 address bits and words of 32 bits.
+Addresses count bytes. The lower half of the addresses holds the registers. The upper half holds the
+*regions*, which are write-only and hold the constants of a key.
 
-- An access that cannot be is refused (SLVERR) and noted in ERROR: to an address where nothing is or
-  that is not a multiple of 4, a write whose strobes do not cover the word, a write to what can only
-  be read and a read of what can only be written, a word beyond the last of a constant, a word of a
-  constant while something is in flight, CONTROL.ready while a region is not complete.
-- Counters have 64 bits, the low word first: reading the low word keeps the high word of the same
-  moment for the next address.
-- A region is complete when each of its words was written since the constants were last cleared. A
-  key needs every region of its system that is not marked as optional; CONTROL.ready is rejected
-  until they are complete, and a write that is rejected changes nothing.
-- The first constant that is written while STATUS.ready is set begins another key: before it is
-  taken the device wipes itself, as by CONTROL.wipe, and EPOCH changes. No answer depends on a
-  constant of an earlier key, or on anything that was computed with one.
-- A constant that is written while a device still clears its memories is taken when they are cleared.
-- KEY_CHECK is the CRC-32 of IEEE 802.3 (polynomial 0x04c11db7, reflected: 0xedb88320; begun with
-  all ones, inverted at the end) over the words that were written since word 0 of a region, each as
-  four bytes with the least significant first, the least significant bit of each byte first. It is
-  what zlib's `crc32` gives for these bytes. It is 0 when nothing has been written since a reset, a
-  wipe or the constants' completion.
-- `irq_o` is high while a bit of INTERRUPT is set that INTERRUPT_ENABLE has as well.
+- A device rejects an invalid access with SLVERR and records its cause in ERROR. A rejected write
+  has no other effect.
+- Counters have 64 bits, the low word first. Reading the low word latches the high word for the next
+  address.
+- A region is complete when each of its words has been written since the constants were last
+  cleared. A key requires every region of its system that is not marked as optional.
+- The first constant written while STATUS.ready is set begins another key: the device first wipes
+  itself, as by CONTROL.wipe, and EPOCH changes. No answer depends on a constant of an earlier key,
+  or on a value computed with one.
+- A device accepts a constant that is written while it clears its memories once they are clear.
+- KEY_CHECK is the CRC-32 of IEEE 802.3 (polynomial 0x04c11db7, reflected 0xedb88320; begun with all
+  ones, inverted at the end) over the words that were written since word 0 of a region, each as four
+  bytes, the least significant byte and bit first. zlib's `crc32` returns it for these bytes. It is
+  0 when nothing has been written since a reset, a wipe or CONTROL.ready.
+- `irq_o` is high while a bit is set in both INTERRUPT and INTERRUPT_ENABLE.
 
-The tables are made from `rtl/registers` (SystemRDL), as the package of the hardware
-(`rtl/lib/accelerator_pkg.sv`) and the driver's constants are, by `scripts/registers.py`.
+`scripts/registers.py` generates these tables, the package of the hardware
+(`rtl/lib/accelerator_pkg.sv`) and the driver's constants from `rtl/registers` (SystemRDL).
 
 ## Registers
 
@@ -373,38 +369,37 @@ The tables are made from `rtl/registers` (SystemRDL), as the package of the hard
 PAGE_STREAMS = """
 ## Streams
 
-Items come in packets over AXI4-Stream, `StreamBits` bits a beat (a multiple of 32), and are
-answered by packets, in order. A packet begins with a header of 64 bits, the low end first, filled
-up to a whole number of beats:
+Items arrive in packets over AXI4-Stream, `StreamBits` bits per beat (a multiple of 32). The device
+answers packets in order. A packet begins with a header of 64 bits, the lowest bits first, padded to
+whole beats:
 
 | bits | name | content |
 |---|---|---|
 | 15:0 | MARK | 0x4548 |
-| 31:16 | EPOCH | what the register EPOCH reads |
-| 47:32 | SEQUENCE | the host's; any number |
+| 31:16 | EPOCH | the value of the register EPOCH |
+| 47:32 | SEQUENCE | any number, chosen by the host |
 | 63:48 | COUNT | items in this packet |
 
-COUNT items follow, each a fixed number of beats (the least significant beat first, padded with
-zeros), and `tlast` marks the last beat of the packet. The answer has the same header and as many
-answers. A packet with COUNT = 0 is a *mark*: its header comes back, and nothing else happens.
+COUNT items follow, each with a fixed number of beats (the least significant beat first, padded with
+zeros), and `tlast` marks the last beat of the packet. The answer has the same header and COUNT
+answers. A packet with COUNT = 0 is a *mark*: the device only returns its header.
 
-- A packet without the mark or of another epoch is discarded up to its `tlast`. So is a packet that
-  ends within its header, and one with COUNT = 0 that does not end with it. DISCARDED counts them,
+- The device discards up to its `tlast` any packet without the MARK or with another EPOCH, any that
+  ends within its header, and any with COUNT = 0 that does not end with it. DISCARDED counts them,
   and ERROR names the cause.
-- Where `tlast` does not come with the last beat of the item COUNT, the packet is broken: the item
-  in which that shows is dropped, the rest of the packet too, and what is missing of the answer is
-  replaced by a closing beat of zeros with `tlast`; by two, if one would give the answer the length
-  that it should have had. So a broken packet never has an answer of the right length.
-- A flush drops whatever is in flight and begins a new epoch. The beat that is on offer stays until
-  it is taken, as AXI demands, and an answer that had begun is ended by closing beats as above. Of a
-  packet that was under way to the device the rest is discarded. `tready` is low meanwhile, and in
-  reset.
-- No output follows an input within the clock cycle.
+- If `tlast` does not come with the last beat of the item COUNT, the packet is broken. The device
+  drops the item in which that shows and the rest of the packet. A closing beat of zeros with
+  `tlast` ends the answer, or two if one would give it its full length. So an answer to a broken
+  packet never has the right length.
+- A flush drops everything in flight and begins a new epoch. The beat on offer stays until it is
+  accepted, as AXI requires, and closing beats end an answer that had begun. The device discards the
+  rest of a packet that was arriving. `tready` is low during the flush and in reset.
+- No output depends on an input of the same clock cycle.
 
-To find a common beginning, as the driver does when it opens a device and after every failure: write
-CONTROL.flush, read EPOCH, send two marks with different SEQUENCEs (the first may only end a packet
-that was left open), and drop what comes until the second one's echo. Nothing that was sent before
-can be answered after that.
+The driver synchronises when it opens a device and after every failure: it writes CONTROL.flush,
+reads EPOCH, sends two marks with different SEQUENCEs (the first may only end an open packet), and
+drops everything up to the second one's echo. Afterwards the device answers nothing that was sent
+before.
 
 ## Systems
 
@@ -439,13 +434,13 @@ def page(description):
         says = register.get_property("desc")
         width = " (64 bits)" if register.get_property("regwidth") == 64 else ""
         rows.append((f"0x{register.absolute_address:05x}", access(register), register.inst_name, f"{says}{width}"))
-    rows.append((f"0x{description.parameters:05x} + 4i", "read", "PARAMETER i", "the system's, i = 0 to 7"))
+    rows.append((f"0x{description.parameters:05x} + 4i", "read", "PARAMETER i", "the system's parameter i, 0 to 7"))
     rows.append(
         (
             f"0x{REGIONS:05x} + 0x{REGION_BYTES:x} i",
             "write",
             "REGION i",
-            "a constant: words, the least significant first, in any order",
+            "a constant: words, the least significant first, written in any order",
         )
     )
     parts = [PAGE_HEAD.format(generated=GENERATED) + table(["address", "access", "name", "content"], rows)]
@@ -502,7 +497,7 @@ def main(arguments):
         present = path.read_text() if path.exists() else ""
         if present != text:
             status = 1
-            print(f"registers: {name} is not what rtl/registers says; scripts/registers.py writes it", file=sys.stderr)
+            print(f"registers: {name} does not match rtl/registers; run scripts/registers.py", file=sys.stderr)
             difference = difflib.unified_diff(
                 present.splitlines(), text.splitlines(), name, "rtl/registers", lineterm="", n=0
             )

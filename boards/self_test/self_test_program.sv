@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/self_test.py: change that, then run it.
-// The steps of the self-test: an operation, an address or what a beat has beside its data, and data. Combinational.
+// Written by scripts/self_test.py: edit that script, then run it.
+// The steps of the self-test: operation; address, or a beat's {keep, last}; data. Combinational.
 module self_test_program (
     input  logic [6:0]  step_i,
     output logic [2:0]  operation_o,
-    output logic [16:0] address_o,    // of a register; of a beat {keep, last}
+    output logic [16:0] address_o,    // of a register, or {keep, last} of a beat
     output logic [31:0] data_o
 );
     // 0 finish, 1 write, 2 read, 3 send, 4 expect, 5 interrupt.

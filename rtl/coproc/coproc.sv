@@ -7,20 +7,20 @@
 // Interval cycles, a square of dual numbers for two thirds of that. A power of l bits is 17 + 5
 // ceil(l / 4) + 1 products (of dual numbers one more), one of the comb 1 + 2 ceil(l / Teeth) + 1.
 module coproc #(
-    // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
+    // bits of n, exactly: a multiple of 32, 64 to 4096
     parameter int unsigned N          = 1024,
-    // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual
+    // the multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual
     // numbers (dual_mul)
     parameter int unsigned Core       = 0,
-    parameter int unsigned Cores      = 1,     // how many side by side, 1 to 16
-    parameter int unsigned Contexts   = 4,     // commands at work, 2, 4, 8 or 16
+    parameter int unsigned Cores      = 1,     // parallel multipliers, 1 to 16
+    parameter int unsigned Contexts   = 4,     // commands in progress, 2, 4, 8 or 16
     parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
     parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
-    parameter int unsigned W          = 17,    // of cores 0 and 2: bits of a digit, 4 to 32
-    parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1, of core 2 to 4095
-    // delay of a digit of the quotient, 2 to 6, of core 2 to 4
+    parameter int unsigned W          = 17,    // cores 0 and 2: bits of a digit, 4 to 32
+    parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1, core 2 to 4095
+    // delay of a quotient digit, 2 to 6, core 2 to 4
     parameter int unsigned D          = 2,
-    // of core 1: bits of a digit, a multiple of Width, at most 4095
+    // core 1: bits of a digit, a multiple of Width, at most 4095
     parameter int unsigned Digit      = 256,
     parameter int unsigned Width      = 128,   // bits of a word, a multiple of Tile
     parameter int unsigned Tile       = 16,    // bits of a multiplier's factors

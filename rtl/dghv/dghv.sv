@@ -11,18 +11,18 @@
 // without writing. The seed stays until a wipe. The flush does not change the memory's contents:
 // the driver must run a Wipe over them.
 module dghv #(
-    // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
+    // AES round circuits: 1, 2, 5 or 10; two keep up with blocks of 128 points
     parameter int unsigned Rounds      = 2,
-    // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
+    // 64-bit words in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
     parameter int unsigned MemoryWords = 65536,
     parameter int unsigned AddrWidth   = 32,       // bits of a word's address, 9 to 32
     parameter int unsigned Beats       = 16,       // words of the longest burst: axi4_bursts
-    parameter int unsigned Bursts      = 8,        // bursts under way
-    parameter int unsigned Depth       = 128,      // words that have room in each direction
-    parameter int unsigned Timeout     = 4096,     // cycles after which the memory is silent
+    parameter int unsigned Bursts      = 8,        // bursts in progress
+    parameter int unsigned Depth       = 128,      // words buffered in each direction
+    parameter int unsigned Timeout     = 4096,     // cycles after which a silent memory failed
     parameter int unsigned StreamBits  = 64,       // bits of a beat, a multiple of 32
-    // words of both factors from which on transforms make a reduction's products: dghv_encryptor;
-    // 0: none do
+    // least words in both factors for which transforms compute a reduction's products
+    // (dghv_encryptor); 0: never
     parameter int unsigned LongWords   = 0
 ) (
     input  logic                  clk_i,

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/ip.py from rtl/coproc/coproc.sv: change that, then run it.
-// coproc with the ports that vendors' tools recognise by their names: commands in, answers out.
+// Written by scripts/ip.py from rtl/coproc/coproc.sv: edit that file, then run the script.
+// coproc with port names that vendors' tools recognise: commands in, answers out.
 // docs/how-to/boards.md explains its use.
-// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
+// All ports are synchronous to aclk. A beat with an incomplete tkeep breaks its packet, as a wrong length does.
 // It has never run on a board.
-// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
-// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
+// verilog_lint: waive-start port-name-suffix  // names of the bus standards
+// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has no types for vectors
 `default_nettype none
 module hearith_coproc #(
-    parameter integer N = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
-    parameter integer Core = 0,  // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual numbers (dual_mul)
-    parameter integer Cores = 1,  // how many side by side, 1 to 16
-    parameter integer Contexts = 4,  // commands at work, 2, 4, 8 or 16
+    parameter integer N = 1024,  // bits of n, exactly: a multiple of 32, 64 to 4096
+    parameter integer Core = 0,  // the multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual numbers (dual_mul)
+    parameter integer Cores = 1,  // parallel multipliers, 1 to 16
+    parameter integer Contexts = 4,  // commands in progress, 2, 4, 8 or 16
     parameter integer Groups = 64,  // running products, a power of two, 2 to 32768
     parameter integer Teeth = 4,  // of the comb, 4 or 8
-    parameter integer W = 17,  // of cores 0 and 2: bits of a digit, 4 to 32
-    parameter integer V = 24,  // bits of a word, W to 2 W - 1, of core 2 to 4095
-    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6, of core 2 to 4
-    parameter integer Digit = 256,  // of core 1: bits of a digit, a multiple of Width, at most 4095
+    parameter integer W = 17,  // cores 0 and 2: bits of a digit, 4 to 32
+    parameter integer V = 24,  // bits of a word, W to 2 W - 1, core 2 to 4095
+    parameter integer D = 2,  // delay of a quotient digit, 2 to 6, core 2 to 4
+    parameter integer Digit = 256,  // core 1: bits of a digit, a multiple of Width, at most 4095
     parameter integer Width = 128,  // bits of a word, a multiple of Tile
     parameter integer Tile = 16,  // bits of a multiplier's factors
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32
@@ -167,7 +167,7 @@ module hearith_coproc #(
         .irq_o          (interrupt)
     );
 
-    // Nothing here depends on who asks.
+    // The protection bits are ignored.
     wire unused;
     assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};
 endmodule

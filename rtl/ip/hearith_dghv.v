@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/ip.py from rtl/dghv/dghv.sv: change that, then run it.
-// dghv with the ports that vendors' tools recognise by their names: commands in, answers out.
+// Written by scripts/ip.py from rtl/dghv/dghv.sv: edit that file, then run the script.
+// dghv with port names that vendors' tools recognise: commands in, answers out.
 // docs/how-to/boards.md explains its use.
-// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
+// All ports are synchronous to aclk. A beat with an incomplete tkeep breaks its packet, as a wrong length does.
 // It has never run on a board.
-// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
-// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
+// verilog_lint: waive-start port-name-suffix  // names of the bus standards
+// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has no types for vectors
 `default_nettype none
 module hearith_dghv #(
-    parameter integer Rounds = 2,  // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
-    parameter integer MemoryWords = 65536,  // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
+    parameter integer Rounds = 2,  // AES round circuits: 1, 2, 5 or 10; two keep up with blocks of 128 points
+    parameter integer MemoryWords = 65536,  // 64-bit words in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
     parameter integer AddrWidth = 32,  // bits of a word's address, 9 to 32
     parameter integer Beats = 16,  // words of the longest burst: axi4_bursts
-    parameter integer Bursts = 8,  // bursts under way
-    parameter integer Depth = 128,  // words that have room in each direction
-    parameter integer Timeout = 4096,  // cycles after which the memory is silent
+    parameter integer Bursts = 8,  // bursts in progress
+    parameter integer Depth = 128,  // words buffered in each direction
+    parameter integer Timeout = 4096,  // cycles after which a silent memory failed
     parameter integer StreamBits = 64,  // bits of a beat, a multiple of 32
-    parameter integer LongWords = 0  // words of both factors from which on transforms make a reduction's products: dghv_encryptor; 0: none do
+    parameter integer LongWords = 0  // least words in both factors for which transforms compute a reduction's products (dghv_encryptor); 0: never
 ) (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 aclk CLK" *)
     (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF s_axi:s_axis:m_axis:m_axi, ASSOCIATED_RESET aresetn" *)
@@ -247,7 +247,7 @@ module hearith_dghv #(
         .irq_o          (interrupt)
     );
 
-    // Nothing here depends on who asks.
+    // The protection bits are ignored.
     wire unused;
     assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};
 endmodule

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/ip.py from rtl/mesa/mesa.sv: change that, then run it.
-// mesa with the ports that vendors' tools recognise by their names: ciphertexts in, plaintexts out.
+// Written by scripts/ip.py from rtl/mesa/mesa.sv: edit that file, then run the script.
+// mesa with port names that vendors' tools recognise: ciphertexts in, plaintexts out.
 // docs/how-to/boards.md explains its use.
-// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
+// All ports are synchronous to aclk. A beat with an incomplete tkeep breaks its packet, as a wrong length does.
 // It has never run on a board.
-// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
-// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
+// verilog_lint: waive-start port-name-suffix  // names of the bus standards
+// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has no types for vectors
 `default_nettype none
 module hearith_mesa #(
     parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384, in whole digits too
-    parameter integer Stages = 6,  // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    parameter integer Stages = 6,  // ladders per branch, 1 to N / 4, each with a bit of the exponent
     parameter integer W = 17,  // bits of a digit, 4 to 32
     parameter integer V = 23,  // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
-    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
-    parameter integer Exact = 1,  // dividers: from the low end (1), or restoring as in the paper (0)
+    parameter integer D = 2,  // delay of a quotient digit, 2 to 6, W (D + 1) at most 3 N / 2 + 1
+    parameter integer Exact = 1,  // division from the low end (1), or restoring as in the paper (0)
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32, at most N / 2
 ) (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 aclk CLK" *)
@@ -155,7 +155,7 @@ module hearith_mesa #(
         .irq_o          (interrupt)
     );
 
-    // Nothing here depends on who asks.
+    // The protection bits are ignored.
     wire unused;
     assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};
 endmodule

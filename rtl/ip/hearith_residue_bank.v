@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/ip.py from rtl/rns/residue_bank.sv: change that, then run it.
-// residue_bank with the ports that vendors' tools recognise by their names: coefficients in, residues out.
+// Written by scripts/ip.py from rtl/rns/residue_bank.sv: edit that file, then run the script.
+// residue_bank with port names that vendors' tools recognise: coefficients in, residues out.
 // docs/how-to/boards.md explains its use.
-// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
+// All ports are synchronous to aclk. A beat with an incomplete tkeep breaks its packet, as a wrong length does.
 // It has never run on a board.
-// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
-// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
+// verilog_lint: waive-start port-name-suffix  // names of the bus standards
+// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has no types for vectors
 `default_nettype none
 module hearith_residue_bank #(
     parameter integer Count = 2,  // primes, 1 to 256; 128 at most of more than 31 bits
     parameter [64*Count-1:0] Primes = {64'd1073479681, 64'd1073692673},
     parameter integer V = 30,  // bits of a prime, 2 to 62
     parameter integer Words = 12,  // words of a coefficient, at least 2
-    parameter integer Stages = 4,  // registers of a unit, 0 to 7
-    parameter integer Architecture = 1,  // of the units: residue_array
+    parameter integer Stages = 4,  // pipeline registers of a unit, 0 to 7
+    parameter integer Architecture = 1,  // architecture of the units: residue_array
     parameter integer StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter integer Gapless = 0  // 1: no cycle without a beat, for twice the flip-flops
 ) (
@@ -157,7 +157,7 @@ module hearith_residue_bank #(
         .irq_o          (interrupt)
     );
 
-    // Nothing here depends on who asks.
+    // The protection bits are ignored.
     wire unused;
     assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};
 endmodule

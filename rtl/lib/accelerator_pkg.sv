@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/registers.py from rtl/registers: change those, then run it.
-// The registers that every accelerator has, and each system's.
+// Written by scripts/registers.py from rtl/registers: edit these files, then run the script.
+// The registers common to all accelerators, and the parameters and regions of each system.
 package accelerator_pkg;
     // The version of the register map.
     typedef enum int unsigned {Version = 3} version_e;
-    // Bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;
-    // bits of the registers whose bits are causes.
+    // Bits of a byte address, whose upper half is the regions; bits of a word's number in its region;
+    // bits of ERROR and INTERRUPT.
     typedef enum int unsigned {
         AddressBits = 17,
         RegionBits = 9,
@@ -13,7 +13,7 @@ package accelerator_pkg;
         InterruptBits = 3
     } size_e;
 
-    // Byte addresses in the lower half; a register of 64 bits has its low word first.
+    // Byte addresses in the lower half; the low word of a 64-bit register comes first.
     typedef enum logic [15:0] {
         IdentityAddress = 16'h00,
         VersionAddress = 16'h04,
@@ -116,7 +116,7 @@ package accelerator_pkg;
         MesaSteps = 15
     } mesa_region_e;
 
-    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    // Words of each region, 10 bits each, region 0 in the lowest bits; 0 if missing.
     function automatic logic [319:0] mesa_region_words(input int unsigned N, input int unsigned W);
         mesa_region_words = '0;
         mesa_region_words[10*0+:10] = 10'((((N + W - 1) / W * W) + 31) / 32);
@@ -173,7 +173,7 @@ package accelerator_pkg;
         MesaDualQMerged = 25
     } mesa_dual_region_e;
 
-    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    // Words of each region, 10 bits each, region 0 in the lowest bits; 0 if missing.
     function automatic logic [319:0] mesa_dual_region_words(input int unsigned N, input int unsigned W, input int unsigned D);
         mesa_dual_region_words = '0;
         mesa_dual_region_words[10*0+:10] = 10'((((N / 2 + W - 1) / W * W) + 31) / 32);
@@ -240,7 +240,7 @@ package accelerator_pkg;
         CoprocShift = 13
     } coproc_region_e;
 
-    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    // Words of each region, 10 bits each, region 0 in the lowest bits; 0 if missing.
     function automatic logic [319:0] coproc_region_words(input int unsigned N, input int unsigned W, input int unsigned D);
         coproc_region_words = '0;
         coproc_region_words[10*0+:10] = 10'((((2 * N + W - 1) / W * W) + 31) / 32);
@@ -258,7 +258,7 @@ package accelerator_pkg;
         coproc_region_words[10*12+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*13+:10] = 10'(((2 * N) + 31) / 32);
     endfunction
-    // Regions that a key need not have, a bit each.
+    // Regions that a key may omit, a bit each.
     typedef enum logic [31:0] {CoprocOptional = 32'h08} coproc_optional_e;
 
     // dghv: its parameters by number, its regions by number.
@@ -274,7 +274,7 @@ package accelerator_pkg;
     } dghv_parameter_e;
     typedef enum int unsigned {DghvSeed = 0} dghv_region_e;
 
-    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    // Words of each region, 10 bits each, region 0 in the lowest bits; 0 if missing.
     function automatic logic [319:0] dghv_region_words();
         dghv_region_words = '0;
         dghv_region_words[10*0+:10] = 10'((128 + 31) / 32);

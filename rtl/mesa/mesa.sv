@@ -20,14 +20,14 @@
 module mesa #(
     // bits of n, a multiple of 4, 64 to 16384, in whole digits too
     parameter int unsigned N          = 1024,
-    // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    // ladders per branch, 1 to N / 4, each with a bit of the exponent
     parameter int unsigned Stages     = 6,
     parameter int unsigned W          = 17,    // bits of a digit, 4 to 32
     // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
     parameter int unsigned V          = 23,
-    // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
+    // delay of a quotient digit, 2 to 6, W (D + 1) at most 3 N / 2 + 1
     parameter int unsigned D          = 2,
-    // dividers: from the low end (1), or restoring as in the paper (0)
+    // division from the low end (1), or restoring as in the paper (0)
     parameter int unsigned Exact      = 1,
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (

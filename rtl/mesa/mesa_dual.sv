@@ -18,11 +18,11 @@
 // dual_lane.
 module mesa_dual #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
-    parameter int unsigned Lanes      = 10,    // exponentiators a branch
+    parameter int unsigned Lanes      = 10,    // exponentiators per branch
     parameter int unsigned W          = 18,    // bits of a digit, 4 to 32, at most N / 2
     // bits of a word, W to 255: multipliers take a digit and a word
     parameter int unsigned V          = 24,
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 4
+    parameter int unsigned D          = 2,     // delay of a quotient digit, 2 to 4
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,

@@ -20,9 +20,9 @@ module residue_bank #(
     parameter int unsigned           V            = 30,
     // words of a coefficient, at least 2
     parameter int unsigned           Words        = 12,
-    // registers of a unit, 0 to 7
+    // pipeline registers of a unit, 0 to 7
     parameter int unsigned           Stages       = 4,
-    // of the units: residue_array
+    // architecture of the units: residue_array
     parameter int unsigned           Architecture = 1,
     // bits of a beat, a multiple of 32
     parameter int unsigned           StreamBits   = 64,

@@ -46,15 +46,15 @@ def test_a_change_of_what_is_made_is_found(name, tree):
     path.write_text(path.read_text().replace("KEY_CHECK", "KEY_SUM").replace("KeyCheck", "KeySum"))
     result = run("--check", tree)
     assert result.returncode == 1
-    assert f"registers: {name} is not what rtl/registers says" in result.stderr
-    assert sum(f"registers: {other} is" in result.stderr for other in registers.OUTPUTS) == 1
+    assert f"registers: {name} does not match rtl/registers" in result.stderr
+    assert sum(f"registers: {other} does" in result.stderr for other in registers.OUTPUTS) == 1
 
 
 def test_a_change_of_the_description_reaches_all_three(tree):
     change(tree / "rtl/registers/accelerator.rdl", "} KEY_CHECK @ 0x28;", "} KEY_CHECK @ 0x34;")
     result = run("--check", tree)
     assert result.returncode == 1
-    assert all(f"registers: {name} is not" in result.stderr for name in registers.OUTPUTS)
+    assert all(f"registers: {name} does not" in result.stderr for name in registers.OUTPUTS)
     assert run(tree).returncode == 0
     assert run("--check", tree).returncode == 0
     assert "KeyCheckAddress = 16'h34" in (tree / "rtl/lib/accelerator_pkg.sv").read_text()
@@ -93,4 +93,4 @@ def test_a_region_elsewhere_is_refused(tree):
     change(tree / "rtl/registers/mesa.rdl", "} P_SQUARE @ 0x10800;", "} P_SQUARE @ 0x1f900;")
     result = run("--check", tree)
     assert result.returncode != 0
-    assert "registers: P_SQUARE: regions are 0x800 bytes apart" in result.stderr
+    assert "registers: P_SQUARE: regions must be 0x800 bytes apart" in result.stderr
