@@ -78,7 +78,7 @@ module player #(
             end
             Answer:
             if (axil_bvalid_i) begin
-                if (axil_bresp_i != '0) $fatal(1, "write %0d is refused", (at_q - 1) / 2);
+                if (axil_bresp_i != '0) $fatal(1, "write %0d is rejected", (at_q - 1) / 2);
                 if (at_q + 2 == packet - 1) begin
                     state_q <= Play;
                 end else begin
@@ -94,7 +94,7 @@ module player #(
                     taken_q <= taken_q + 1;
                     if (m_axis_tdata_i != words[answer+taken_q])
                         $fatal(1, "word %0d is 0x%h, not 0x%h", taken_q, m_axis_tdata_i, words[answer+taken_q]);
-                    if (m_axis_tlast_i != (taken_q == taking - 1)) $fatal(1, "the answer ends after word %0d", taken_q);
+                    if (m_axis_tlast_i != (taken_q == taking - 1)) $fatal(1, "tlast of the answer is wrong at word %0d", taken_q);
                     if (taken_q == taking - 1) begin
                         $display("bench: %0d words are right", taking);
                         $finish;

@@ -61,7 +61,7 @@ module bench (
         if (valid && random_q[9]) begin
             at_q <= at_q + 1'b1;
             if (block != exact[Bits*at_q+:Bits]) $fatal(1, "block %0d of 0x%h + 0x%h is 0x%h", at_q, a_q, b_q, block);
-            if (last != (at_q == 2'd3)) $fatal(1, "the sum ends at block %0d", at_q);
+            if (last != (at_q == 2'd3)) $fatal(1, "the end of the sum is wrong at block %0d", at_q);
             if (last && carry != exact[32]) $fatal(1, "0x%h + 0x%h has carry 0b%b", a_q, b_q, carry);
             if (last) done_q <= done_q + 1;
             if (done_q == 500) begin

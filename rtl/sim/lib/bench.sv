@@ -44,7 +44,7 @@ module bench (
         if (~crc != 32'h9be3_e0a3) $fatal(1, "the checksum is 0x%h", ~crc);
         if (rst_n && random_q[0] && in_ready) sent_q <= sent_q + 1'b1;
         if (rst_n && out_valid && random_q[7]) begin
-            if (out_data != taken_q) $fatal(1, "%0d comes after %0d numbers", out_data, taken_q);
+            if (out_data != taken_q) $fatal(1, "the output is %0d, not %0d", out_data, taken_q);
             taken_q <= taken_q + 1'b1;
             if (taken_q == 16'd999) begin
                 $display("bench: 1000 numbers in order");

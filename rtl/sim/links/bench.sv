@@ -50,7 +50,7 @@ module bench (
             if (rst_n && in_ready[k] && sent_q[k] < 32'd80) sent_q[k] <= sent_q[k] + 32'd1;
             if (rst_n && out_valid[k] && random_q[k]) begin
                 if (out_data[k] != next(taken_q[k] + 32'(1 - k) + 32'd1)) $fatal(1, "word %0d of end %0d is 0x%h", taken_q[k], 1 - k, out_data[k]);
-                if (out_last[k] != (taken_q[k] % 4 == 3)) $fatal(1, "a message of end %0d ends at word %0d", 1 - k, taken_q[k]);
+                if (out_last[k] != (taken_q[k] % 4 == 3)) $fatal(1, "end %0d: the end of a message is wrong at word %0d", 1 - k, taken_q[k]);
                 taken_q[k] <= taken_q[k] + 32'd1;
             end
         end
