@@ -202,11 +202,11 @@ TEXT = """# Frequencies and areas in standard cells
 
 Written by `make synth-asic` (synth/asic.py) with {tools}, and OpenSTA {sta}.
 
-**Mapped**: the netlist without wires. There is no placement, no clock tree and no load of wires, so a chip is slower; designs are compared under equal
-conditions, and no figure is projected from a clock of somebody else. The libraries are {libraries}. They are not in the repository: HEARITH_LIBERTY names them.
+**Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions, and no figure is projected
+from someone else's frequency. The libraries are {libraries}. They are not in the repository: HEARITH_LIBERTY names their folder.
 
-The longest path is from register to register. Power is OpenSTA's with {activity} transitions of each input a cycle, leakage included, at {period} MHz.
-Rivals are the papers' other designs, built anew here. Memories are none of these cores' parts.
+The longest path is from register to register. Power is OpenSTA's with {activity} transitions per input and cycle, including leakage, at {period} MHz. Rivals are the papers' other
+designs, rebuilt here. These cores contain no memories.
 
 {tables}"""
 

@@ -83,15 +83,15 @@ STREAMS = (
 )
 ROUTED = {
     **{name: DESIGNS[name] for name in STREAMS},
-    "link over a serial line": ("uart_link", {"Words": 48}),
-    "link, controller of a peripheral interface": ("spi_controller_link", {"Words": 48}),
-    "link, peripheral": ("spi_peripheral_link", {"Words": 48}),
+    "link over UART": ("uart_link", {"Words": 48}),
+    "link over SPI, controller": ("spi_controller_link", {"Words": 48}),
+    "link over SPI, peripheral": ("spi_peripheral_link", {"Words": 48}),
     "noise source": ("noise_source_port", {}),
     "SHA-256": ("sha256", {}),
     "votes": ("vote_processor", {"Candidates": 2}),
     "log": ("vote_log", {"Body": 34, "SlotLog": 8}),
     "challenges of proofs": ("proof_challenge", {"N": 512}),
-    "a power modulo n^2": ("secret_power", {"N": 512}),
+    "power modulo n^2": ("secret_power", {"N": 512}),
     "tally board, digits of 32 bits": BOARDS["tally board, digits of 32 bits"],
     "encryptor board, digits of 32 bits": BOARDS["encryptor board, digits of 32 bits"],
 }
@@ -188,17 +188,17 @@ COUNTED = {(256, 64, "share"): 582000, (2048, 256, "ballot"): 7856726}
 def table_times():
     """Returns the boards' times for a ballot and for a tally."""
     words = {
-        "ballot": "encryptor board: a ballot of two marks, with its proofs",
-        "count": "tally board: a ballot multiplied to the totals",
-        "decrypt": "tally board: a total decrypted, with the whole key",
-        "share": "tally board: a trustee's share of a total, with its proof",
+        "ballot": "encryptor board: encrypt a ballot of two marks, with its proofs",
+        "count": "tally board: multiply a ballot into the totals",
+        "decrypt": "tally board: decrypt a total with the whole key",
+        "share": "tally board: compute a trustee's share of a total, with its proof",
     }
     rows = []
     for bits, digit in ((256, 32), (256, 64), (2048, 256)):
         for what, steps in board_steps(bits).items():
             cycles = steps * step(2 * bits, digit)
             rows.append((bits, digit, words[what], steps, cycles, COUNTED.get((bits, digit, what), ""), f"{1000 * cycles / CLOCK:.2f}"))
-    return table(("bits of n", "of a digit", "what", "steps", "their cycles", "counted, all of it", "ms at 100 MHz"), rows)
+    return table(("bits of n", "of a digit", "what", "steps", "cycles of the steps", "total, simulated", "ms at 100 MHz"), rows)
 
 
 def cells(name):
@@ -246,7 +246,7 @@ def table_rates():
         ("dual numbers, DJN, comb of 6 teeth", by_comb(6), "row of the dual encryptor"),
     ):
         rows.append((label, cycles, f"{CLOCK / cycles:.1f}", *of(name, "DSP")))
-    return table(("encryption, n of 2048 bits", "cycles", "a second, projected (100 MHz)", "DSP"), rows)
+    return table(("encryption, n of 2048 bits", "cycles", "per second, projected (100 MHz)", "DSP"), rows)
 
 
 def inside(board):
@@ -325,10 +325,10 @@ TEXT = """# The ballot machine: the paper's tables and ours
 Written by `synth/ballot.py` ({tools}). *Paper* is Gomez, Turino and Gorbea, "Hardware Implementation of a Partially Homomorphic Cryptosystem" [GTG24]. The designs are in
 [rtl/blocks/README.md](../../rtl/blocks/README.md) and [docs/explanation/ballot-machine.md](../../docs/explanation/ballot-machine.md).
 
-**What cannot be compared.** The paper's figures come from Vivado, placed and routed on a Spartan-7; ours are Yosys's, mapped to the same primitives (LUT6, flip-flop, DSP48E1, block
-RAM of 36 kbit) before placement, with the hierarchy kept. Rates are cycles at the paper's 100 MHz, which no tool here has shown for this part. Cycles are from the first block's
-being taken to the last one's being given, both included, and counted in simulations (`rtl/tests/all/block_streams.rs`, `rtl/tests/all/dual_encryptor.rs`) up to the sizes said in
-[rtl/blocks/README.md](../../rtl/blocks/README.md); those of larger exponents follow from the formulas there. *Not run*: not synthesised when this page was written.
+**Limits of the comparison.** The paper's figures come from Vivado, placed and routed on a Spartan-7. Ours come from Yosys, mapped to the same primitives (LUT6, flip-flop, DSP48E1,
+36-kbit block RAM) before placement, with the hierarchy kept. Rates assume the paper's 100 MHz; no tool here has shown that frequency for this part. Cycles count from accepting the
+first block to delivering the last, both included. Simulations (`rtl/tests/all/block_streams.rs`, `rtl/tests/all/dual_encryptor.rs`) count them up to the sizes stated in
+[rtl/blocks/README.md](../../rtl/blocks/README.md); for larger exponents they follow from the formulas there. *Not run* marks designs not synthesised when this page was written.
 
 ## Table I: multipliers
 {table_1}
@@ -336,24 +336,24 @@ being taken to the last one's being given, both included, and counted in simulat
 ## Table II: components
 {table_2}
 
-The paper's 25 989 120 cycles are 2048 x 3 x 4230 and its 102 273 024 are 2048 x 3 x 16 646: three multiplications after one another, in the parallel form those of blocks of 64 bits. Ours make
-the square, m and m N at once, and the next square begins when the first block of the last one is there.
+The paper's 25 989 120 cycles are 2048 x 3 x 4230 and its 102 273 024 are 2048 x 3 x 16 646: three multiplications in sequence, in the parallel form with blocks of 64 bits. Our
+design computes the square, m and m N concurrently, and the next square begins as soon as the first block of the previous one is available.
 
 ## Encryptions
 {table_rates}
 
-The paper's multipliers are its own 120 blocks. Dual numbers are counted for one of two encryptions side by side; DSP blocks are those of the row of multipliers, in which all
-of them are. r^n takes windows of four bits of n, the comb an exponent of 1024 bits.
+The paper's multipliers are its own 120 blocks. For dual numbers, cycles are those of one of two encryptions in parallel, and DSP blocks are those of the row of multipliers, which
+contains all of them. r^n uses windows of four bits of n; the comb has an exponent of 1024 bits.
 
 ## The boards, in parts
-For n of 256 bits, two marks a ballot, a thousand voters and as many slots of the log: cells of one module with whatever is below it, and how many of it there are. The encryptor
-board computes every power modulo n^2 twice (`lockstep_power`), by digits and words of 32 bits; a proof's hash and the receipt's each have a `sha256`, and so has the noise source.
+For n of 256 bits, two marks per ballot, a thousand voters and as many slots in the log: the cells of one module with its submodules, and the number of its instances. The encryptor
+board computes every power modulo n^2 twice (`lockstep_power`), with digits and words of 32 bits. The hash of the proofs, the hash of the receipt and the noise source each have a `sha256`.
 
 {table_inside}
 
 ## Times of the boards
-The paper simulated its decryptor, and gives no time for it. A step is two products modulo n^2 side by side; how many steps there are, and how long each is, depends on
-neither votes nor keys. Cycles beside the steps' are those of the hashes, of answers, of the noise source, and above all of lines: where a whole simulation counted them, they are told.
+The paper simulated its decryptor and gives no time for it. A step is two parallel products modulo n^2. The number and length of the steps depend on neither votes nor keys. The other
+cycles are those of the hashes, the answers, the noise source and above all the serial links; they are listed where a complete simulation counted them.
 
 {table_times}
 
@@ -361,15 +361,15 @@ neither votes nor keys. Cycles beside the steps' are those of the hashes, of ans
 {table_devices}
 
 ## Room on the Spartan-7
-What is left of each part, by cells before placement; parts are not filled to the last cell by any tool, and what a board needs around it (clocks, a configuration) is not
-in these counts. The keys are ports of the boards: registers that keep them, some {key_registers} bits of the encryptor board's, are not in them either.
+The resources left on each part, by cells before placement. No tool fills a part to the last cell, and these counts do not contain a board's surroundings (clocks, configuration). Keys
+are ports of the boards, so the counts do not contain the registers that store them either: about {key_registers} bits for the encryptor board.
 
 {table_room}
 
 ## Clocks, placed and routed
-On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each part whose cells are taken off the counts: another family than the Spartan-7, for which open tools
-here have no timing. {packed} The least clock and the median of {seeds}
-placements, or of as many as is said.
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each part, whose cells are subtracted from the counts. This is another family than the Spartan-7, for
+which the open tools have no timing. {packed} The lowest frequency and the median of {seeds} placements,
+or of the number stated.
 
 {table_clocks}
 """

@@ -321,19 +321,19 @@ def table_clocks():
 TEXT = """# The Paillier co-processor's cores: the paper's tables and ours
 
 Written by `make synth-coproc` (synth/coproc.py) with {tools}. *Paper* is Ruan and Zhou's co-design, [RZ25] in the bibliography: modulus of 1024 bits
-(a key of 512), xczu15eg, {mhz} MHz. Our cycles are those of the formulas in
-the modules' headers, which the tests compare with simulations, and this page's own run with those of a key of 512 bits (`cargo run --example coproc_cycles` in rtl/); areas are what `synth_xilinx -family xcup` of Yosys makes of each core, hierarchy
-kept, without pins; clocks are what nextpnr reports after placing and routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts.
+(a key of 512), xczu15eg, {mhz} MHz. Our cycles follow from the formulas in the modules' headers, which tests compare with simulations and which this page's run compared with a key of
+512 bits (`cargo run --example coproc_cycles` in rtl/). Areas come from `synth_xilinx -family xcup` of Yosys for each core, with the hierarchy kept and without pins. Frequencies come from
+nextpnr after placement and routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core, whose cells are subtracted from the counts.
 
-- `mod_exp_pair` is the paper's exponentiator on multipliers of ours after its description: a digit of 256 bits, one array for partial products, factors and reduction, square and
-  product side by side from right to left, both always done. Its cycles a product are those of one of its two multipliers, and count operations that follow each other at once.
-- `dual_mul` is ours: dual numbers, windows of {window} bits, or a comb of {teeth} teeth for an exponent of half the key's bits (DJN). Its counts are of products that come without a gap, which takes
-  two or three powers at a time. A table is read at an address that depends on the exponent: constant in time, not in power.
+- `mod_exp_pair` is the paper's exponentiator, built from its description with our multipliers: a digit of 256 bits; one array for partial products, factors and reduction; square and
+  product in parallel, from right to left, both always computed. Cycles per product are those of one of its two multipliers for back-to-back operations.
+- `dual_mul` is ours: dual numbers, windows of {window} bits, or a comb of {teeth} teeth for an exponent of half the key's bits (DJN). Its counts assume products without gaps, which
+  requires two or three powers at a time. The address of a table read depends on the exponent, so time is constant and power consumption is not.
 - `mont_mul_cios` is the multiplier for single products modulo n^2.
 
-**What cannot be compared.** The paper's areas come from Vivado, placed and routed, of its whole system, with memories, divider and control; ours are Yosys's before
-placement, of the cores alone. No timing was closed on an UltraScale+ part: times and rates of ours assume the paper's clock, and none of this has run on a board. The paper
-counts an encryption as 78 647 cycles, 512 bits of exponent at 150 and some; how many products of numbers modulo n^2 that includes it does not say.
+**Limits of the comparison.** The paper's areas come from Vivado, placed and routed, for its whole system with memories, divider and control. Ours come from Yosys before placement, for
+the cores alone. No timing was closed on an UltraScale+ part: our times and rates assume the paper's frequency, and nothing here has run on a board. The paper counts 78 647 cycles for an
+encryption, about 150 for each of 512 bits of the exponent, and does not say how many products modulo n^2 that includes.
 
 ## Table 2: resources
 
@@ -344,39 +344,41 @@ counts an encryption as 78 647 cycles, 512 bits of exponent at 150 and some; how
 {times}
 
 ## Table 4: rates at 1024 bits of modulus
-The paper and its rivals, as it prints them: whole systems, placed and routed. Its ATP is {clb_luts} times the CLBs, since a CLB has {clb_luts} LUTs, times the microseconds of an operation, times 10^-3.
+The paper and its rivals, as it prints them: whole systems, placed and routed. Its ATP is {clb_luts} times the CLBs (a CLB has {clb_luts} LUTs), times the microseconds of an
+operation, times 10^-3.
 
 {rivals}
 
-Ours have three kinds of figures, which never enter one number. *Routed*: what a tool placed and routed; no core of this size was. *Mapped*: cells of Yosys's netlist, of the core alone, without
-wires. *Projected*: our cycles at the paper's {mhz} MHz. An ATP of ours would multiply mapped cells by a projected time and stand beside one of whole placed systems, so there is none.
+Our figures are of three kinds, which are never combined in one number. *Routed*: placed and routed by a tool; no core of this size was. *Mapped*: cells of Yosys's netlist of the core
+alone, without wires. *Projected*: our cycles at the paper's {mhz} MHz. The table has no ATP for our cores, because it would multiply mapped cells by a projected time and be compared with
+that of whole placed systems.
 
 {rates}
 
 ## Whole operations
-Cycles; a comb's table holds 2^{teeth} dual numbers. *Not run* marks what the run that wrote this page did not come to.
+Cycles; a comb's table holds 2^{teeth} dual numbers. *Not run* marks results that the run that wrote this page did not reach.
 
 {keys}
 
 ## Per cycle and DSP block
-The paper: 187 cycles a bit and 78 647 an encryption, {dsp} DSP.
+The paper: 187 cycles per bit and 78 647 per encryption, {dsp} DSP.
 
 {ratios}
 
 ## Whole devices
-For a key of {device_key} bits, with one multiplier, four contexts, registers, streams, memories and the sequencer; digits of 17 and words of 24 bits, of the large digits 256 and 128.
-Cycles are those of four encryptions (r^n) at once, by four.
+For a key of {device_key} bits, with one multiplier, four contexts, registers, streams, memories and the sequencer; digits of 17 and words of 24 bits, or 256 and 128 with large digits.
+Cycles are those of four concurrent encryptions (r^n), divided by four.
 
 {devices}
 
 ## The paper's part, filled: a projection
-Cores of `dual_mul` alone, as many as the ZU15EG's LUTs, flip-flops and DSP blocks have room for, at the paper's {mhz} MHz. It leaves no room for memories' ports, control and streams, and no
-placement has shown that such a device reaches that clock: it says what the arithmetic would give, not what a device does.
+Cores of `dual_mul` alone, as many as fit the ZU15EG's LUTs, flip-flops and DSP blocks, at the paper's {mhz} MHz. They leave no space for memories' ports, control and streams, and no
+placement has shown that such a device reaches that frequency: the projection shows what the arithmetic allows, not what a device achieves.
 
 {device}
 
 ## Clocks, placed and routed
-With registers packed into multipliers (synth/packing.py, which changes no value and no cycle), and 200 MHz asked for. {seeds} placements each; the least clock and the median.
+With registers packed into multipliers (synth/packing.py, which changes neither values nor cycles) and a target of 200 MHz. {seeds} placements each; the lowest frequency and the median.
 
 {clocks}
 """

@@ -29,26 +29,26 @@ PACKAGES = {
 # Cover points and lines that nothing can reach, with the reason: patterns of module and point. For
 # a line, the point is Verilator's name of the branch, and the line's text.
 UNREACHABLE = {
-    ("*", "m_axi_[br]valid_i: valid waits for ready"): "There is room for every answer that was asked for.",
+    ("*", "m_axi_[br]valid_i: valid waits for ready"): "There is capacity for every requested response.",
     ("arith/*", "*: back to back"): "An item takes several cycles.",
-    ("arith/dual_lanes.sv", "in_valid_i: ready waits for valid"): "The first digit of an item starts the work, and the others have to be there then.",
-    ("arith/div_*.sv", "case: default: *"): "All values of a state are named above.",
+    ("arith/dual_lanes.sv", "in_valid_i: ready waits for valid"): "The first digit of an item starts the computation, and then the others must be available.",
+    ("arith/div_*.sv", "case: default: *"): "The other branches name all values of the state.",
     ("coproc/coproc_core_*.sv", "in_valid_i: back to back"): "An item takes several cycles.",
     ("dghv/*", "command_valid_i: back to back"): "A command takes many cycles.",
-    ("dghv/dghv_control.sv", "Refuses"): "The driver never asks for what is refused; cocotb's tests do, and are not counted.",
+    ("dghv/dghv_control.sv", "Refuses"): "The driver never sends a command that is rejected. The tests in cocotb do, and are not counted.",
     ("dghv/*", "status_valid_o: back to back"): "A command takes many cycles.",
     ("dghv/*", "*req_valid_[io]: back to back"): "A request first becomes bursts.",
     ("lib/axil_port.sv", "axil_*: back to back"): "A transaction takes several cycles.",
     ("lib/memory_port.sv", "*req_valid_i: back to back"): "A request first becomes bursts.",
-    ("lib/stream_monitor.sv", "else: `ASSERT(*"): "An assertion that fails ends the simulation before anything is counted; rtl/tests/all/monitors.rs breaks each.",
+    ("lib/stream_monitor.sv", "else: `ASSERT(*"): "A failing assertion ends the simulation before anything is counted. rtl/tests/all/monitors.rs makes each of them fail.",
     ("lib/stream_widen.sv", "out_valid_o: back to back"): "A wide item is several narrow ones.",
     ("election/sha256.sv", "out_valid_o: back to back"): "A digest takes many cycles.",
     ("election/vote_log.sv", "else: *: if (ordered) *"): (
-        "But for the first order, the flash takes each in the cycle in which it comes: an assertion watches it in the log's simulations (vote_log_monitors.sv)."
+        "Except for the first order, the flash accepts each in the cycle in which it arrives. An assertion checks this in simulations of the log (vote_log_monitors.sv)."
     ),
     ("election/vote_processor.sv", "*_valid_o: back to back"): "A vote has several words.",
     ("links/*", "*: back to back"): "A byte takes many cycles, a word of a message two.",
-    ("links/spi_peripheral.sv", "in_valid_i: ready waits for valid"): "It is ready in the cycle in which a byte that is there has gone.",
+    ("links/spi_peripheral.sv", "in_valid_i: ready waits for valid"): "It is ready only in the cycle in which an available byte has been sent.",
     ("ntt/block_rows.sv", "in_valid_i: back to back"): "A block is several words.",
     ("ntt/long_product.sv", "in_valid_i: back to back"): "A product takes many cycles.",
 }
@@ -153,13 +153,13 @@ def unreached(covered):
 TEXT = """# Coverage of the hardware
 
 Written by `make coverage` (synth/coverage.py) from the tests of {packages}, simulated by {verilator}.
-Each share is of so many points. A line counts as covered if any instance in any model runs it{bits}.
-Verilator counts a point for each branch and each block of statements, not for each line of text, and
-none for continuous assignments, of which most of the hardware consists. Cover points are the states of
-state machines (`rtl/tests/cover`), and for every stream that a bench drives a cycle with valid and no
-ready, one with ready and no valid, and two transfers back to back. Functions are left out: here they
-all compute parameters, before there is a simulation. Devices are at most {width} bits wide here: wider
-ones repeat the same lines, and their tests are left out.
+A share counts covered points of all points. A line counts as covered if any instance in any model runs it{bits}.
+Verilator has a point for each branch and each block of statements, not for each line of text, and none
+for continuous assignments, which make up most of the hardware. Cover points are the states of state
+machines (`rtl/tests/cover`) and, for every stream that a bench drives, a cycle with valid and no ready,
+one with ready and no valid, and two back-to-back transfers. Functions are excluded, because here they
+all compute parameters before the simulation begins. Devices are at most {width} bits wide: wider ones
+repeat the same lines, and their tests are excluded.
 
 {table}
 {reasons}"""
@@ -238,7 +238,7 @@ def main():
         covered = collect(directory)
     version = " ".join(subprocess.run(["verilator", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.split()[:2])
     page = ROOT / "bench" / "results" / "coverage.md"
-    reasons = "".join(f"\nNot asked for in `{module}`: `{point}`. {why}\n" for (module, point), why in sorted(UNREACHABLE.items()))
+    reasons = "".join(f"\nExcluded in `{module}`: `{point}`. {why}\n" for (module, point), why in sorted(UNREACHABLE.items()))
     toggled = TOGGLED if any(kind == "toggle" for kind, _ in covered) else ""
     text = TEXT.format(verilator=version, packages=" and ".join(PACKAGES), bits=toggled, width=WIDTH, table=table(covered), reasons=reasons)
     page.write_text(text)

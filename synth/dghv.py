@@ -390,7 +390,7 @@ def four_step_roofs():
     # They move 8 N words of 8 bytes in 7 N cycles, without the latencies of tiles.
     taken, brought = many * 64 / 7, roofline.BANDWIDTH / clock / 1e6
     bound = "memory is" if taken > brought else "cells are"
-    return f"The device of the roofline has room for {many} by {what}; together they move at most {taken:.0f} of the {brought:.0f} bytes a cycle that its memory brings at the paper's clock: {bound} the limit."
+    return f"The device of the roofline fits {many} by {what}; together they move at most {taken:.0f} of the {brought:.0f} bytes per cycle that its memory supplies at the paper's frequency: {bound} the limit."
 
 
 def table_6(files):
@@ -422,79 +422,81 @@ Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan
 Super-size Hardware Multiplier and Modular Reduction". The designs are in
 [rtl/ntt/README.md](../../rtl/ntt/README.md) and [rtl/dghv/README.md](../../rtl/dghv/README.md).
 
-**What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
-primitives (LUT6, flip-flop, DSP48E1) before placement; clocks of ours are those of an ECP5, another family, and of parts alone. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
-the blocks' own adders. *bits^2* is what a design gives: bits of a block, squared, a cycle and DSP block, which is what a product of long numbers in schoolbook form takes of it.
+**Limits of the comparison.** The paper's figures come from ISE on a Virtex-7, placed and routed or stated to be too large for it. Ours come from Yosys, mapped to the same primitives (LUT6,
+flip-flop, DSP48E1) before placement; our frequencies are those of single parts on an ECP5, another family. Yosys leaves the additions between a product's pieces to LUTs, while ISE may
+use the blocks' own adders. *bits^2* is a design's yield: the squared bits of a block per cycle and DSP block, which is what a schoolbook product of long numbers uses.
 
 ## Table 3: parameters
-An even number of bits, as long as no coefficient of a product reaches p. A root is wrong where its power k / 2 is not -1.
+b is an even number of bits, and no coefficient of a product may reach p. A root is wrong if its power k / 2 is not -1.
 
 {table_3}
 
 ## Table 4: multipliers, fully parallel
-A block every {step} cycles in both. Ours are the sums of their parts (butterflies of each kind, products, addition recovery, rows), with the corrected roots and digits; roots that are half powers of two are
-shifts in ours, where the paper multiplies modulo 2^64 - 2^32 + 1. The paper's DSP blocks follow from counting: 1156 products of 16 blocks, 484 of 13, 128 of 16, 64 of 4
-(`crates/golden`, `integer_fft::cost`).
+Both process a block every {step} cycles. Ours are the sums of their parts (butterflies of each kind, products, addition recovery, rows), with the corrected roots and digits. Roots that are half
+powers of two are shifts in ours, while the paper multiplies modulo 2^64 - 2^32 + 1. The paper's DSP blocks follow from counting: 1156 products of 16 blocks, 484 of 13, 128 of 16,
+64 of 4 (`crates/golden`, `integer_fft::cost`).
 
 {table_4}
 
 ## Folded transforms, ours
-Modulo 2^64 - 2^32 + 1, an item a cycle: `folded_multiplier`, synthesised whole. The prediction, written down before the design (four products of residues a cycle, of 12 blocks each as Yosys cuts
-them or 16 as the paper does), was 48 blocks and N cycles; with 128 points there is no product but that of the points. The last columns compare with the paper's best, 2^64 + 1: ours with 16 blocks a product, as it counts, with its table as printed; then ours as
-synthesised with its best for digits of 28 bits.
+Modulo 2^64 - 2^32 + 1, one item per cycle: `folded_multiplier`, synthesised as a whole. The prediction, written down before the design, was 48 blocks and N cycles (four products of
+residues per cycle, of 12 blocks each as Yosys cuts them or 16 as in the paper). With 128 points, the only product is that of the points. The last columns compare with the paper's best
+design, 2^64 + 1: ours with 16 blocks per product, as the paper counts, against its printed table; then ours as synthesised against its best with digits of 28 bits.
 
 {table_folded}
 
 ## Table 5: the encryptor
-Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours has
-one folded multiplier of 128 points, which is synthesised apart, with the same parameters, and added up: modules keep their borders in synthesis either way. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
-A part's cells are with whatever is below it; steps and the way to memory are beside the multiplier, in all of it.
+One encryptor for both schemes. The paper's, with 2^32 + 1, takes 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of them in the multiplier except for the controllers. Ours has
+one folded multiplier of 128 points, which is synthesised separately with the same parameters and added: synthesis keeps the hierarchy either way. The columns for UltraScale+ come from
+`synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs. A part's cells include its submodules; "all of it" contains the multiplier, the steps and the memory port.
 
 {table_encryptor}
 
 ## The accelerator
-The encryptor with elements from the seed, a memory's port and registers ([docs/explanation/dghv-hardware.md](../../docs/explanation/dghv-hardware.md)): cells of each part with
-whatever is below it. The encryptor, as above, and the AES circuits are synthesised apart.
-With one AES circuit and streams of 32 bits, the encryptor as built, it takes {checked_accelerator} of xc7: that form is synthesised in one piece by every `make synth-check`.
+The encryptor with elements from the seed, a memory port and registers ([docs/explanation/dghv-hardware.md](../../docs/explanation/dghv-hardware.md)): cells of each part with its
+submodules. The encryptor, as above, and the AES circuits are synthesised separately. With one AES circuit and streams of 32 bits, and the encryptor as built, it takes
+{checked_accelerator} of xc7: every `make synth-check` synthesises that form as a whole.
 
 {table_accelerator}
 
 ## Roofline
-What a device has room for, and what its memory gives. The device is {device}: {have}; two channels of DDR3, as the board VC709 has, give at most {gigabytes:.1f} GB/s. *Copies* are as many
-multipliers as fit by the kind of cell that runs out first, with nothing left for what is around them. *bits^2* are products of single bits a cycle, of all copies. Columns of long
-products read both blocks of each product from memory, or one where the other is made from the seed: that many bytes a cycle at the clock that the paper has for the modulus
-(ours have none on this family). *Attainable* is the lower of the two roofs, in bits^2 a cycle: what cells compute, and what memory brings to them.
+The bounds by a device's cells and by its memory. The device is {device}: {have}; two channels of DDR3, as on the board VC709, supply at most {gigabytes:.1f} GB/s. *Copies* is the
+number of multipliers that fit, limited by the kind of cell that runs out first, with nothing left for their surroundings. *bits^2* are products of single bits per cycle, of all copies.
+Columns of long products read both blocks of each product from memory, or one if the other is made from the seed: that many bytes per cycle at the paper's frequency for the modulus (ours
+have none on this family). *Attainable* is the lower of the two bounds, in bits^2 per cycle: what the cells compute, and what the memory supplies.
 
 {table_roofline}
 
 ## Clocks, placed and routed
-On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts; those of a unit that leaves inputs unused lose their registers, so flip-flops
-are not told from them. {packed} The least clock and the median of {seeds}
-placements, or of as many as is said.
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit, whose cells are subtracted from the counts. Shift registers at unused inputs of a unit
+disappear, so flip-flops are not listed. {packed} The lowest frequency and the median of {seeds} placements,
+or of the number stated.
 
 {table_clocks}
 
 ## Table 6: encryptions
-All four groups of the paper, the fastest of which is 2^64 - 2^32 + 1, and the software that it compares with. The paper's seconds are projected too: cycles of a simulation at the clock of synthesis.
-Ours are our cycles at the paper's clock of the same modulus, with as many DSP blocks as one product of 64 bits takes the way the paper counts.
+All four groups of the paper, the fastest of which is 2^64 - 2^32 + 1, and the software that it compares with. The paper's seconds are projected too: cycles of a simulation at the frequency
+of synthesis. Ours are our cycles at the paper's frequency for the same modulus, with the DSP blocks of one 64-bit product as the paper counts them.
 
 {table_seconds}
 
-The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, what equation 12 with its number of blocks put right gives, and that with digits of 28 bits. Ours are cycles
-by the golden model (`integer_fft::encryption`), which tests hold against simulation, for a memory that answers at once, with 16 DSP blocks as the paper counts them. **CMNT is not the same work**: ours makes every
-product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as given. The table shows what one multiplier of 16 blocks does, not what fills a device.
+The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, the result of equation 12 with the corrected number of blocks, and that with digits of 28 bits. Ours
+are cycles of the reference model (`integer_fft::encryption`), which tests compare with simulation, for a memory that responds immediately, with 16 DSP blocks as the paper counts them.
+**CMNT is not the same work**: ours computes every product A_i0 A_j1 from the seed, while the paper assumes those products modulo A_0 as given. The table shows the performance of one
+multiplier of 16 blocks, not of a full device.
 
 {table_6}
 
-## Long products: school-book beside four-step transforms
-A number as long as each key's modulus, squared: cycles by the golden models (`integer_fft::encryption` and `integer_fft::four_step`), which tests hold against simulation, for a memory that answers at once, and 64-bit
-words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points and three products of residues, 36 DSP blocks. From
-{crossover_128} bits on it takes fewer cycles than blocks of 128 points at every length, and from {crossover_4096} on than those of 4096 points. N is a power of two: just above one of its steps it is half empty.
+## Long products: schoolbook and four-step transforms
+The square of a number as long as each key's modulus: cycles of the reference models (`integer_fft::encryption` and `integer_fft::four_step`), which tests compare with simulation, for a
+memory that responds immediately, and 64-bit words read and written. Schoolbook is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points). Four-step
+is `four_step`, with transforms of N points and three products of residues, 36 DSP blocks. From {crossover_128} bits on it takes fewer cycles than blocks of 128 points at every length, and from
+{crossover_4096} bits on than those of 4096 points. N is a power of two: just above a power of two it is half empty.
 
 {table_long}
 
-Cells of `four_step_multiplier` as it is built, up to 2048 by 2048 points, and its parts with whatever is below them; the transform, the powers and the
-memory's port are synthesised apart. A small form, of up to 128 by 128 points with tiles of 4 columns, takes {checked_four_step} of xc7 (`make synth-check`).
+Cells of `four_step_multiplier` as built, up to 2048 by 2048 points, and its parts with their submodules. The transform, the powers and the memory port are synthesised separately. A small
+form, of up to 128 by 128 points with tiles of 4 columns, takes {checked_four_step} of xc7 (`make synth-check`).
 
 {table_four_step}
 

@@ -93,11 +93,10 @@ def problems(module, parameters, family, expected, found):
         yield f"{name} on {FLOWS[family][0]}: {flip_flops} flip-flops"
 
 
-TEXT = """# Memories: what becomes of them
+TEXT = """# Memories and their block RAMs
 
-Written by `make synth-memories` ({tools}). Block RAMs are counted in blocks of 18 kbit: a RAMB36 is two, a DP16KD of the ECP5 one. None of these memories has
-anything in LUT RAM; that, another number of blocks, or flip-flops that hold words make the command fail. LUTs are those of the wipe and of parity. The contract of the
-memories is in [rtl/lib/README.md](../../rtl/lib/README.md).
+Written by `make synth-memories` ({tools}). Block RAMs are counted in blocks of 18 kbit: a RAMB36 counts as two, a DP16KD of the ECP5 as one. No memory here uses LUT RAM. LUT RAM, another number of blocks, or flip-flops that
+hold words make the command fail. LUTs are those of the wipe and of parity. [rtl/lib/README.md](../../rtl/lib/README.md) specifies the memories.
 
 {table}
 """

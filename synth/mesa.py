@@ -351,21 +351,18 @@ def table_products(area, cycles):
 
 TEXT = """# MESA: the paper's tables and ours
 
-Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
-`synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins. Multipliers take
-digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes.
-`mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch. Clocks are in [mesa-clocks.md](mesa-clocks.md).
+Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator). Areas come from `synth_xilinx -family xc7` of Yosys for each
+module, with the hierarchy kept and without pins. Unless stated otherwise, multipliers have digits of W = {w} bits and words of up to V = {v} bits, which fit a DSP48E1, and the
+quotient has a delay of D = {d}. `mesa_dual` has balanced digits of 18 bits, words of 24 bits and {lanes} lanes per branch. Frequencies are in [mesa-clocks.md](mesa-clocks.md).
 
-**What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
-Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
-both counts are of the same primitives (LUT6, flip-flop, DSP48E1). So cells are *routed* (the papers') or *mapped* (ours: a netlist without wires), and
-milliseconds and throughput of ours in Table IV are *projected*: our cycles at the paper's 100 MHz. A projected rate is not divided by mapped cells.
-The clocks that were routed, on another family and at other widths, have a page of their own, and no decryptor of 1024 or 2048 bits was
-routed on any. *Not run* marks what the run that wrote this page did not come to:
-`make synth-mesa` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
+**Limits of the comparison.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T. Ours come from Yosys before placement, and no timing was
+closed on a Virtex-7. Yosys has neither Vivado's optimisations across modules nor its limits; both count the same primitives (LUT6, flip-flop, DSP48E1). So cells are *routed* (the papers')
+or *mapped* (ours: a netlist without wires), and our milliseconds and throughput in Table IV are *projected*: our cycles at the paper's 100 MHz. A projected rate is not divided by mapped
+cells. Routed frequencies, for another family and other widths, have their own page; no decryptor of 1024 or 2048 bits was routed on any. *Not run* marks results that the run that wrote
+this page did not reach. `make synth-mesa` keeps each result, resumes where it was stopped, and repeats only what depends on a changed source.
 
 ## Table I: work after the exponentiation
-In operations of 2 N bits, as the paper counts; ours counted in the netlist.
+In operations of 2 N bits, as the paper counts them; ours are counted in the netlist.
 
 {table_1}
 
@@ -374,20 +371,20 @@ The paper: xc7vx690t. One ME is one ladder with its two multipliers.
 
 {table_2}
 
-A ladder buys blocks and flip-flops with LUTs: two additions a word, some 4 000 LUTs at 1024 bits, lie outside of the DSP blocks, so that these have all their
-registers and words as wide as they take (`rtl/arith/mont_word.sv`). Pre and post has a device's registers, packets and checksums in it (`rtl/lib`).
+A ladder saves blocks and flip-flops at the cost of LUTs: two additions per word, about 4 000 LUTs at 1024 bits, lie outside the DSP blocks, so that these use all their registers and
+the widest words they accept (`rtl/arith/mont_word.sv`). Pre and post include a device's registers, packets and checksums (`rtl/lib`).
 
 ## Table III: cycles at N = 1024, 12 ME
-The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
-plaintexts. Our powers are modulo a multiple of p^2, up to 51 bits longer (48 with digits of 16 bits), which the divisions carry: 564 bits of quotient, each of them three
-cycles of the restoring divider, or all 1076 bits of the power, a cycle each of div and of Post, from the low end, which tells whether the division is exact.
+The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two plaintexts. Our powers are modulo a multiple of
+p^2, up to 51 bits longer (48 with digits of 16 bits), and the divisions process these bits: 564 bits of the quotient at three cycles each in the restoring divider, or all 1076 bits of
+the power at one cycle each of div and of Post from the low end, which detects whether the division is exact.
 
 {table_3}
 
 ## Table IV: decryptors
-TP = (N 1000 / 1024) / ms, ms being the time between two decryptions, in kbit/s; per area in bit/s, as the paper defines them. Latency is from
-the first beat of a ciphertext to the last of its plaintext, with the device empty, of the devices that were simulated; of the others the time between two
-decryptions is what their headers' formulas give, which tests count at smaller widths.
+TP = (N 1000 / 1024) / ms in kbit/s, where ms is the time between two decryptions; per area in bit/s, as the paper defines them. Latency is from the first beat of a ciphertext to the
+last beat of its plaintext in an empty device, for the devices that were simulated. For the others, the time between two decryptions follows from the formulas in their headers, which
+tests check at smaller widths.
 
 {table_4}
 
@@ -396,23 +393,20 @@ Decryptions per cycle and resource, as multiples; the paper's cells are routed, 
 {table_ratio}
 
 ## Short exponents
-Subgroup keys ([docs/explanation/subgroup.md](../../docs/explanation/subgroup.md)) decrypt with exponents of 257 bits at 2048 bits; at 1024 bits
-subgroups of 160 bits, which are insecure, stand beside the papers' figures. The same hardware, loaded with other constants: at N = 1024 counted in simulation,
-at N = 2048 by the formulas. In `mesa` the two radix-2 products of each ciphertext decide as soon as the stages take less: with short exponents
-fewer stages do as much.
+Subgroup keys ([docs/explanation/subgroup.md](../../docs/explanation/subgroup.md)) decrypt with exponents of 257 bits at 2048 bits. At 1024 bits, the table compares subgroups of 160 bits,
+which are insecure, with the papers' figures. The hardware is the same, loaded with other constants: counted in simulation at N = 1024, by the formulas at N = 2048. In `mesa`, the two
+radix-2 products of each ciphertext become the bottleneck as soon as the stages take less time, so with short exponents fewer stages are as fast.
 
 {table_short}
 
 ## Every core
-AREG to PREG are the DSP48E1 blocks that have these registers: at both operands, behind the product, at the output. LUTs and multipliers on a
-path are the most on any path between registers; a product that goes through a register inside its block is on none. Latency and interval are
-cycles, where they are measured.
+AREG to PREG count the DSP48E1 blocks with these registers: at both operands, behind the product, at the output. LUTs and multipliers on a path are the most on any path between registers;
+a product that passes through a register inside its block is on none. Latency and interval are cycles, if measured.
 
 {table_cores}
 
-## A product of 1024 bits beside a peer
-DSP blocks times the cycles between two products. The peer is timed by its vendor's tool on its family at the clock given; ours is not, so this compares
-work and not time.
+## A product of 1024 bits compared with a peer
+DSP blocks times the cycles between two products. The vendor's tool timed the peer on its family at the frequency given. Ours is not timed, so the table compares work, not time.
 
 {table_products}
 """

@@ -54,14 +54,14 @@ def table_clocks():
     return table((*head, "INPUTA", "INPUTB", "OUTPUT", "longest path of the slowest placement"), rows)
 
 
-TEXT = """# MESA's clocks with registers inside multipliers
+TEXT = """# MESA's frequencies with registers inside multipliers
 
 Written by `make synth-mesa` (synth/mesa_clocks.py) with {tools}. An ECP5's MULT18X18D has a register at
-each operand and one behind the product, as every multiplier here has them in its description; Yosys leaves them outside, where they take flip-flops, and wires to and from the
-block. Here they are packed into the blocks between synthesis and placement (synth/packing.py, which changes no value and no cycle: `scripts/tests/test_packing.py`),
-and nextpnr is asked for 200 MHz, since its placer tells paths apart only where the worst of them misses the clock. The part is an LFE5U-85F of speed grade 8, with
-shift registers around the design whose cells are taken off. Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least
-clock and the median. INPUTA, INPUTB and OUTPUT are the blocks that have these registers. No bitstream of such a netlist has been loaded into a device.
+each operand and one behind the product, as every multiplier here has in its description. Yosys leaves these registers outside, where they take flip-flops and wires to and from the block.
+Here they are packed into the blocks between synthesis and placement (synth/packing.py, which changes neither values nor cycles: `scripts/tests/test_packing.py`). The target for nextpnr is
+200 MHz, because its placer only distinguishes paths if the worst one misses the target. The part is an LFE5U-85F of speed grade 8, with shift registers around the design, whose cells
+are subtracted. Each design is synthesised once, and placed and routed {seeds} times with seeds 1 to {seeds}, or the number stated; the table gives the lowest frequency and the median.
+INPUTA, INPUTB and OUTPUT count the blocks with these registers. No bitstream of such a netlist has been loaded into a device.
 
 {table}
 """

