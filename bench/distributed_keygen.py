@@ -136,7 +136,7 @@ async def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int, 
         sys.exit(f"a trustee failed:\n{''.join(said)}")
     found = re.search(r"(\d+) candidates in (\d+) rounds", said[0])
     if found is None or "restarting with fresh" in said[0]:
-        sys.exit(f"not one undisturbed run:\n{said[0]}")
+        sys.exit(f"every run was disturbed:\n{said[0]}")
     return Run(seconds, int(found[1]), int(found[2]), max(sent))
 
 
@@ -181,10 +181,10 @@ def main() -> None:
     """Measures, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, required=True)
-    parser.add_argument("--sharing", default="3/5", help="how many of how many trustees decrypt")
+    parser.add_argument("--sharing", default="3/5", help="threshold and number of trustees")
     parser.add_argument("--bits", type=int, nargs="+", default=[512, 1024, 2048, 3072])
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--long-runs", type=int, help="runs of 3072 bits and more, where there are fewer")
+    parser.add_argument("--long-runs", type=int, help="runs for keys of 3072 bits and more, if fewer")
     parser.add_argument("--tno")
     parser.add_argument("--tno-bits", type=int, nargs="+", default=[512, 1024, 2048])
     parser.add_argument("--longest", type=float, default=600)

@@ -94,7 +94,7 @@ def main() -> None:
     """Measures, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, required=True)
-    parser.add_argument("--sharing", default="3/5", help="how many of how many trustees decrypt")
+    parser.add_argument("--sharing", default="3/5", help="threshold and number of trustees")
     parser.add_argument("--bits", type=int, nargs="+", default=[2048])
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()

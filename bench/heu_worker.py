@@ -34,7 +34,7 @@ class Session:
         self.prepare(load["rows"])
         total = self.run("add", load["rows"])
         if self.decryptor.decrypt(total).to_numpy().tolist() != (2 * self.values).tolist():
-            raise SystemExit("HEU gives wrong sums")
+            raise SystemExit("HEU returned wrong sums")
 
     def prepare(self, rows):
         if rows not in self.left:

@@ -146,8 +146,8 @@ def page(rows, rounds, now):
 
 def main():
     """Measures, and writes the page."""
-    parser = argparse.ArgumentParser(description="Times from an edit of a crate until its tests start.")
-    parser.add_argument("--package", action="append", help="measure this crate alone (repeatable)")
+    parser = argparse.ArgumentParser(description="Measures the time from an edit of a crate to the start of its tests.")
+    parser.add_argument("--package", action="append", help="measure only this crate (repeatable)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
@@ -177,7 +177,7 @@ def main():
     except check.Fault as fault:
         sys.exit(f"inner loop: {fault}")
     except KeyboardInterrupt:
-        sys.exit("inner loop: interrupted; the edited file has its content back")
+        sys.exit("inner loop: interrupted; the edited file is restored")
     options.out.write_text(page(rows, options.rounds, datetime.now(UTC)))
     print(f"inner loop: wrote {options.out}")
 

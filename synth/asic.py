@@ -94,7 +94,7 @@ def liberty(name):
     if not path.exists():
         folder = os.environ.get("HEARITH_LIBERTY")
         if not folder:
-            raise tools.Failed(f"{name}: HEARITH_LIBERTY names no folder with {file}")
+            raise tools.Failed(f"{name}: HEARITH_LIBERTY does not name a folder with {file}")
         found = [one for one in pathlib.Path(folder).rglob(f"{file}*") if one.name in (file, f"{file}.gz")]
         if not found:
             raise tools.Failed(f"{name}: there is no {file} in {folder}")
@@ -102,7 +102,7 @@ def liberty(name):
         path.write_bytes(gzip.decompress(content) if found[0].suffix == ".gz" else content)
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         path.unlink()
-        raise tools.Failed(f"{name}: {file} is another version than the one that the page is made with")
+        raise tools.Failed(f"{name}: {file} is not the version that the page requires")
     return path
 
 
@@ -140,7 +140,7 @@ def mapped(library, top, parameters):
         questions = tools.WORK / f"{name}.tcl"
         questions.write_text(QUESTIONS.format(library=cells, netlist=netlist, top=top, period=PERIOD, activity=ACTIVITY))
         if not shutil.which("sta"):
-            raise tools.Failed("OpenSTA is not here: Debian's package is opensta")
+            raise tools.Failed("OpenSTA is not installed (Debian package opensta)")
         said = tools.run(["sta", "-exit", str(questions)], tools.WORK / f"{name}.sta")
         if re.search(r"^Error", said, re.MULTILINE):
             raise tools.Failed(f"{name}: {re.search(r'^Error.*', said, re.MULTILINE)[0]}")

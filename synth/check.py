@@ -140,7 +140,7 @@ def differences(expected, found):
     """
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
-            yield f"{name}: in the table, and not synthesised"
+            yield f"{name}: in the table, but not synthesised"
         elif name not in expected:
             yield f"{name}: not in the table"
         else:
@@ -150,21 +150,21 @@ def differences(expected, found):
             if parts:
                 yield f"{name}: {'; '.join(parts)}"
             elif before.get("state") != now.get("state"):
-                yield f"{name}: other sources than the table's, with the same cells"
+                yield f"{name}: the sources differ from the table's, the cells do not"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--update", action="store_true", help="write the table instead of comparing with it")
-    parser.add_argument("--all", action="store_true", help="also synthesise what has not changed since the table was written (a quarter of an hour)")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--all", action="store_true", help="also synthesise designs that have not changed since the table was written (15 minutes)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel jobs (1)")
     arguments = parser.parse_args()
     expected = json.loads(TABLE.read_text()) if TABLE.exists() else {"yosys": YOSYS, "designs": {}}
     chosen = designs()
     unchanged = {} if arguments.all else known(expected["designs"], chosen)
     found, failures = synthesise({top: chosen[top] for top in chosen if top not in unchanged}, arguments.jobs)
     if failures:
-        sys.exit(f"synth-check: {failures} of the designs were not synthesised")
+        sys.exit(f"synth-check: {failures} designs failed to synthesise")
     synthesised = len(found)
     found |= {label(top, chosen[top]): row for top, row in unchanged.items()}
     lines = list(differences(expected["designs"], found))
@@ -174,11 +174,11 @@ def main():
         print("\n".join([*lines, f"synth-check: {len(found)} designs in the table, {len(lines)} of them changed"]))
         return
     if expected["yosys"] != YOSYS:
-        lines.insert(0, f"the table is of Yosys {expected['yosys']}, this is {YOSYS}: install synth/requirements.txt")
+        lines.insert(0, f"the table was written with Yosys {expected['yosys']}, not {YOSYS}: install synth/requirements.txt")
     if lines:
         print("\n".join(f"synth-check: {line}" for line in lines), file=sys.stderr)
-        sys.exit("synth-check: not as in synth/check.json; where that is meant, `python synth/check.py --update` writes it anew")
-    print(f"synth-check: {synthesised} designs synthesised, cell by cell as in the table; {len(unchanged)} made of what they were made of then")
+        sys.exit("synth-check: differs from synth/check.json; if the change is intended, run `python synth/check.py --update`")
+    print(f"synth-check: {synthesised} designs synthesised with the cells of the table; {len(unchanged)} have unchanged inputs")
 
 
 if __name__ == "__main__":

@@ -387,7 +387,7 @@ With registers packed into multipliers (synth/packing.py, which changes neither 
 def page(files):
     """Returns the page's text, with cycles from files or a simulation."""
     if measured(files) != formulas():
-        sys.exit(f"the simulation measures {measured(files)}, the formulas say {formulas()}")
+        sys.exit(f"the simulation measures {measured(files)}, but the formulas give {formulas()}")
     found = {key: areas(key) for key in KEYS}
     return TEXT.format(
         tools=pages.versions(),
@@ -412,7 +412,7 @@ def page(files):
 
 def main():
     parser = pages.options(__doc__)
-    parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running it")
+    parser.add_argument("--cycles", action="append", default=[], help="read the output of the simulation from this file instead of running it")
     arguments = parser.parse_args()
     pages.write("coproc", jobs(), arguments, lambda: page(arguments.cycles))
 

@@ -221,10 +221,10 @@ def complaints(covered):
 def main():
     every = {f"{package}/{feature}": (package, feature) for package, features in PACKAGES.items() for feature in features}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", metavar="DIR", help="where the files of the run stay")
-    parser.add_argument("--read", action="store_true", help="run nothing: read what lies there")
-    parser.add_argument("--toggles", action="store_true", help="count the bits that change, too")
-    parser.add_argument("--system", action="append", choices=every, help="one whose tests are run (all)")
+    parser.add_argument("--keep", metavar="DIR", help="keep the files of the run in this folder")
+    parser.add_argument("--read", action="store_true", help="run nothing; read the files in the folder")
+    parser.add_argument("--toggles", action="store_true", help="also count toggled bits")
+    parser.add_argument("--system", action="append", choices=every, help="run the tests of this system (default: all)")
     arguments = parser.parse_args()
     if arguments.read and not arguments.keep:
         parser.error("--read needs --keep")

@@ -557,8 +557,8 @@ def page(arguments):
 
 def main():
     parser = pages.options(__doc__)
-    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
-    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
+    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="read the output of the reference model's example from this file instead of running it")
+    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same for the other example")
     arguments = parser.parse_args()
     pages.write(PAGE, jobs(), arguments, lambda: page(arguments))
 

@@ -300,7 +300,7 @@ def prove_block(name, mistake=None):
         text = block.read_text()
         for old, new in mistake.items():
             if text.count(old) != 1:
-                raise SystemExit(f"formal: {block.name} has {text.count(old)} places with: {old}")
+                raise SystemExit(f"formal: {block.name} contains {text.count(old)} times: {old}")
             text = text.replace(old, new)
         files[block.stem] = tools.WORK / f"{run}.sv"
         files[block.stem].write_text(text)
@@ -326,7 +326,7 @@ def find_mistake(name, mistake):
         if "Status: FAILED" in (tools.WORK / f"formal-{name}-mutant.log").read_text():
             return
         raise
-    raise tools.Failed(f"{name}: the proof does not see {mistake}")
+    raise tools.Failed(f"{name}: the proof does not detect {mistake}")
 
 
 # Registers that need no reset, by module (no names: all of them). They are products of digits that
@@ -413,7 +413,7 @@ def check_resets(top, parameters):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="cores and blocks (all)")
-    parser.add_argument("--mutants", action="store_true", help="also check that each block's proof fails for one with a mistake")
+    parser.add_argument("--mutants", action="store_true", help="also check that each proof fails for a block with a mistake")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - {*CORES, *BLOCKS, *TOPS})
     if unknown:
@@ -435,7 +435,7 @@ def main():
             for number, mistake in enumerate(mistakes, 1):
                 find_mistake(name, mistake)
                 which = f"mistake {number} of {len(mistakes)}" if len(mistakes) > 1 else "a mistake"
-                print(f"refuted, as it must be: {name} with {which}", flush=True)
+                print(f"refuted as expected: {name} with {which}", flush=True)
 
 
 if __name__ == "__main__":

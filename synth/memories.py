@@ -104,7 +104,7 @@ hold words make the command fail. LUTs are those of the wipe and of parity. [rtl
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel jobs (1)")
     options = parser.parse_args()
     jobs = {
         f"{family} {module} {parameters}": lambda module=module, parameters=parameters, family=family: cells(module, parameters, family)
@@ -112,7 +112,7 @@ def main():
         for family in FLOWS
     }
     if tools.run_jobs(jobs, at_once=options.jobs):
-        sys.exit("synth-memories: not all were synthesised")
+        sys.exit("synth-memories: some memories failed to synthesise")
     rows, wrong = [], []
     for module, parameters, expected in SHAPES:
         rest = {key: value for key, value in parameters.items() if key not in ("Width", "Depth")}

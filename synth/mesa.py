@@ -435,7 +435,7 @@ def page(files):
 
 def main():
     parser = pages.options(__doc__)
-    parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running them")
+    parser.add_argument("--cycles", action="append", default=[], help="read the output of a simulation from this file instead of running it")
     arguments = parser.parse_args()
     pages.write("mesa", jobs(), arguments, lambda: page(arguments.cycles))
 

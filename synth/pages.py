@@ -11,10 +11,10 @@ import tools
 def options(description):
     """Returns the parser of a script's options, to which more can be added."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose names contain WORD, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel jobs (1)")
+    parser.add_argument("--kept", action="store_true", help="run no tool; results that earlier runs did not leave are 'not run'")
     return parser
 
 
@@ -37,4 +37,4 @@ def write(page, jobs, arguments, text):
         tools.ONLY_KEPT = True
         tools.publish(page, text())
     if failures:
-        sys.exit(f"{failures} of the jobs failed")
+        sys.exit(f"{failures} jobs failed")

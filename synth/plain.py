@@ -108,7 +108,7 @@ def with_parameters(text, name, top, parameters):
     names = {module: f"{top}__{re.sub(r'[^A-Za-z0-9]+', '_', module.strip(' ' + chr(92)))}" for module in modules}
     names[top] = top
     if len({*names.values()}) != len(names):
-        raise tools.Failed(f"{name}: two modules would have one name")
+        raise tools.Failed(f"{name}: two modules would have the same name")
     for module, new in names.items():
         if module != new:
             # The definition, and the start of each instance.
@@ -226,7 +226,7 @@ def icarus(folder, files):
             raise tools.Failed(f"{command[0]}: {done.stdout[-2000:]}")
     said = [line for line in done.stdout.splitlines() if line.startswith("bench: ")]
     if not said or "no end" in said[-1]:
-        raise tools.Failed(done.stdout[-2000:] or "the bench says nothing")
+        raise tools.Failed(done.stdout[-2000:] or "the bench printed nothing")
     return said[-1]
 
 

@@ -308,7 +308,7 @@ def table_banks(found):
 
 def main():
     parser = pages.options(__doc__)
-    parser.add_argument("--hearith", help="the program, instead of building it")
+    parser.add_argument("--hearith", help="the program (default: build it)")
     arguments = parser.parse_args()
     program = [arguments.hearith] if arguments.hearith else ["cargo", "run", "--quiet", "--release", "--package", "hearith", "--"]
 

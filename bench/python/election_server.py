@@ -157,12 +157,12 @@ def table(rows):
 def main():
     """Measures and writes the page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--ballots", type=int, default=12_000, help="ballots that are cast alone, and at most while readers read")
-    parser.add_argument("--before", type=int, default=2000, help="ballots that are there when the time begins")
+    parser.add_argument("--ballots", type=int, default=12_000, help="ballots cast without readers, and the limit with readers")
+    parser.add_argument("--before", type=int, default=2000, help="ballots on the board before the measurement")
     parser.add_argument("--clients", type=int, default=256, help="clients that cast")
     parser.add_argument("--readers", type=int, default=100, help="clients that read")
-    parser.add_argument("--seconds", type=int, default=75, help="how long they read")
-    parser.add_argument("--prepared", type=Path, help="where the ballots are, or will be kept, that are made beforehand")
+    parser.add_argument("--seconds", type=int, default=75, help="duration of reading")
+    parser.add_argument("--prepared", type=Path, help="folder for the prepared ballots, which is reused")
     asked = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory(dir=ROOT / "target") as name:
@@ -181,7 +181,7 @@ def main():
         try:
             database = Postgres(folder)
         except FileNotFoundError:
-            print("PostgreSQL is not here: not measured")
+            print("PostgreSQL is not installed: not measured")
         else:
             one("PostgreSQL, alone", store=database.url)
             database.stop()

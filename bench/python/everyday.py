@@ -390,9 +390,9 @@ Lines in a library's own spelling:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", choices=LIBRARIES, help="print what this library makes of the lines")
-    parser.add_argument("--out", type=Path, help="into this file: libraries print lines of their own")
-    parser.add_argument("--table", nargs="+", metavar="FILE", help="write the table of what was printed into files")
+    parser.add_argument("--library", choices=LIBRARIES, help="print this library's results for the lines")
+    parser.add_argument("--out", type=Path, help="write to this file, since libraries print lines themselves")
+    parser.add_argument("--table", nargs="+", metavar="FILE", help="write the table from the printed results in these files")
     arguments = parser.parse_args()
     if arguments.table:
         RESULTS.write_text(table(arguments.table))

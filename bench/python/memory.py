@@ -89,7 +89,7 @@ What is computed row by row is computed in pieces, each of which goes to its pla
     RESULTS.write_text(page)
     print(page)
     if excess:
-        raise SystemExit(f"memory: more than allowed: {', '.join(excess)}")
+        raise SystemExit(f"memory: above the limit: {', '.join(excess)}")
 
 
 def measured(operation: str, arguments: argparse.Namespace) -> tuple[int, int]:

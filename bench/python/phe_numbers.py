@@ -99,8 +99,8 @@ def main() -> None:
     """Measures and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bits", type=int, default=2048)
-    parser.add_argument("--count", type=int, default=1000, help="operations of a loop")
-    parser.add_argument("--few", type=int, default=64, help="encryptions and decryptions")
+    parser.add_argument("--count", type=int, default=1000, help="operations per loop")
+    parser.add_argument("--few", type=int, default=64, help="encryptions and decryptions per loop")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--examples", type=Path, help="the folder with python-paillier's example programs")
     parser.add_argument("--json", action="store_true", help="print the rates and write nothing")
@@ -177,7 +177,7 @@ def run_examples(folder: Path, rounds: int) -> list[tuple[str, dict[str, list[fl
         source = (folder / name).read_text()
         for old, new in replaced.items():
             if old not in source:
-                raise SystemExit(f"{name}: another edition of the program: it has no {old!r}")
+                raise SystemExit(f"{name}: an unknown edition of the program, without {old!r}")
             source = source.replace(old, new)
         seconds: dict[str, list[float]] = {library: [] for library in NAMED}
         for number in range(MANY_KEYS.get(name, rounds)):

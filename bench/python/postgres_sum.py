@@ -190,10 +190,10 @@ def main():
     """Measures and writes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10**6)
-    parser.add_argument("--reason", default="a trial", help="why there are fewer rows than a million")
+    parser.add_argument("--reason", default="a trial", help="reason for fewer than a million rows")
     parser.add_argument("--window-rows", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--library", type=Path, required=True, help="gmp_sum.so")
+    parser.add_argument("--library", type=Path, required=True, help="path of gmp_sum.so")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
     root = place()

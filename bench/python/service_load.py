@@ -378,19 +378,19 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
-        "--single", type=int, default=15, help="seconds of each kind of single requests"
+        "--single", type=int, default=15, help="seconds per kind of single requests"
     )
     parser.add_argument(
         "--seconds",
         type=int,
         default=60,
-        help="seconds over which memory is watched; 0 leaves that section as it is",
+        help="seconds of memory monitoring; 0 keeps that section unchanged",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results/service.md")
     parser.add_argument(
         "--memory",
         action="store_true",
-        help="watch memory alone, for the page there is",
+        help="only monitor memory, for the existing page",
     )
     options = parser.parse_args()
     if options.memory:

@@ -93,8 +93,8 @@ def rows(engine: str, rounds: int) -> list[str]:
 def main() -> None:
     """Measures and writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="how often both are measured")
-    parser.add_argument("--one", action="store_true", help="measure with this process's engine, print JSON")
+    parser.add_argument("--rounds", type=int, default=15, help="number of rounds")
+    parser.add_argument("--one", action="store_true", help="measure with this process's engine and print JSON")
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measured(options.rounds)))

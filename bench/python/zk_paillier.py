@@ -48,7 +48,7 @@ def main() -> None:
     """Measures alternately, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=20, help="proofs of zk-paillier's in a round")
+    parser.add_argument("--rows", type=int, default=20, help="zk-paillier's proofs per round")
     parser.add_argument("--ours", type=Path, default=BUILT / "proofs")
     parser.add_argument("--theirs", type=Path, default=BUILT / "zk-paillier-peer")
     asked = parser.parse_args()

@@ -34,7 +34,7 @@ def test_one_cell_is_a_difference(kind, more):
 
 def test_missing_designs_are_differences():
     fewer = {"mesa N=64": TABLE["mesa N=64"]}
-    assert list(check.differences(TABLE, fewer)) == ["wide_add N=64: in the table, and not synthesised"]
+    assert list(check.differences(TABLE, fewer)) == ["wide_add N=64: in the table, but not synthesised"]
     assert list(check.differences(fewer, TABLE)) == ["wide_add N=64: not in the table"]
 
 
@@ -73,7 +73,7 @@ def test_other_sources_with_the_same_cells_are_a_difference():
     before = {"wide_add N=64": TABLE["wide_add N=64"] | {"state": "a"}}
     after = {"wide_add N=64": TABLE["wide_add N=64"] | {"state": "b"}}
     assert list(check.differences(before, after)) == [
-        "wide_add N=64: other sources than the table's, with the same cells"
+        "wide_add N=64: the sources differ from the table's, the cells do not"
     ]
 
 
