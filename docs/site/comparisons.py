@@ -47,8 +47,8 @@ def seconds(which: str, column: str) -> float:
 
 
 def shown(page: str, **where: str) -> float:
-    """Returns a ratio from a page's table "What was to be shown"."""
-    return cell(page, "What was to be shown", "measured", **where)
+    """Returns a ratio from a page's table "Goals"."""
+    return cell(page, "Goals", "measured", **where)
 
 
 def rows() -> list[tuple[str, str, float, str]]:
@@ -60,25 +60,25 @@ def rows() -> list[tuple[str, str, float, str]]:
         (
             "Decrypt, Paillier, 2048 bits, AVX-512",
             "python-paillier with gmpy2",
-            shown("paillier.md", operation=decrypt, bits="2048", library="hearith (ifma)", beside="phe"),
+            shown("paillier.md", operation=decrypt, bits="2048", library="hearith (ifma)", compared_with="phe"),
             "paillier.md",
         ),
         (
             "Encrypt, Paillier (DJN), 2048 bits, AVX-512",
             "python-paillier with gmpy2",
-            shown("paillier.md", operation=djn, bits="2048", library="hearith (ifma)", beside="phe"),
+            shown("paillier.md", operation=djn, bits="2048", library="hearith (ifma)", compared_with="phe"),
             "paillier.md",
         ),
         (
             "Decrypt, Paillier, 2048 bits, AVX2",
             "GMP, variable time",
-            shown("everywhere.md", operation=decrypt, bits="2048", beside="GMP mpz_powm"),
+            shown("everywhere.md", operation=decrypt, bits="2048", compared_with="GMP mpz_powm"),
             "everywhere.md",
         ),
         (
             "Encrypt, Paillier (DJN), 2048 bits, AVX2",
             "SecretFlow HEU",
-            shown("everywhere.md", operation=djn, bits="2048", beside="HEU ZPaillier"),
+            shown("everywhere.md", operation=djn, bits="2048", compared_with="HEU ZPaillier"),
             "everywhere.md",
         ),
         (
@@ -102,7 +102,7 @@ def rows() -> list[tuple[str, str, float, str]]:
                 numbers="1440 bits, 48 primes",
                 way="numbers to residues",
                 library="hearith (ifma)",
-                beside="NTL",
+                compared_with="NTL",
             ),
             "rns-software.md",
         ),

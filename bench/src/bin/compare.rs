@@ -117,7 +117,7 @@ fn outcomes(bits: u32, contestants: &[Box<dyn Contestant + '_>], ours: usize, en
 }
 
 fn markdown(machine: &Machine, versions: &str, plan: &Plan, sizes: &[u32], outcomes: &[Outcome]) -> Result<String> {
-    let mut text = String::from("# Paillier beside python-paillier and GMP\n\n");
+    let mut text = String::from("# Paillier compared with python-paillier and GMP\n\n");
     write!(
         text,
         "Made by `make bench` (`bench/src/bin/compare.rs`).\n\n{}- Versions: {versions}\n",
@@ -125,15 +125,15 @@ fn markdown(machine: &Machine, versions: &str, plan: &Plan, sizes: &[u32], outco
     )?;
     write!(
         text,
-        "- Method: one thread. All libraries hold the same key and numbers, and each result is checked first. {} rounds of \
-         about {} s a sample, each measuring every row of an operation once, in alternating order; rates are medians, a \
-         ratio is the median of the rounds' ratios with the least and greatest in brackets.\n\n\
-         `phe` is python-paillier with gmpy2, its raw operations without its encoding; it has one way of each operation. \
-         `mpz_powm` and `mpz_powm_sec` are the same formulas written with GMP's variable-time and constant-time \
-         exponentiation; for `ecrt` and `dual` that is GMP's `crt`. Ratios above 1 mean that Hearith is faster.\n\n",
+        "- Method: one thread. All libraries use the same key and numbers, and each result is checked first. {} rounds of \
+         about {} s per sample measure every row of an operation once, in alternating order. Rates are medians; a ratio is \
+         the median of the rounds' ratios, with the lowest and highest in brackets.\n\n\
+         `phe` is python-paillier with gmpy2: its raw operations, without its encoding. It has one form of each operation. \
+         `mpz_powm` and `mpz_powm_sec` are the same formulas with GMP's variable-time and constant-time exponentiation; \
+         `ecrt` and `dual` are compared with GMP's `crt`. Ratios above 1 mean that Hearith is faster.\n\n",
         plan.rounds, plan.seconds
     )?;
-    write!(text, "## What was to be shown\n\n{}\n", goals(outcomes))?;
+    write!(text, "## Goals\n\n{}\n", goals(outcomes))?;
     for &bits in sizes {
         let of_size: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.bits == bits).collect();
         write!(text, "## {bits} bits\n\n{}\n{}\n", ours_table(&of_size), others_table(&of_size))?;
@@ -187,7 +187,7 @@ fn goals(outcomes: &[Outcome]) -> String {
     let encryptions = [(Way::EncryptPublic, 11.0), (Way::EncryptDjn, 100.0), (Way::EncryptOwner, 40.0)];
     goals.extend(encryptions.map(|(way, times)| (vector, way, 2048, PHE, times)));
 
-    let mut table = Table::new(["operation", "bits", "library", "beside", "at least", "measured", "met"]);
+    let mut table = Table::new(["operation", "bits", "library", "compared with", "at least", "measured", "met"]);
     for (library, way, bits, other, times) in goals {
         let found = outcomes.iter().find(|row| row.library == library && row.way == way.key() && row.bits == bits);
         if let Some(measured) = found.and_then(|row| row.ratio_to(other)) {

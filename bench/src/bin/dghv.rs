@@ -171,10 +171,11 @@ fn main() -> Result<()> {
 
 fn report(table: &Table, six: &Table) -> String {
     format!(
-        "# Encryption over the integers\n\nWritten by `make bench-dghv`; seconds by the wall clock, the least of some runs, on {} threads.\n\n{}\n\
-         A unit is FLINT's product of 20 million bits by as many on one thread, the least of before and after each row. MiB are the process' peak from key\n\
-         generation to the last encryption. GMP's side is a plain program of the equation, on one thread, without making the elements.\n\n{}\n\
-         Beside what the papers print (CMNT's hardware takes the products of elements as given, which are computed here):\n\n{}",
+        "# Encryption over the integers\n\nWritten by `make bench-dghv`; wall-clock seconds, the lowest of several runs, on \
+         {} threads.\n\n{}\n\
+         A unit is the time of FLINT's product of two numbers of 20 million bits on one thread, the lower of two measurements, before and after each row. MiB is\n\
+         the peak memory of the process from key generation to the last encryption. GMP computes the equation directly, on one thread, without generating the elements.\n\n{}\n\
+         Compared with the papers' figures (CMNT's hardware assumes the products of elements as given; here they are computed):\n\n{}",
         rayon::current_num_threads(),
         Machine::here().to_markdown(),
         table.to_markdown(),

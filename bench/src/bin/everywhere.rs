@@ -96,20 +96,20 @@ impl Found {
 }
 
 fn markdown(plan: &Plan, versions: &str, found: &[Found]) -> Result<String> {
-    let mut text = String::from("# Without AVX-512, beside GMP and HEU\n\n");
+    let mut text = String::from("# Without AVX-512, compared with GMP and HEU\n\n");
     write!(text, "Made by `make bench-everywhere` (`bench/src/bin/everywhere.rs`).\n\n")?;
     writeln!(text, "{}- Versions: {versions}", Machine::here().to_markdown())?;
     write!(
         text,
-        "- Method: one thread, engines forced; {} rounds of about {} s a sample in alternating order. Rates are medians, a ratio \
-         is the median of the rounds' ratios with the least and greatest in brackets.\n\n\
-         `GMP` is the same formulas with `mpz_powm`, which is not constant time; neither is HEU, whose scheme `ZPaillier` is \
-         Paillier's with the short exponents of Damgård, Jurik and Nielsen over tables that secret bits index, and `OU` the \
-         scheme of Okamoto and Uchiyama modulo `p^2 q`, another scheme with another assumption, which has less to compute: \
-         Paillier's figures are to be compared with `ZPaillier`. HEU's keys are its own, of as many bits.\n\n",
+        "- Method: one thread, with each engine selected explicitly; {} rounds of about {} s per sample in alternating \
+         order. Rates are medians; a ratio is the median of the rounds' ratios, with the lowest and highest in brackets.\n\n\
+         `GMP` uses the same formulas with `mpz_powm`, which is not constant-time. HEU is not constant-time either. Its \
+         `ZPaillier` is Paillier's scheme with the short exponents of Damgård, Jurik and Nielsen, over tables that secret \
+         bits index. Its `OU` is the scheme of Okamoto and Uchiyama modulo `p^2 q`, which rests on another assumption and \
+         needs less computation: compare Paillier's figures with `ZPaillier`. HEU uses its own keys of the same length.\n\n",
         plan.rounds, plan.seconds
     )?;
-    write!(text, "## What was to be shown\n\n{}\n", goals(found))?;
+    write!(text, "## Goals\n\n{}\n", goals(found))?;
     for size in found {
         write!(text, "## {} bits\n\n{}\n", size.bits, table(size))?;
     }
@@ -118,7 +118,7 @@ fn markdown(plan: &Plan, versions: &str, found: &[Found]) -> Result<String> {
 
 /// All rates, and the speed of the AVX2 engine relative to each.
 fn table(found: &Found) -> String {
-    let mut table = Table::new(["operation", "library", "per second", "avx2 beside it"]);
+    let mut table = Table::new(["operation", "library", "per second", "avx2 compared with it"]);
     for (library, way, seconds) in &found.entries {
         let ours = if *way == Way::DecryptCrt { Way::DecryptDual } else { *way };
         let gain = found.seconds(AVX2, ours).map(|ours| Spread::of_ratios(seconds, ours));
@@ -137,7 +137,7 @@ fn goals(found: &[Found]) -> String {
         (Way::Add, HEU, 1.3),
         (Way::Add, POWM, 1.5),
     ];
-    let mut table = Table::new(["operation", "bits", "beside", "at least", "measured", "met"]);
+    let mut table = Table::new(["operation", "bits", "compared with", "at least", "measured", "met"]);
     for (way, other, least) in goals {
         for size in found.iter().filter(|size| [2048, 3072].contains(&size.bits)) {
             if let Some(measured) = size.ratio(AVX2, other, way) {

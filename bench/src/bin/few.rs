@@ -99,18 +99,20 @@ fn measure(
 }
 
 fn markdown(engine: Engine, versions: &str, rounds: usize, found: &[Found]) -> Result<String> {
-    let mut text = String::from("# One number at a time\n\nMade by `make bench` (`bench/src/bin/few.rs`).\n\n");
+    let mut text = String::from("# Single-value operations\n\nMade by `make bench` (`bench/src/bin/few.rs`).\n\n");
     text += &Machine::here().to_markdown();
     write!(
         text,
-        "- Engine: {engine}, {} lanes\n- Versions: {versions}\n- Method: one thread; {rounds} rounds, each measuring every call of an \
-         operation; medians, a ratio is the median of the rounds' ratios with the least and greatest in brackets.\n\n\
-         *All lanes* is a call with as many numbers as fill the engine's lanes: what a single number takes, too, where it has no kernel of \
-         its own ([crates/arith/src/backend/README.md](../../crates/arith/src/backend/README.md)). `phe` is python-paillier with gmpy2, its raw operations.\n\n",
+        "- Engine: {engine}, {} lanes\n- Versions: {versions}\n- Method: one thread; {rounds} rounds, each measuring every \
+         call of an operation. Times are medians; a ratio is the median of the rounds' ratios, with the lowest and highest \
+         in brackets.\n\n\
+         *All lanes* is a call with as many numbers as the engine has lanes. A single number takes this time too, if it has \
+         no kernel of its own ([crates/arith/src/backend/README.md](../../crates/arith/src/backend/README.md)). `phe` is \
+         python-paillier with gmpy2, by its raw operations.\n\n",
         engine.lanes()
     )?;
-    let mut goals = Table::new(["operation", "bits", "beside", "at least", "measured", "met"]);
-    let mut table = Table::new(["operation", "bits", "one [µs]", "all lanes [µs]", "gain", "beside phe"]);
+    let mut goals = Table::new(["operation", "bits", "compared with", "at least", "measured", "met"]);
+    let mut table = Table::new(["operation", "bits", "one [µs]", "all lanes [µs]", "gain", "compared with phe"]);
     for found in found {
         let (gain, bits) = (found.gain(), found.bits.to_string());
         if found.way == Way::DecryptDual && SIZES.contains(&found.bits) {
@@ -121,7 +123,7 @@ fn markdown(engine: Engine, versions: &str, rounds: usize, found: &[Found]) -> R
         let [one, full] = [&found.one, &found.full].map(|seconds| micros(seconds));
         table.row([found.way.title().to_owned(), bits, one, full, spread(gain), phe]);
     }
-    write!(text, "## What was to be shown\n\n{}\n## Calls\n\n{}", goals.to_markdown(), table.to_markdown())?;
+    write!(text, "## Goals\n\n{}\n## Calls\n\n{}", goals.to_markdown(), table.to_markdown())?;
     Ok(text)
 }
 

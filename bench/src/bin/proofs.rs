@@ -247,7 +247,7 @@ fn main() -> Result<()> {
     let rows = sizes.last().copied().ok_or("no size")?;
 
     let mut page =
-        String::from("# Proofs beside gmpy2\n\nMade by `make bench-proofs` (`bench/src/bin/proofs.rs`).\n\n");
+        String::from("# Proofs compared with gmpy2\n\nMade by `make bench-proofs` (`bench/src/bin/proofs.rs`).\n\n");
     let (mut tables, mut verdicts) = (String::new(), String::new());
     for (short, title) in [(false, "By openings"), (true, "Fast ballots, by short openings")] {
         let times = Times::measured(&Case::new(private.public(), short, rows)?, &sizes, rounds, peer_rows)?;
@@ -259,17 +259,17 @@ fn main() -> Result<()> {
         for ((what, asked), found) in ASKED.iter().zip(found) {
             let verdict = if found >= *asked { "reached" } else { "**missed**" };
             let form = title.to_lowercase();
-            writeln!(verdicts, "- {form}: {what}: {} times as fast as gmpy2, {asked} asked: {verdict}", ratio(found))?;
+            writeln!(verdicts, "- {form}: {what}: {} times as fast as gmpy2, goal {asked}: {verdict}", ratio(found))?;
         }
     }
     let (shares, share_rows) = shares::table(bits, rounds, options.quick)?;
     writeln!(tables, "## Shares of decryptions\n\n{}", shares.to_markdown())?;
     writeln!(
         page,
-        "- Method: proofs that a ciphertext holds 0 or 1, a key of {bits} bits, one thread; {rounds} rounds, ours and gmpy2's by turns; times are medians, \
-         ratios medians of\n  paired rounds. gmpy2 verifies {} of the same proofs in the same batch form, a power for every factor, and {} of them one \
-         by one; it leaves the hash\n  out. Ours is the whole check: hash, greatest common divisors, equation. Shares are those of one trustee of a key of safe primes, each with\n  \
-         its proof; gmpy2 makes and checks {} of them one by one and checks {} in batch form.\n\n{tables}## What was asked\n\n{verdicts}",
+        "- Method: proofs that a ciphertext holds 0 or 1, a key of {bits} bits, one thread; {rounds} rounds, ours and gmpy2's in alternation. Times are medians, \
+         ratios medians of\n  paired rounds. gmpy2 verifies {} of the same proofs in the same batch form, with a power for every factor, and {} of them one \
+         by one, without\n  the hash. Ours is the complete check: hash, greatest common divisors, equation. Shares are those of one trustee of a key with safe primes, each\n  \
+         with its proof; gmpy2 creates and checks {} of them one by one and checks {} in batch form.\n\n{tables}## Goals\n\n{verdicts}",
         peer_rows.0, peer_rows.1, share_rows.single, share_rows.batch
     )?;
     fs::write(options.out.join("proofs.md"), page.trim_end().to_owned() + "\n")?;

@@ -148,22 +148,18 @@ fn report(options: &Options, recryptions: &Table, circuits: &Table) -> Result<St
     text += &Machine::here().to_markdown();
     let load = fs::read_to_string("/proc/loadavg")?;
     writeln!(text, "- Cores: {}", rayon::current_num_threads())?;
-    writeln!(
-        text,
-        "- Processes that wanted to run at the end: {} on average",
-        load.split(' ').next().unwrap_or("unknown")
-    )?;
+    writeln!(text, "- Load average at the end: {}", load.split(' ').next().unwrap_or("unknown"))?;
     if options.quick {
-        writeln!(text, "- A quick run (`--quick`): it shows that everything works, its numbers mean little")?;
+        writeln!(text, "- A quick run (`--quick`): it only shows that everything works, its numbers mean little")?;
     }
     writeln!(
         text,
-        "- Method: medians of up to seven recryptions, the first left out; each result is decrypted. One thread is measured by the \
-         processor time that it gets, all cores by the wall clock: where other programs run, they look slower than they are.\n"
+        "- Method: medians of up to seven recryptions without the first; each result is decrypted. One thread is measured in \
+         processor time, all cores in wall-clock time, so other programs make them look slower than they are.\n"
     )?;
     write!(
         text,
-        "{}\n## Circuits\n\nOne row of inputs as fresh as the public key makes them.\n\n{}",
+        "{}\n## Circuits\n\nOne row of freshly encrypted inputs.\n\n{}",
         recryptions.to_markdown(),
         circuits.to_markdown()
     )?;

@@ -242,23 +242,23 @@ fn main() -> Result<()> {
     }
 
     let mut text = String::from(
-        "# Residue conversion beside NTL and FLINT\n\nMade by `make bench-rns` (`bench/src/bin/rns.rs`).\n\n",
+        "# Residue conversion compared with NTL and FLINT\n\nMade by `make bench-rns` (`bench/src/bin/rns.rs`).\n\n",
     );
     text += &Machine::here().to_markdown();
     writeln!(text, "- Versions: {versions}")?;
     writeln!(
         text,
-        "- Method: one thread; {ROWS} random numbers below the product of the primes, written into places that were there \
-         before. Each result is checked. {rounds} rounds of about {seconds} s a sample in alternating order; a time is the median of the \
-         rounds, a ratio the median of the rounds' ratios with the least and greatest in brackets.\n"
+        "- Method: one thread; {ROWS} random numbers below the product of the primes, written to preallocated memory. Each \
+         result is checked. {rounds} rounds of about {seconds} s per sample in alternating order. Times are medians; a ratio \
+         is the median of the rounds' ratios, with the lowest and highest in brackets.\n"
     )?;
-    text += "The primes are the largest special primes of the paper's rings. `NTL` is what lies beneath its `ZZ_pX`: \
-             `ZZ_RemStructAdapter`, which takes primes of 60 bits only and is given as many of them as there are special primes, and \
-             `ZZ_CRTStructAdapter` with the special primes and one long remainder. `NTL, rem` is its remainder of a long integer and a word, \
-             prime by prime. FLINT's are `fmpz_multi_mod_ui` and `fmpz_multi_CRT_ui`. Ratios above 1 mean that Hearith is faster. The limit is the \
-             time that the conversion's IFMA instructions take when nothing else is done (`Basis::instructions`, and the core's rate \
-             measured at the start).\n\n## What was to be shown\n\n";
-    let mut shown = Table::new(["numbers", "way", "library", "beside", "at least", "measured", "met"]);
+    text += "The primes are the largest special primes of the paper's rings. `NTL` is the code beneath its `ZZ_pX`: \
+     `ZZ_RemStructAdapter`, which only accepts primes of 60 bits and gets as many of them as there are special primes, and \
+     `ZZ_CRTStructAdapter` with the special primes and one long remainder. `NTL, rem` is its remainder of a long integer by \
+     a word, prime by prime. FLINT's functions are `fmpz_multi_mod_ui` and `fmpz_multi_CRT_ui`. Ratios above 1 mean that Hearith is faster. The \
+     limit is the time of the conversion's IFMA instructions alone (`Basis::instructions`, at the core's rate as measured at \
+     the start).\n\n## Goals\n\n";
+    let mut shown = Table::new(["numbers", "way", "library", "compared with", "at least", "measured", "met"]);
     for (title, way, library, least, name, spread) in claims {
         let met = if spread.median >= least { "yes" } else { "no" };
         let least = ratio(least);
@@ -345,7 +345,8 @@ fn sample(
 }
 
 fn table(measured: &Measured) -> String {
-    let mut table = Table::new(["way", "library", "ns a number", "limit, ns", "beside NTL", "beside FLINT"]);
+    let mut table =
+        Table::new(["way", "library", "ns per number", "limit, ns", "compared with NTL", "compared with FLINT"]);
     for way in [Way::Residues, Way::Numbers] {
         for (index, (name, ours)) in measured.names.iter().zip(&measured.rounds[way as usize]).enumerate() {
             if way == Way::Numbers && !measured.go_back[index] {

@@ -106,9 +106,10 @@ fn main() -> Result<()> {
         table.row(std::iter::once(figure.paper.to_owned()).chain(cells).chain([ratio(single / figure.per_second)]));
     }
     let text = format!(
-        "# The papers' hardware beside this machine\n\nMade by `make bench` (`bench/src/bin/seeds.rs`).\n\n{}- Engine: \
-         {engine}\n- Method: batches of {ROWS} rows, the median of five samples of at least {seconds} s. Encryption is that of the \
-         public key, `r^n` in full; the exponentiation has a secret exponent of full length and runs in constant time.\n\n{}",
+        "# The papers' hardware compared with this machine\n\nMade by `make bench` (`bench/src/bin/seeds.rs`).\n\n{}- Engine: \
+         {engine}\n- Method: batches of {ROWS} rows, the median of five samples of at least {seconds} s. Encryption uses the \
+         public key and computes `r^n` in full. The exponentiation has a secret exponent of full length and runs in constant \
+         time.\n\n{}",
         machine.to_markdown(),
         table.to_markdown()
     );

@@ -59,14 +59,8 @@ fn main() -> Result<()> {
     let copy = [&pools.one[0], &pools.all].map(|pool| copy_rate(pool, rounds));
 
     let threads = all as f64;
-    let mut table = Table::new([
-        "operation",
-        "rows/s, one",
-        "rows/s, all",
-        "gain",
-        "of calls side by side",
-        "of a copy's rate, all",
-    ]);
+    let mut table =
+        Table::new(["operation", "rows/s, one", "rows/s, all", "gain", "of parallel calls", "of a copy's rate, all"]);
     for (name, rows, bytes, call) in &operations {
         let seconds = measure(&pools, rounds, call);
         let [first, second] = [&seconds.one, &seconds.all].map(|seconds| Spread::of(seconds.iter().copied()).median);
@@ -90,11 +84,11 @@ fn main() -> Result<()> {
     text += &Machine::here().to_markdown();
     write!(
         text,
-        "- Method: columns of {rows} ciphertexts of {BITS} bits, one thread and {all} by turns, {rounds} rounds; rates are medians, a \
-         gain is the median of the rounds' with the least and greatest in brackets. *Calls side by side* are {all} calls at once, one a \
-         thread, that share nothing but the machine: what they gain together is the most that one call on all threads can. A copy in memory \
-         moves {:.1} GB/s on one thread and {:.1} on {all}, reading and writing counted. For two threads {LEAST} was asked for where memory \
-         is not the limit.\n\n{}",
+        "- Method: columns of {rows} ciphertexts of {BITS} bits, on one thread and on {all} in alternation, {rounds} rounds. \
+         Rates are medians; a gain is the median of the rounds' gains, with the lowest and highest in brackets. *Parallel \
+         calls* are {all} concurrent calls, one per thread, that share only the machine: their total gain bounds that of one \
+         call on all threads. A copy in memory moves {:.1} GB/s on one thread and {:.1} on {all}, reads and writes included. \
+         The goal for two threads is {LEAST} unless memory is the limit.\n\n{}",
         copy[0] / 1e9,
         copy[1] / 1e9,
         table.to_markdown()

@@ -114,11 +114,11 @@ fn batches(engine: Engine) -> Vec<(Engine, usize)> {
 
 fn verdict(t: f64) -> &'static str {
     if t >= LEAK {
-        "told apart"
+        "distinguishable"
     } else if t >= DOUBT {
         "unclear"
     } else {
-        "not told apart"
+        "indistinguishable"
     }
 }
 
@@ -257,7 +257,7 @@ fn arithmetic(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(vec![
         experiment("pow, shared exponent", "exponent 1", exponents(&one), pow),
         experiment("pow, shared exponent", "exponent all ones", exponents(&ones), pow),
-        experiment("pow, an exponent a row", "exponent 1", exponents(&one), each),
+        experiment("pow, one exponent per row", "exponent 1", exponents(&one), each),
         experiment("pow, shared exponent", "base 1", residues(&one), of_bases),
         experiment("pow, ladder", "exponent 1", exponents(&one), ladder),
         experiment("dual pow, shared exponent", "exponent 1", exponents(&one), dual),
@@ -465,11 +465,12 @@ fn control(engine: Engine, rows: usize) -> Result<Experiment> {
 
 fn markdown(table: &Table) -> String {
     format!(
-        "# Statistical timing tests\n\nMade by `make bench` (`bench/src/bin/timing.rs`).\n\n{}- Method: as many rows a call as the \
-         engine has lanes, and one, at {BITS} bits; in random order a fixed special secret or a random one; Welch's t-test on times cropped \
-         at several percentiles (dudect). Keys that are compared are made anew for each measurement, of {CALLS} calls, since where they lie in memory shows, too; \
-         *other random primes* are random in both classes. The largest absolute t counts: from {LEAK} on the classes are told apart, below \
-         {DOUBT} they are not. The control must be told apart.\n\nNot being told apart is evidence, not proof.\n\n{}",
+        "# Statistical timing tests\n\nMade by `make bench` (`bench/src/bin/timing.rs`).\n\n{}- Method: calls with as many \
+         rows as the engine has lanes, and with one row, at {BITS} bits, with a fixed special secret or a random one in \
+         random order; Welch's t-test on times cropped at several percentiles (dudect). Compared keys are created again for \
+         each measurement, of {CALLS} calls, because their position in memory affects times too; *other random primes* are \
+         random in both classes. The largest absolute t decides: from {LEAK} on the classes are distinguishable, below \
+         {DOUBT} they are not. The control must be distinguishable.\n\nIndistinguishable times are evidence, not proof.\n\n{}",
         Machine::here().to_markdown(),
         table.to_markdown()
     )

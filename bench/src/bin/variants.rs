@@ -95,7 +95,8 @@ fn main() -> Result<()> {
     let (seconds, rounds) = if options.quick { (0.02, 3) } else { (0.2, 9) };
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let mut goals = Table::new(["operation", "bits", "engine", "at least", "measured", "met"]);
-    let mut table = Table::new(["operation", "bits", "engine", "djn, a second", "subgroup, a second", "times as fast"]);
+    let mut table =
+        Table::new(["operation", "bits", "engine", "djn, per second", "subgroup, per second", "times as fast"]);
     for (engine, bits) in engines().into_iter().flat_map(|engine| sizes.iter().map(move |&bits| (engine, bits))) {
         eprintln!("{engine}, {bits} bits");
         let (djn, subgroup) = (Side::new(bits, Variant::Djn, engine)?, Side::new(bits, Variant::Subgroup, engine)?);
@@ -119,22 +120,22 @@ fn main() -> Result<()> {
     };
     let (bits, keys) = if options.quick { (1024, 1) } else { GENERATED };
     let [djn, subgroup, safe] = generation(bits, keys)?;
-    let mut made = Table::new(["primes", "bits", "seconds a key", "at most safe primes'"]);
+    let mut made = Table::new(["primes", "bits", "seconds per key", "at most safe primes'"]);
     for (name, times) in [("djn", &djn), ("subgroup", &subgroup), ("safe primes", &safe)] {
         let spread_of = Spread::of(times.iter().copied());
         let met = if spread_of.median <= Spread::of(safe.iter().copied()).median { "yes" } else { "no" };
         made.row([name, &bits.to_string(), &spread(spread_of), met]);
     }
     let mut text = String::from(
-        "# Subgroup keys beside DJN keys\n\nMade by `make bench-variants` (`bench/src/bin/variants.rs`).\n\n",
+        "# Subgroup keys compared with DJN keys\n\nMade by `make bench-variants` (`bench/src/bin/variants.rs`).\n\n",
     );
     text += &Machine::here().to_markdown();
     write!(
         text,
-        "- Method: one thread; batches of {ROWS} rows, and one row; {rounds} rounds of both keys by turns. A ratio is the median of the \
-         rounds' ratios with the least and greatest in brackets.\n\n## What was to be shown\n\n{}\n## Figures\n\n{}\n\
-         ## Beside HEU's Okamoto-Uchiyama\n\n{heu}\n## Generating a key\n\nMedian of {keys} keys of each kind, made by turns, with the least and greatest in brackets. Safe primes \
-         are what a key for trustees takes.\n\n{}",
+        "- Method: one thread; batches of {ROWS} rows, and one row; {rounds} rounds of both keys in alternation. A ratio is \
+         the median of the rounds' ratios, with the lowest and highest in brackets.\n\n## Goals\n\n{}\n## Figures\n\n{}\n\
+         ## Compared with HEU's Okamoto-Uchiyama\n\n{heu}\n## Generating a key\n\nMedian of {keys} keys of each kind, \
+         generated in alternation, with the lowest and highest in brackets. A key for trustees needs safe primes.\n\n{}",
         goals.to_markdown(),
         table.to_markdown(),
         made.to_markdown()
@@ -149,7 +150,7 @@ fn beside_heu(heu: &mut Heu, seconds: f64, rounds: usize) -> Result<String> {
     let (bits, goal) = HEU;
     let ours = Side::new(bits, Variant::Subgroup, Engine::best())?;
     let mut table =
-        Table::new(["operation", "HEU, a second", "subgroup, a second", "times as fast", "at least", "met"]);
+        Table::new(["operation", "HEU, per second", "subgroup, per second", "times as fast", "at least", "met"]);
     for (operation, way) in [("encrypt", Way::EncryptDjn), ("decrypt", Way::DecryptCrt)] {
         ours.run(operation)?;
         let repeats = (seconds / ours.seconds(operation, 1)?).ceil().max(1.0) as usize;
@@ -169,7 +170,7 @@ fn beside_heu(heu: &mut Heu, seconds: f64, rounds: usize) -> Result<String> {
         table.row([operation, &per_second(&there), &per_second(&here), &spread(gain), &least, met]);
     }
     Ok(format!(
-        "{}, keys of {bits} bits, engine {}. One overflow of a plaintext gives an Okamoto-Uchiyama key away.\n\n{}",
+        "{}, keys of {bits} bits, engine {}. A single plaintext overflow leaks an Okamoto-Uchiyama key.\n\n{}",
         heu.versions(),
         Engine::best(),
         table.to_markdown()

@@ -30,33 +30,33 @@ impl Report<'_> {
     /// Writes the results so far. `missing` lists the remaining tasks.
     pub fn write(&self, measured: &[Measured], missing: &[Task]) -> Result<()> {
         let mut text = String::from(
-            "# Very long numbers beside FLINT, GMP and tfhe-ntt\n\nMade by `make bench-ntt` (`bench/src/bin/ntt`).\n\n",
+            "# Very long numbers compared with FLINT, GMP and tfhe-ntt\n\nMade by `make bench-ntt` (`bench/src/bin/ntt`).\n\n",
         );
         text += &Machine::here().to_markdown();
         writeln!(text, "- Versions: {}", self.versions)?;
         if self.options.quick {
-            writeln!(text, "- A quick run (`--quick`): it shows that everything works, its numbers mean little")?;
+            writeln!(text, "- A quick run (`--quick`): it only shows that everything works, its numbers mean little")?;
         }
         if !missing.is_empty() {
             let names: Vec<String> = missing.iter().map(|task| task.name()).collect();
             writeln!(text, "- Cut short, not measured: {}", names.join("; "))?;
         }
         if let Some(peak) = peak_rate() {
-            writeln!(text, "- Peak: {peak:.2} IFMA instructions a nanosecond and core, measured at the end")?;
+            writeln!(text, "- Peak: {peak:.2} IFMA instructions per nanosecond and core, measured at the end")?;
         }
         let [rounds, few, one] = self.rounds;
         writeln!(
             text,
-            "- Method: {rounds} rounds ({few} above {} bits, {one} above {}) in alternating order; times are medians, ratios medians of paired \
-             rounds. One thread is measured by the processor time that it gets, two by the wall clock: where other programs run, two \
-             threads look slower than they are. Everybody's products and remainders are compared. Transforms' tables are there \
-             before, and for remainders the modulus' and its reciprocal's transforms.",
+            "- Method: {rounds} rounds ({few} above {} bits, {one} above {}) in alternating order. Times are medians, ratios \
+             medians of paired rounds. One thread is measured in processor time, two in wall-clock time, so other programs \
+             make two threads look slower than they are. All libraries' products and remainders are compared. Tables of the \
+             transforms are computed beforehand; for remainders, so are the transforms of the modulus and its reciprocal.",
             bits(LONG / LIMB),
             bits(LONGEST / LIMB)
         )?;
         let products: Vec<&Measured> = measured.iter().filter(|one| matches!(one.task, Task::Product(_))).collect();
         write!(text, "\n## Products\n\n{}\n{SHARES}", products_table(&products))?;
-        writeln!(text, "\n![Time against bits, both logarithmic](ntt.svg)\n\n## What was asked\n")?;
+        writeln!(text, "\n![Time against bits, both logarithmic](ntt.svg)\n\n## Goals\n")?;
         text += &claims(measured);
         write!(text, "\n## Remainders\n\n{}", remainders_table(measured))?;
         write!(text, "\n## Transforms alone\n\n{TRANSFORMS}\n{}", transforms_table(measured))?;
@@ -68,15 +68,15 @@ impl Report<'_> {
 }
 
 const SHARES: &str = "\
-`x` is how many times as long FLINT or GMP takes, GMP on its one thread. The shares are of one thread's time: what the product's
-multiplications alone would take at the peak, and what its passes over memory would take if nothing else were done, at the rate of a
-loop that reads and writes as many bytes as two transforms have; there are none where a core's own caches hold everything.
+`x` is the time of FLINT or GMP divided by ours; GMP has only one thread. The shares are of one thread's time: the time of the
+product's multiplications alone at the peak, and the time of its passes over memory alone, at the rate of a loop that reads and
+writes as many bytes as two transforms have. There is no share of memory if a core's own caches hold everything.
 ";
 
 const TRANSFORMS: &str = "\
-Eight transforms of 2^k residues, on one thread, modulo the eight primes. Ours makes the residues from a number's bits, and stops at
-polynomials of eight coefficients, three levels before the end; tfhe-ntt makes a whole negacyclic transform. So the ratio is of
-times a level.
+Eight transforms of 2^k residues, on one thread, modulo the eight primes. Ours computes the residues from a number's bits and stops
+at polynomials of eight coefficients, three levels before the end; tfhe-ntt computes a complete negacyclic transform. So the ratio
+compares times per level.
 ";
 
 fn milliseconds(ms: f64) -> String {
@@ -88,17 +88,8 @@ fn median(times: &Times) -> String {
 }
 
 fn products_table(products: &[&Measured]) -> String {
-    let head = [
-        "bits",
-        "ms",
-        "x FLINT",
-        "x GMP",
-        "two threads, ms",
-        "beside one",
-        "x FLINT",
-        "of multiplication",
-        "of memory",
-    ];
+    let head =
+        ["bits", "ms", "x FLINT", "x GMP", "two threads, ms", "gain", "x FLINT", "of multiplication", "of memory"];
     let mut table = Table::new(head);
     let mut products = products.to_vec();
     products.sort_by_key(|one| one.task.nanoseconds());
@@ -123,7 +114,7 @@ fn products_table(products: &[&Measured]) -> String {
 }
 
 fn remainders_table(measured: &[Measured]) -> String {
-    let mut table = Table::new(["", "ms", "x FLINT", "x GMP", "two threads, ms", "beside one", "x FLINT"]);
+    let mut table = Table::new(["", "ms", "x FLINT", "x GMP", "two threads, ms", "gain", "x FLINT"]);
     for one in measured.iter().filter(|one| matches!(one.task, Task::Remainder(..))) {
         table.row([
             one.task.name(),
@@ -139,7 +130,7 @@ fn remainders_table(measured: &[Measured]) -> String {
 }
 
 fn transforms_table(measured: &[Measured]) -> String {
-    let mut table = Table::new(["residues", "ms", "tfhe-ntt, ms", "x tfhe-ntt, a level"]);
+    let mut table = Table::new(["residues", "ms", "tfhe-ntt, ms", "x tfhe-ntt, per level"]);
     for one in measured {
         let Task::Transform(log) = one.task else { continue };
         let tfhe = one.of("tfhe-ntt", 1);
@@ -150,7 +141,7 @@ fn transforms_table(measured: &[Measured]) -> String {
 }
 
 fn times_table(measured: &[Measured]) -> String {
-    let mut table = Table::new(["", "who", "threads", "ms", "least", "most"]);
+    let mut table = Table::new(["", "library", "threads", "ms", "least", "most"]);
     for one in measured {
         for times in &one.times {
             let spread = Spread::of(times.taken.iter().copied());
@@ -179,7 +170,7 @@ fn claims(measured: &[Measured]) -> String {
         let flint = one.beside(one.of("FLINT", 1), 1);
         let (low, high) = (ratio(flint.min), ratio(flint.max));
         let mut line = format!(
-            "- {}: {} times as fast as FLINT ({low} to {high}), {} asked: {}",
+            "- {}: {} times as fast as FLINT ({low} to {high}), goal {}: {}",
             one.task.name(),
             ratio(flint.median),
             ratio(least),
