@@ -197,10 +197,10 @@ def main() -> None:
     lines += [f"- Trustees: {trustees}, of whom {needed} decrypt; each a process on this machine"]
     long_runs = options.long_runs or options.runs
     fewer = "" if long_runs == options.runs else f" ({long_runs} of 3072 bits)"
-    lines += [f"- Method: {options.runs} runs{fewer}; medians, with the least and the greatest; from the start"]
-    lines += ["  of the processes until all have written their files; all checks on"]
-    lines += ["- Connections pass through the program that measures, which counts the bytes of TLS of the"]
-    lines += ["  trustee that sent most; it delays both directions of each", ""]
+    lines += [f"- Method: {options.runs} runs{fewer}; medians, with the lowest and the highest; from the start"]
+    lines += ["  of the processes until all have written their files; with all checks"]
+    lines += ["- Connections pass through the measuring program, which counts the TLS bytes of the trustee"]
+    lines += ["  that sent most, and delays both directions of each connection", ""]
     lines += ["| bits | delay between trustees | seconds | candidates | rounds | bytes sent by a trustee |"]
     lines += ["| ---: | ---: | ---: | ---: | ---: | ---: |"]
     medians = {}
@@ -218,7 +218,7 @@ def main() -> None:
                 lines.append(f"| {bits} | {1000 * delay:.0f} ms | {' | '.join(columns)} |")
                 print(lines[-1], flush=True)
                 medians.setdefault(bits, statistics.median(one.seconds for one in runs))
-    lines += ["", f"## Compared with {TNO}", "", "As many parties, all in one process on this machine. They are assumed to follow"]
+    lines += ["", f"## Compared with {TNO}", "", "The same number of parties, all in one process on this machine. They are assumed to follow"]
     lines += ["the protocol: nothing is checked, signed or encrypted.", ""]
     if options.tno:
         theirs = tno(options.tno, (needed, trustees), options.tno_bits, options.longest)

@@ -102,9 +102,9 @@ def main() -> None:
     lines = ["# Keys by files, without a network", "", "Made by `bench/distributed_offline.py`."]
     lines += ["", *machine.listed(options.program.resolve())]
     lines += [f"- Trustees: {trustees}, of whom {needed} decrypt; called one at a time, with all cores"]
-    lines += ["- Method: one run for each size. Each call takes the files of one exchange and computes the"]
-    lines += ["  run again from the beginning. Calls of a trustee are added up; the median of trustees", ""]
-    lines += ["| bits | calls | seconds of a trustee | longest call | MB a trustee writes | largest file, MB | MB kept |"]
+    lines += ["- Method: one run per size. Each call reads the files of one exchange and computes the run"]
+    lines += ["  again from the beginning. Times are sums over a trustee's calls, and the median of trustees", ""]
+    lines += ["| bits | calls | seconds per trustee | longest call | MB written per trustee | largest file, MB | MB kept |"]
     lines += ["| ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -153,10 +153,10 @@ def main() -> None:
 Made by `bench/python/arm_estimate.py`. **Nothing here was measured on an ARM core.**
 
 - Compiler: {compiler}; llvmlite {llvmlite.__version__} with LLVM {version}; llvm-mca 16
-- Method: the portable engine's products, compiled for AArch64 by LLVM's back end; its innermost loops for the usual lengths of moduli in LLVM's
-  models of the cores, without memory or branches. Per 64 by 64-bit product; the loops of a function differ.
+- Method: the portable engine's products, compiled for AArch64 by LLVM's back end; their innermost loops for the usual lengths of moduli in LLVM's
+  models of the cores, without memory accesses or branches. Costs are per 64 by 64-bit product; the loops of a function differ.
 
-| core | operation | cycles a product | instructions a product |
+| core | operation | cycles per product | instructions per product |
 | --- | --- | ---: | ---: |
 {chr(10).join(rows)}
 """

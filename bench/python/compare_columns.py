@@ -195,11 +195,12 @@ def text(rows: int, found: list[tuple[str, dict[str, float]]], memory: list[dict
         "Made by `scripts/bench_columns.sh`.\n",
         f"- Machine: {machine.processor()}, one processor, {platform.system()} {platform.machine()}",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
-        f"- Method: {rows:,} numbers in {GROUPS} groups, one run. Hearith is the command line, with Parquet read and written, numbers of "
-        "64 bits and room for 2^32 additions; the peers compute in memory. Where fewer rows were measured, seconds to encrypt and "
-        "add up are scaled to all. Numbers are within 4000, as TenSEAL's totals must fit its plaintexts of 20 bits; its totals are "
-        "vectors, whose slots the owner of the key sees and adds up. All totals were compared with the plain ones.\n",
-        "| | rows measured | encrypt, s | add up, s | decrypt 100 totals, s | bytes a number |",
+        f"- Method: {rows:,} numbers in {GROUPS} groups, one run. Hearith runs as its command line, which reads and writes "
+        "Parquet, with numbers of 64 bits and a headroom of 2^32 additions. The peers compute in memory. If fewer rows "
+        "were measured, the seconds to encrypt and sum are scaled to all rows. Numbers are within 4000, because TenSEAL's "
+        "totals must fit its plaintexts of 20 bits. Its totals are vectors, whose slots the key holder sees and sums. All "
+        "totals were compared with the expected ones.\n",
+        "| | rows measured | encrypt, s | sum, s | decrypt 100 totals, s | bytes per number |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, one in found:
@@ -212,7 +213,7 @@ def text(rows: int, found: list[tuple[str, dict[str, float]]], memory: list[dict
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += [
-        "\n| rows, `bfv`, public key | encrypt: seconds | peak MiB | add up: seconds | peak MiB | decrypt all rows: seconds | peak MiB |",
+        "\n| rows, `bfv`, public key | encrypt: seconds | peak MiB | sum: seconds | peak MiB | decrypt all rows: seconds | peak MiB |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in memory:

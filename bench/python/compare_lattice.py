@@ -173,24 +173,25 @@ def sums(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
 def page(found: dict[tuple[str, int], list[Run]], rounds: int, rows: int) -> str:
     """Returns the results as Markdown."""
     lines = [
-        "# The lattice scheme beside TenSEAL and the crate fhe",
+        "# The lattice scheme compared with TenSEAL and the crate fhe",
         "",
         "Made by `scripts/bench_lattice.sh`.",
         "",
         f"- Machine: {machine.processor()}, one thread, {platform.system()} {platform.machine()}",
         f"- Date: {datetime.now(UTC).date()}",
         f"- Versions: hearith {VERSION}, TenSEAL {found['TenSEAL', 8192][0]['version']}, fhe 0.1.1 with its feature `tfhe-ntt`",
-        f"- Method: {rows:,} numbers, {rounds} rounds; medians, with the least and greatest in brackets. Ours: `bfv-8192` with plaintexts "
-        "of 97 bits, `bfv-4096` with plaintexts of 28. TenSEAL: `bfv_vector` from and to lists of Python, numbers of 20 bits. fhe: numbers "
-        "of 20 bits as coefficients, its own parameters of 128-bit security. Every addition makes a new ciphertext. A ratio is that of "
-        "times within a round; above 1 Hearith is faster.",
+        f"- Method: {rows:,} numbers, {rounds} rounds; medians, with the lowest and highest in brackets. Ours: `bfv-8192` "
+        "with plaintexts of 97 bits, `bfv-4096` with plaintexts of 28 bits. TenSEAL: `bfv_vector` from and to Python "
+        "lists, numbers of 20 bits. fhe: numbers of 20 bits as coefficients, with its own parameters of 128-bit security. "
+        "Every addition creates a new ciphertext. A ratio compares times within a round; above 1 Hearith is faster.",
         "",
         *rates(found, rows),
         "",
         *ratios(found),
         "",
-        "Sums by groups: weights are within 10; numbers within 500 in `bfv-4096`, within 500,000 in `bfv-8192`. A total's noise is hidden "
-        "by 40 bits more and up to 64 where there is room, so what a total has left says less than what was taken.",
+        "Sums by groups: weights are within 10; numbers within 500 in `bfv-4096`, within 500,000 in `bfv-8192`. At least "
+        "40 more bits of noise, and up to 64 if the budget allows, hide a total's noise. So the remaining budget of a "
+        "total does not show the budget that the computation used.",
         "",
         *sums(found, rows),
     ]

@@ -139,22 +139,22 @@ def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> 
     """Returns the page."""
     mpz = gmpy2.mp_version()
     lines = [
-        "# Arrays in Python beside python-paillier",
+        "# Arrays in Python compared with python-paillier",
         "",
-        f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`. What everyday lines give, here and in",
-        "other libraries, is in [everyday.md](everyday.md).",
+        f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`. Results of everyday lines, here and in",
+        "other libraries, are in [everyday.md](everyday.md).",
         "",
         f"- Machine: {machine.model()}, {len(os.sched_getaffinity(0))} hardware threads, {platform.system()} {platform.machine()}",
         f"- Engine: {engine}, {he.threads()} threads, built in the profile `{PROFILE}`{NOTES[PROFILE]}; python-paillier has one thread",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Versions: hearith {he.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"phe {phe.__version__} with gmpy2 {gmpy2.version()} ({mpz})",
-        f"- Method: keys of {arguments.bits} bits; {arguments.rounds} rounds, each measuring every operation of both once in alternating "
-        "order, conversion from and to NumPy arrays and Python numbers included. Rates are medians, a ratio is the median of the rounds' "
-        "ratios an element, with the least and greatest in brackets; above 1 Hearith is faster. phe's time is proportional to the number "
-        "of elements, so it is measured on fewer.",
+        f"- Method: keys of {arguments.bits} bits; {arguments.rounds} rounds, each measuring every operation of both once "
+        "in alternating order, including conversion from and to NumPy arrays and Python numbers. Rates are medians; a "
+        "ratio is the median of the rounds' ratios per element, with the lowest and highest in brackets; above 1 Hearith "
+        "is faster. phe's time is proportional to the number of elements, so it is measured on fewer.",
         "",
-        "| operation | elements | a second | elements (phe) | a second (phe) | ratio |",
+        "| operation | elements | per second | elements (phe) | per second (phe) | ratio |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         *[contest.row() for contest in found],
     ]

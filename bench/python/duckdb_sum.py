@@ -89,13 +89,13 @@ def section(threads, engine, times):
     """Returns the table for one number of threads."""
     names = [
         "kernel alone, numbers in memory",
-        "kernel with reading the bytes",
+        "kernel, including reading the bytes",
         "DuckDB: `he_sum` from Parquet",
         "DuckDB: reading only (`max`)",
     ]
     lines = [f"## {threads} thread{'s' if threads > 1 else ''}, engine `{engine}`", ""]
     lines += [
-        "| what | seconds | ciphertexts a second | time beside the kernel alone |",
+        "| what | seconds | ciphertexts per second | time compared with the kernel alone |",
         "| --- | ---: | ---: | ---: |",
     ]
     for column, name in enumerate(names):
@@ -115,7 +115,7 @@ def goals(times):
     return [
         "| goal, two threads | measured | met |",
         "| --- | ---: | ---: |",
-        f"| at least {GOAL_PROTOTYPE} times the prototype's {thousands(PROTOTYPE)} ciphertexts a second | {spread(prototype)} | {met[0]} |",
+        f"| at least {GOAL_PROTOTYPE} times the prototype's {thousands(PROTOTYPE)} ciphertexts per second | {spread(prototype)} | {met[0]} |",
         f"| at most {GOAL_KERNEL} times the time of the kernel alone | {spread(kernel)} | {met[1]} |",
         "",
     ]
@@ -137,7 +137,7 @@ def main():
         pq.write_table(table, folder / "c.parquet", row_group_size=ROW_GROUP, use_dictionary=False, compression="none")
         measured = {threads: measure(public, folder, numbers, threads, options.rounds) for threads in (1, 2)}
     lines = [
-        "# Sums in DuckDB beside the kernel alone",
+        "# Sums in DuckDB compared with the kernel alone",
         "",
         "Made by `bench/python/duckdb_sum.py`.",
         "",
@@ -146,8 +146,8 @@ def main():
         f"- Date: {time.strftime('%Y-%m-%d')}",
         f"- Data: {thousands(ROWS)} ciphertexts of {WIDTH} bytes in {GROUPS} groups; Parquet as `hearith encrypt` writes it, uncompressed, "
         f"in row groups of {thousands(ROW_GROUP)}, in the page cache; sums checked with GMP",
-        f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of the rounds' "
-        "ratios with the least and greatest in brackets",
+        f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of "
+        "the rounds' ratios, with the lowest and highest in brackets",
         "",
         *goals(measured[2][1]),
     ]

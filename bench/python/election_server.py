@@ -187,7 +187,7 @@ def main():
             database.stop()
     alone, read = rows[0][1], rows[1][1]
     goals = [
-        (f"{ALONE} ballots a second, all proofs verified, on disk", alone["a_second"], ALONE),
+        (f"{ALONE} ballots per second, all proofs verified, on disk", alone["a_second"], ALONE),
         (f"{BESIDE_READERS} while {asked.readers} clients read the board", read["a_second"], BESIDE_READERS),
     ]
     lines = [
@@ -195,15 +195,16 @@ def main():
         "",
         "Made by `bench/python/election_server.py` (`make bench-election-server`).",
         "",
-        f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; clients, readers, "
-        "database and server on it, over the loopback network without TLS",
+        f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; clients, "
+        "readers, database and server on the same machine, over the loopback network without TLS",
         f"- Date: {datetime.date.today().isoformat()}",
-        "- Ballots: one contest of ten candidates of whom one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of "
-        "2048 bits; made beforehand",
-        f"- Method: {asked.clients} clients that each wait for their receipt before they cast the next ballot; {asked.before} ballots are on the "
-        "board when the time begins. A receipt is given when the ballot is verified and on disk. Processor time is the server's alone; what "
-        "clients and readers take they take from the same processors. While readers read, ballots are cast a thousand at a time, and those are "
-        "counted that were cast before the readers went; p50 is then the median of these parts, p99 the worst.",
+        "- Ballots: one contest with ten candidates and one choice, so ten proofs of 0 or 1 and one of the sum, under a "
+        "key of 2048 bits; prepared beforehand",
+        f"- Method: {asked.clients} clients that each wait for their receipt before they cast the next ballot; "
+        f"{asked.before} ballots are on the board when the measurement begins. The server sends a receipt when the ballot "
+        "is verified and on disk. Processor time is the server's alone; clients and readers use the same processors. "
+        "While readers read, ballots are cast a thousand at a time, and only those cast before the readers stop are "
+        "counted; p50 is then the median of these parts, p99 the worst.",
         "",
         "| goal | measured | met |",
         "| --- | ---: | ---: |",
@@ -211,9 +212,9 @@ def main():
         "",
         *table(rows),
         "",
-        f"The {asked.readers} readers ask without pause for the overview, the first thousand voters, and what was added to the board's newest "
-        f"file: over {asked.seconds} seconds {read['answers_a_second']:.0f} answers a second, {read['bytes_a_second'] / 1e6:.0f} MB a second. "
-        "No ballot that was acknowledged was missing afterwards.",
+        f"The {asked.readers} readers request the overview, the first thousand voters and the additions to the board's "
+        f"newest file without pause: over {asked.seconds} seconds {read['answers_a_second']:.0f} answers per second, "
+        f"{read['bytes_a_second'] / 1e6:.0f} MB per second. Afterwards, no acknowledged ballot was missing.",
         "",
     ]
     (ROOT / "bench/results/election-server.md").write_text("\n".join(lines))

@@ -118,18 +118,18 @@ Made by `bench/python/election_spark.py`.
 - Machine: {machine.processor()}, {cores} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.now(UTC):%Y-%m-%d}
 - Versions: Spark {pyspark.__version__}, Python {platform.python_version()}
-- Ballots: one contest of ten candidates of whom exactly one is chosen, under a key of 2048 bits
-- Method: `hearith.spark.verify`, the whole call, in Spark's local mode with driver and {cores} workers on this machine, {asked.rounds} rounds after one that does
-  not count. The driver's part is what joining outlines and verdicts takes of it, on one thread.
+- Ballots: one contest with ten candidates and exactly one choice, under a key of 2048 bits
+- Method: complete calls of `hearith.spark.verify` in Spark's local mode, with driver and {cores} workers on this machine; {asked.rounds} rounds after one
+  that is not counted. The driver's part is the time that it takes to join outlines and verdicts, on one thread.
 
 | ballots | s: least | median | of these the driver's part |
 | ---: | ---: | ---: | ---: |
 {lines}
 
-By the two medians a ballot takes {1e3 * each:.2f} ms of this machine, of which {1e6 * driver:.0f} us are the driver's. **Computed, not measured:** for 10^8 ballots
-{NODES} such machines would take {workers / 60:.0f} minutes over what workers do, if they do nothing of what the driver does here, and the driver {alone / 60:.0f} minutes, some of
-it while workers go on. That supposes that files lie where they are read, and that look-ups in a driver's tables take no longer when the tables are
-{BALLOTS // many} times as large as here; [docs/how-to/scaling.md](../../docs/how-to/scaling.md) says what they would need.
+By the two medians, a ballot takes {1e3 * each:.2f} ms of this machine, of which {1e6 * driver:.0f} us are the driver's. **Computed, not measured:** for 10^8 ballots, {NODES} such
+machines would take {workers / 60:.0f} minutes for the workers' part, if they did nothing of what the driver does here, and the driver {alone / 60:.0f} minutes, partly while the workers
+run. This assumes that files are local to their readers, and that look-ups in the driver's tables take no longer when the tables are {BALLOTS // many} times as large;
+[docs/how-to/scaling.md](../../docs/how-to/scaling.md) says what larger tables would need.
 """
     RESULT.write_text(page)
     print(page)

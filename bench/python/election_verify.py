@@ -183,8 +183,8 @@ def with_a_wrong_proof(command: str, found: Path, holder: Path) -> str:
     taken = time.monotonic() - began
     said = process.stderr.splitlines()[0].removeprefix("hearith: ")
     assert process.returncode == 1 and said.startswith(f"ballots: entry {entry}:"), said
-    return f"""With one wrong proof in the middle of the longest record, its ballot rightly signed and everything after it chained and signed anew, the same took
-{taken:.1f} s, ended with status 1, and said: `{said}`."""
+    return f"""With one wrong proof in the middle of the longest record, in a correctly signed ballot, and with everything after it chained and signed again, the same command took
+{taken:.1f} s, ended with status 1 and said: `{said}`."""
 
 
 def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
@@ -196,7 +196,7 @@ def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
     few, many = min(seconds), max(seconds)
     each = (seconds[many] - seconds[few]) / (many - few)
     rest = seconds[few] - few * each
-    line = f"A ballot takes {1000 * each:.2f} ms and a record {rest:.1f} s besides, by the line through the first median and the last."
+    line = f"A ballot takes {1000 * each:.2f} ms, plus {rest:.1f} s for the record, by the line through the first median and the last."
     if many >= 100_000:
         verdict = "met" if seconds[many] <= 60 else "missed"
         return f"{line} The goal for 100 000 ballots is\n60 s on two threads: {verdict}, with {seconds[many]:.1f} s in the median for {many:,} and {least[many]:.1f} s at least.".replace(
@@ -207,12 +207,12 @@ def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
     off = 100_000 * apart / (many - few)
     margin = abs(60 - total)
     sure = (
-        "That is more than the rounds differ by."
+        "The difference to the goal is larger than that."
         if margin > off
-        else "So whether the goal is met is not shown."
+        else "So the measurement does not show whether the goal is met."
     )
-    return f"""{line} A record of 100 000 ballots was not run: by that line
-it would take {total:.0f} s, {margin:.1f} s {"below" if total <= 60 else "above"} the goal of 60 s. Least and median of the rounds differ so much that the line may be off by {off:.0f} s there.
+    return f"""{line} A record of 100 000 ballots was not measured: by that line
+it would take {total:.0f} s, {margin:.1f} s {"below" if total <= 60 else "above"} the goal of 60 s. From the differences between the lowest and the median of the rounds, the line may be off by {off:.0f} s there.
 {sure}"""
 
 
@@ -232,7 +232,7 @@ def in_order(command: str, holder: Path, ballots: int, rounds: int) -> str:
 
 {ballots} ballots, each with all candidates in order:
 
-| candidates | KB a ballot | cast, s | verify, s: least | median |
+| candidates | KB per ballot | cast, s | verify, s: least | median |
 | ---: | ---: | ---: | ---: | ---: |
 {body}
 """
@@ -293,8 +293,8 @@ Made by `bench/python/election_verify.py` (`make bench-election`).
 
 - Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.now(UTC):%Y-%m-%d}
-- Ballots: one contest of ten candidates of whom exactly one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of 2048 bits
-- Method: `hearith election verify` on all threads, the whole command, {arguments.rounds} rounds; casting is `hearith election vote --ballots`, which proves, verifies and signs every ballot
+- Ballots: one contest with ten candidates and exactly one choice, so ten proofs of 0 or 1 and one of the sum, under a key of 2048 bits
+- Method: the complete command `hearith election verify` on all threads, {arguments.rounds} rounds; ballots are cast by `hearith election vote --ballots`, which proves, verifies and signs every ballot
 
 | ballots | MB | cast, s | verify, s: least | median | peak MiB |
 | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -304,11 +304,11 @@ Made by `bench/python/election_verify.py` (`make bench-election`).
 
 {bad}
 
-Peak memory, the largest resident set of the process (`ru_maxrss`), is that of a batch of some 4000 ballots which is verified while the next one is read:
-records of fewer than three such batches take less. Beyond that it grows by what is kept of every voter and ciphertext to be compared with later ballots, and
-not by the ballots themselves: between the two longest records by {grown:.2f} KiB a ballot, of {1000 * size_of[longest] / longest:.0f} KB that each has on disk.
+Peak memory, the largest resident set of the process (`ru_maxrss`), is that of a batch of about 4000 ballots, which is verified while the next one is read. Records of fewer than
+three such batches need less. Beyond that it grows with the data kept about every voter and ciphertext for comparison with later ballots, not with the ballots themselves: between
+the two longest records by {grown:.2f} KiB per ballot, of the {1000 * size_of[longest] / longest:.0f} KB that each ballot takes on disk.
 
-What it takes on Spark is in [election-spark.md](election-spark.md).
+[election-spark.md](election-spark.md) has the times on Spark.
 {ranked}""")
 
 

@@ -370,18 +370,18 @@ def table(files: list[str]) -> str:
     own = [f"- {library}: {what}: `{line}`" for library, lines_ in OWN.items() for what, line in lines_.items() if line]
     text = f"""# Everyday lines
 
-Made by `make bench-everyday` (`bench/python/everyday.py`), which says what counts as right. The {len(LINES)} lines follow examples in the
+Made by `make bench-everyday` (`bench/python/everyday.py`), which defines the right results. The {len(LINES)} lines follow examples in the
 documentation of NumPy, pandas and python-paillier. `c` is the encrypted vector [3, -1, 2], `d` that of [1, 1, 1], `e` that of
-[0.5, 1.25, -2], `m` the encrypted matrix [[1, 2], [3, 4]], `big` is 2^3000. "-" is an operation that the library does not have, or
-a line with decimals where it has integers alone; an error is right where no result would be.
+[0.5, 1.25, -2], `m` the encrypted matrix [[1, 2], [3, 4]], `big` is 2^3000. "-" marks an operation that the library does not have, or
+a line with decimals if it only has integers. An error is right if there can be no result.
 
 - Versions: {"; ".join(one["version"] for one in found)}; NumPy {np.__version__}, Python {platform.python_version()}
-- Schemes: Paillier, 2048 bits; TenSEAL's BFV with N = 8192 and a plaintext modulus of 20 bits, where larger numbers wrap around unseen
+- Schemes: Paillier, 2048 bits; TenSEAL's BFV with N = 8192 and a plaintext modulus of 20 bits, where larger numbers wrap around silently
 - Date: {datetime.now(UTC):%Y-%m-%d}
 
 {chr(10).join(lines)}
 
-Lines in a library's own spelling:
+Lines in a library's own form:
 
 {chr(10).join(own)}
 """

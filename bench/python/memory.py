@@ -74,15 +74,15 @@ def main() -> None:
             excess.append(operation)
     page = f"""# Memory of a million encrypted rows
 
-Made by `bench/python/memory.py`, which fails if an operation takes more than it is allowed.
+Made by `bench/python/memory.py`, which fails if an operation exceeds its limit.
 
 - Machine: {machine.model()}, {he.threads()} threads, built in the profile `{PROFILE}`
 - Date: {datetime.now(UTC):%Y-%m-%d}
 - Arrays: {arguments.rows:,} rows under a key of {arguments.bits} bits: {mebibytes(array)} MiB of ciphertexts
 
-What is computed row by row is computed in pieces, each of which goes to its place at once.
+Row-wise operations run in pieces, and each piece goes directly to its place in the result.
 
-| operation | resident before it, MiB | greatest above that, MiB | its result, MiB |
+| operation | resident before it, MiB | peak above that, MiB | its result, MiB |
 | --- | ---: | ---: | ---: |
 {chr(10).join(lines)}
 """

@@ -202,9 +202,9 @@ def page(
 ) -> str:
     """Returns the page."""
     lines = [
-        "# Single numbers beside python-paillier",
+        "# Single numbers compared with python-paillier",
         "",
-        "Made by `bench/python/phe_numbers.py`, which says how the same lines run with `phe` and with `hearith.phe`.",
+        "Made by `bench/python/phe_numbers.py`, which runs the same lines with `phe` and with `hearith.phe`.",
         "",
         f"- Machine: {machine.model()}, {platform.system()} {platform.machine()}; one thread each",
         f"- Built in the profile `{PROFILE}`{compare_phe.NOTES[PROFILE]}",
@@ -212,11 +212,12 @@ def page(
         f"- Versions: hearith {he.__version__}, phe {compare_phe.phe.__version__} with gmpy2 {compare_phe.gmpy2.version()}, "
         f"Python {platform.python_version()}",
         f"- Method: keys of {arguments.bits} bits; loops of {arguments.count} operations, of {arguments.few} for encryption, decryption "
-        f"and operations alone; {arguments.rounds} rounds in alternating order, medians, and the ratios' least and greatest. "
-        "Above 1 `hearith.phe` is faster. *Alone*: the ciphertext of each result is taken before the next operation begins. "
-        "*Randomisers kept*: made before by a thread of low priority (`keep_randomisers`), whose time is not counted.",
+        f"and operations alone; {arguments.rounds} rounds in alternating order, medians, and the lowest and highest "
+        "ratios. Above 1 `hearith.phe` is faster. *Alone*: each result's ciphertext is read before the next operation "
+        "begins. *Randomisers kept*: computed beforehand by a low-priority thread (`keep_randomisers`), whose time is not "
+        "counted.",
         "",
-        "| operation | phe, a second | hearith.phe, a second | ratio |",
+        "| operation | phe, per second | hearith.phe, per second | ratio |",
         "| --- | ---: | ---: | ---: |",
     ]
     for name in rounds[0]["phe"]:
@@ -225,17 +226,18 @@ def page(
         lines.append(f"| {name} | {rates} | {ratio(mine, theirs)} |")
     lines += [
         "",
-        "What phe's powers and `hearith.phe`'s do differs: phe's take a time that tells the factor, and invert only for a negative one; "
-        "here a factor and its sign are taken for secrets, so all factors of up to 8, 16, ... bits take the same steps, and the "
-        "ciphertext's inverse is computed whatever the sign. In loops that is shared by many; *multiply by a small integer, alone* "
-        "is what it costs one number.",
+        "phe and `hearith.phe` multiply by a factor differently. phe's time depends on the factor, and it inverts only for "
+        "a negative one. `hearith.phe` treats a factor and its sign as secret: all factors of up to 8, 16, ... bits take "
+        "the same steps, and it always computes the ciphertext's inverse. In loops, many numbers share that cost; "
+        "*multiply by a small integer, alone* shows it for one number.",
     ]
     if examples:
         lines += [
             "",
-            "phe's example programs, whole, from the start of Python to its end. Of the sums and products of `benchmarks.py` nobody takes "
-            "the results: `hearith.phe` does not compute them. `alternative_base.py` takes its time to import packages and to find two primes, "
-            f"which chance decides: it ran {MANY_KEYS['alternative_base.py']} times with each.",
+            "phe's example programs, from the start of Python to its end. `benchmarks.py` does not use the results of its "
+            "sums and products, so `hearith.phe` does not compute them. `alternative_base.py` spends its time on "
+            f"importing packages and finding two primes, which varies randomly: it ran {MANY_KEYS['alternative_base.py']} "
+            "times with each.",
             "",
             "| program | phe, s | hearith.phe, s | times as fast |",
             "| --- | ---: | ---: | ---: |",

@@ -130,11 +130,11 @@ def windows(connection, rows, rounds):
 def section(rows, processes, engine, times):
     """Returns the table for one number of processes."""
     names = ["kernel alone, numbers in memory", *QUERIES]
-    title = "1 process" if processes == 1 else f"{processes} processes, the gathering one included"
+    title = "1 process" if processes == 1 else f"{processes} processes, including the gathering one"
     lines = [
         f"## {title}, engine `{engine}`",
         "",
-        "| what | seconds | rows a second | rate beside the kernel alone |",
+        "| what | seconds | rows per second | rate compared with the kernel alone |",
         "| --- | ---: | ---: | ---: |",
     ]
     for column, name in enumerate(names):
@@ -148,7 +148,7 @@ def page(options, version, measured, frames):
     """Returns the page's lines."""
     reason = "" if options.rows == 10**6 else f"; fewer than a million: {options.reason}"
     lines = [
-        "# Sums in PostgreSQL beside the kernel alone",
+        "# Sums in PostgreSQL compared with the kernel alone",
         "",
         "Made by `bench/python/postgres_sum.py` (`make bench-postgres`).",
         "",
@@ -156,11 +156,10 @@ def page(options, version, measured, frames):
         f"- Versions: PostgreSQL {version}, GMP {gmpy2.mp_version().split()[-1]}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
         f"- Data: {thousands(options.rows)} values with ciphertexts of {WIDTH} bytes in {GROUPS} groups{reason}; "
-        "the table lies in shared buffers; sums checked with GMP",
+        "the table is in shared buffers; sums checked with GMP",
         f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of "
-        "the rounds' ratios with the least and greatest in brackets. The kernel has as many threads as there are processes",
-        "- GMP: an aggregate in C with an integer of GMP as state and one product a row "
-        "(`bench/postgres/gmp_sum.c`), which has no parallel form; postgres-paillier itself is a set of R functions",
+        "the rounds' ratios, with the lowest and highest in brackets. The kernel has one thread per process",
+        "- GMP: an aggregate in C with a GMP integer as state and one product per row (`bench/postgres/gmp_sum.c`), which has no parallel form; postgres-paillier itself is a set of R functions",
         "",
         "| goal | measured | met |",
         "| --- | ---: | ---: |",
@@ -177,9 +176,9 @@ def page(options, version, measured, frames):
         "## Window frames",
         "",
         f"`sum(...) OVER (ORDER BY i ROWS ... PRECEDING)` over {thousands(min(options.rows, options.window_rows))} rows, in one process. "
-        "A result takes a modular inverse, whatever the frame's length.",
+        "Each result needs one modular inverse, independent of the frame's length.",
         "",
-        "| rows of a frame | `sum(ciphertext)`, microseconds a row | `sum(numeric)`, microseconds a row |",
+        "| rows of a frame | `sum(ciphertext)`, microseconds per row | `sum(numeric)`, microseconds per row |",
         "| ---: | ---: | ---: |",
     ]
     lines += [f"| {thousands(frame)} | {1e6 * one:.1f} | {1e6 * two:.1f} |" for frame, (one, two) in frames.items()]

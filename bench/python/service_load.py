@@ -235,18 +235,18 @@ def report(server, rows, rounds, found, singles, connections):
         "Made by `bench/python/service_load.py` (`make bench-service`).",
         "",
         (
-            f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; client and"
-            " server on it, over the loopback network without TLS"
+            f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; client "
+            "and server on the same machine, over the loopback network without TLS"
         ),
         f"- Engine: {server.engine}",
         f"- Date: {time.strftime('%Y-%m-%d', time.gmtime())}",
-        f"- Keys: {BITS} bits, without their private halves; DJN where nothing else is said",
+        f"- Keys: {BITS} bits, public halves only; DJN unless stated otherwise",
         (
-            f"- Method: {rounds} rounds of both ways of a batch in turn, medians with the least and the greatest; the whole"
-            " command is timed, its start, the table in CSV and the file in Parquet included. Single requests are those"
-            " of clients that each wait for their answer before they ask again, all of them in one process of one thread,"
-            " whose share of the processors is part of what is measured; the batch's rate beside theirs is that of the"
-            " command line alone, just before and after."
+            f"- Method: {rounds} rounds of both forms of a batch in alternation, medians with the lowest and the highest. "
+            "Times are for the complete command, including its start, the CSV table and the Parquet file. Single requests "
+            "come from clients that each wait for their answer before the next request, all in one process with one "
+            "thread, whose processor time is included in the measurement. The batch's rate next to theirs is that of the "
+            "command line alone, just before and after."
         ),
         "",
         "| goal | measured | met |",
@@ -258,7 +258,7 @@ def report(server, rows, rounds, found, singles, connections):
         "",
         f"## A batch of {thousands(rows)} encryptions",
         "",
-        "| what | seconds | a second |",
+        "| what | seconds | per second |",
         "| --- | ---: | ---: |",
     ]
     for name, times in zip(
@@ -274,7 +274,7 @@ def report(server, rows, rounds, found, singles, connections):
         f"## Single requests of {CLIENTS} clients",
         "",
         (
-            "| key | each request | a second | of the batch's rate | p50 | p99 | p99.9 |"
+            "| key | each request | per second | of the batch's rate | p50 | p99 | p99.9 |"
             " processor time of the server | of the client | of a row of the batch | at most | without the client |"
         ),
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -291,12 +291,12 @@ def report(server, rows, rounds, found, singles, connections):
     lines += [
         "",
         (
-            "Processor time is that of one request on all cores, the encryption included; that of a row of the batch is the whole"
-            " command's, by its rows. What a request costs beside that is that of HTTP/2 and the kernel on both sides, which share"
-            " these cores here; a call of its own also opens and closes a stream. *At most* is the part of the batch's rate that"
-            " would be reached if the server did nothing but what the batch does, and no core ever waited: the clients' processor"
-            " time is what is missing. *Without the client* is the part that the server would reach if the cores that the clients"
-            " take were its own."
+            "Processor time is that of one request on all cores, including the encryption; that of a row of the batch is "
+            "the complete command's, divided by its rows. The additional cost of a request is that of HTTP/2 and the "
+            "kernel on both sides, which share these cores here; a separate call also opens and closes a stream. *At "
+            "most* is the share of the batch's rate that the server would reach if it did only the batch's work and no "
+            "core ever waited; the clients' processor time accounts for the rest. *Without the client* is the share that "
+            "the server would reach if it also had the cores that the clients use."
         ),
     ]
     lines += [
@@ -304,8 +304,8 @@ def report(server, rows, rounds, found, singles, connections):
         f"## {thousands(CONNECTIONS)} connections",
         "",
         (
-            f"Opened one after another in {connections['open']:.2f} s; then a request on each at once, all answered in"
-            f" {connections['seconds']:.2f} s."
+            f"Opened one after another in {connections['open']:.2f} s; then one concurrent request on each, all answered "
+            f"in {connections['seconds']:.2f} s."
         ),
         "",
     ]
@@ -315,9 +315,9 @@ def report(server, rows, rounds, found, singles, connections):
 #: The start of the page's last section.
 MEMORY = "## Memory\n"
 OTHERS = """\
-One client encrypts single rows under a 2048-bit key, 5 ms between an answer and the next request, while
-other clients encrypt without a pause. Then: connections that say nothing, and shutdowns with nothing in
-work. `cargo run --release --package hearith-service --example service_fairness` prints these tables.
+One client encrypts single rows under a 2048-bit key, with 5 ms between an answer and the next request,
+while other clients encrypt without a pause. Then: silent connections, and shutdowns without requests in
+progress. `cargo run --release --package hearith-service --example service_fairness` prints these tables.
 """
 
 
@@ -327,8 +327,9 @@ def memory_section(what, seconds, samples):
     half = len(late) // 2
     growth = statistics.median(late[half:]) - statistics.median(late[:half])
     return (
-        f"{MEMORY}\n{what}, for {thousands(seconds)} s: {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB at most,"
-        f" {late[-1]:.0f} MiB at the end. The median of the later half less that of the earlier: {growth:+.1f} MiB.\n"
+        f"{MEMORY}\n{what}, for {thousands(seconds)} s: {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB "
+        f"at most, {late[-1]:.0f} MiB at the end. The median of the second half minus that of the first: {growth:+.1f} "
+        "MiB.\n"
     )
 
 
@@ -340,7 +341,7 @@ def last_section(server, key, seconds, page):
         text = page.read_text()
         return text[text.index(MEMORY) :]
     _, samples = memory(server, key, seconds)
-    what = "Over single requests, half in calls of their own, half on open streams, after everything above"
+    what = "During single requests, half in separate calls, half on open streams, after everything above"
     return memory_section(what, seconds, samples)
 
 
@@ -358,8 +359,8 @@ def memory_alone(seconds, page):
     requests = sum(load["requests"] for load in loads)
     what = (
         f"On {time.strftime('%Y-%m-%d', time.gmtime())}, {machine.processor()}, engine {server.engine}: {thousands(requests)} single"
-        f" requests of {CLIENTS} clients (DJN), half of the clients in calls of their own, half on open streams, by a server that had"
-        f" {busy:.2f} of {os.cpu_count()} processors beside other work"
+        f" requests of {CLIENTS} clients (DJN), half of the clients with separate calls, half with open streams, by a server that had"
+        f" {busy:.2f} of {os.cpu_count()} processors next to other work"
     )
     return page[: page.index(MEMORY)] + memory_section(what, seconds, samples)
 
@@ -369,7 +370,7 @@ def others():
     `service_fairness`.
     """
     run = subprocess.run([BUILT / "examples/service_fairness"], stdout=subprocess.PIPE, text=True, check=True)
-    return f"## Beside others\n\n{OTHERS}\n{run.stdout}"
+    return f"## Influence of other clients\n\n{OTHERS}\n{run.stdout}"
 
 
 def main():
@@ -396,7 +397,7 @@ def main():
     if options.memory:
         options.out.write_text(memory_alone(options.seconds, options.out.read_text()))
         return
-    beside_others = others()
+    other_clients = others()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         keys = {variant: folder / variant for variant in VARIANTS}
@@ -425,7 +426,7 @@ def main():
         finally:
             server.end()
     page = report(server, options.rows, options.rounds, found, singles, connections)
-    page += f"\n{beside_others}\n{last}"
+    page += f"\n{other_clients}\n{last}"
     options.out.write_text(page)
     print(page)
 

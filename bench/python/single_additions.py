@@ -102,7 +102,7 @@ def main() -> None:
     if _native.PROFILE != "release":
         sys.exit("build the module first: scripts/extension.sh release")
     lines = [
-        "# Additions of single numbers beside python-paillier",
+        "# Additions of single numbers compared with python-paillier",
         "",
         "Made by `bench/python/single_additions.py` (`make bench-everyday`).",
         "",
@@ -110,11 +110,11 @@ def main() -> None:
         f"- Versions: hearith {he.__version__}, phe {version('phe')} with gmpy2 {gmpy2.version()}, "
         f"Python {platform.python_version()}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
-        f"- Method: keys of {BITS} bits, {NUMBERS} numbers, {options.rounds} rounds, each in turns; medians, and the",
-        "  median of the rounds' ratios with the least and greatest. Times are whole Python lines: of",
-        "  a total one line asks for its bytes, of pairs each line does",
+        f"- Method: keys of {BITS} bits, {NUMBERS} numbers, {options.rounds} rounds in alternation; medians, and the",
+        "  median of the rounds' ratios with the lowest and highest. Times are complete Python lines: for",
+        "  a total one line reads its bytes, for pairs each line does",
         "",
-        "| engine | what | hearith, us an addition | phe, us | times phe's speed |",
+        "| engine | what | hearith, us per addition | phe, us | times phe's speed |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
     for engine in ENGINES:

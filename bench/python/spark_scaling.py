@@ -141,7 +141,7 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
     overhead = max(0.0, short - small / rate)
     parts = estimate(rate, overhead, pair, cores)
     lines = [
-        "# One node in Spark, and what that makes of a cluster",
+        "# One node in Spark, and the projection to a cluster",
         "",
         "Made by `bench/python/spark_scaling.py`; [docs/how-to/scaling.md](../../docs/how-to/scaling.md) explains it.",
         "",
@@ -156,9 +156,9 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         "| --- | ---: |",
         f"| {thousands(rows)} rows | {long:.2f} s |",
         f"| {thousands(small)} rows | {short:.2f} s |",
-        f"| rows a second, one node | {thousands(rate)} |",
-        f"| what any job takes | {overhead:.2f} s |",
-        f"| bytes over the shuffle, a group and partition | {pair:.0f} |",
+        f"| rows per second, one node | {thousands(rate)} |",
+        f"| overhead of any job | {overhead:.2f} s |",
+        f"| bytes shuffled per group and partition | {pair:.0f} |",
         "",
         f"| computed: {thousands(CLUSTER_ROWS)} rows in {GROUPS} groups on {NODES} such nodes, "
         f"{NODES * cores * PARTITIONS_A_CORE} partitions | seconds |",
@@ -166,7 +166,7 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         *(f"| {name} | {value:.1f} |" for name, value in parts.items()),
         f"| **together** | **{sum(parts.values()):.0f}** |",
         "",
-        f"The network is taken to carry {NETWORK / 1e6:.0f} MB a second to each node (1 Gbit/s).",
+        f"The projection assumes a network that carries {NETWORK / 1e6:.0f} MB per second to each node (1 Gbit/s).",
     ]
     return "\n".join(lines) + "\n"
 

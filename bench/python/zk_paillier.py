@@ -61,22 +61,22 @@ def main() -> None:
         middle = statistics.median(ratios)
         lines.append(f"| {name} | {mine:.0f} | {peer:.0f} | {middle:.2f} | {ratios[0]:.2f} | {ratios[-1]:.2f} |")
     table = "\n".join(lines)
-    page = f"""# Proofs beside zk-paillier
+    page = f"""# Proofs compared with zk-paillier
 
 Made by `scripts/bench_zk_paillier.sh`.
 
 - Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.date.today().isoformat()}
 - Versions: zk-paillier 0.4.4 over kzen-paillier 0.4.3 and curv-kzen 0.10.0, with GMP
-- Method: proofs that a ciphertext holds 0 or 1, by openings, a key of {BITS} bits, one thread; {asked.rounds} rounds by turns; times are medians, ratios medians
-  of paired rounds. zk-paillier proves and verifies one by one, {asked.rows} of each in a round, and has no batches.
+- Method: proofs that a ciphertext holds 0 or 1, by openings, a key of {BITS} bits, one thread; {asked.rounds} rounds in alternation. Times are medians, ratios medians
+  of paired rounds. zk-paillier proves and verifies one by one, {asked.rows} of each per round, and has no batches.
 
-|  | us a proof | zk-paillier, us | x zk-paillier | least | most |
+|  | us per proof | zk-paillier, us | x zk-paillier | least | most |
 | --- | ---: | ---: | ---: | ---: | ---: |
 {table}
 
-The two do not show the same. zk-paillier's hash takes the commitments alone, so its proof can be forged ([docs/explanation/proofs.md](../../docs/explanation/proofs.md)), and its
-verification neither hashes the statement nor looks for factors in common with the key; its numbers are what the work of the equations costs there.
+The two do not prove the same statement. zk-paillier hashes only the commitments, so its proof can be forged ([docs/explanation/proofs.md](../../docs/explanation/proofs.md)). Its
+verification neither hashes the statement nor checks for factors in common with the key. Its figures show the cost of the equations alone.
 """
     RESULT.write_text(page)
     print(page)

@@ -53,7 +53,7 @@ def shown(page: str, **where: str) -> float:
 
 def rows() -> list[tuple[str, str, float, str]]:
     """Returns the operation, the peer, the ratio, and the source page of each comparison."""
-    add, encrypt = "add up, s", "encrypt, s"
+    add, encrypt = "sum, s", "encrypt, s"
     decrypt, djn = "decrypt, dual (default)", "encrypt, DJN"
     ours, theirs = "Hearith, `bfv`, public", "TenSEAL"
     return [
@@ -109,7 +109,7 @@ def rows() -> list[tuple[str, str, float, str]]:
         (
             "Verify a batch of 64 ballot proofs",
             "zk-paillier",
-            cell("zk-paillier.md", "Proofs beside zk-paillier", "x zk-paillier", **{"": "verify, a batch of 64"}),
+            cell("zk-paillier.md", "Proofs compared with zk-paillier", "x zk-paillier", **{"": "verify, a batch of 64"}),
             "zk-paillier.md",
         ),
     ]

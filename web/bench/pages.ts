@@ -108,21 +108,21 @@ test("the pages", { timeout: 480_000 }, async () => {
   await browser.close();
   const text = `# The election's pages
 
-Made by \`make bench-web\` (\`web/bench/pages.ts\`), in Chromium ${version} without a window.
+Made by \`make bench-web\` (\`web/bench/pages.ts\`), in Chromium ${version} in headless mode.
 
 - Machine: ${cpus()[0]?.model.trim()}, ${cpus().length} hardware threads
 - Date: ${new Date().toISOString().slice(0, 10)}
-- Method: a key of 2048 bits; ${ROUNDS} rounds after one that is left out, in the worker of the page as it is built,
-  between the choice and the encrypted ballot with all its proofs.
+- Method: a key of 2048 bits; ${ROUNDS} rounds after one that is not counted, in the worker of the built page,
+  from the choice to the encrypted ballot with all its proofs.
 
-| a ballot, encrypted with its proofs | ms | least | most |
+| encrypted ballot with its proofs | ms | least | most |
 | --- | ---: | ---: | ---: |
 ${rows.join("\n")}
 
-The tables of the key take ${spread(prepared)[0]} ms once, while the voter still thinks.
+The tables of the key take ${spread(prepared)[0]} ms once, while the voter is still choosing.
 
-A record of ${BALLOTS} ballots, exactly 3 of 10, is verified in ${(time / 1000).toFixed(1)} s: ${(time / BALLOTS).toFixed(0)} ms a ballot,
-one thread, everything counted.
+A record of ${BALLOTS} ballots, exactly 3 of 10, is verified in ${(time / 1000).toFixed(1)} s: ${(time / BALLOTS).toFixed(0)} ms per ballot,
+on one thread, everything included.
 `;
   writeFileSync(new URL("../../bench/results/web.md", import.meta.url), text);
   console.log(text);

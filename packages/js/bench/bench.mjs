@@ -113,15 +113,15 @@ const table = works.map(({ name }) => {
 });
 const text = `# The JavaScript package
 
-Made by \`make bench-js\` (\`packages/js/bench/bench.mjs\`): the package as it is built beside paillier-bigint 3.4.3, in
-one process.
+Made by \`make bench-js\` (\`packages/js/bench/bench.mjs\`): the built package and paillier-bigint 3.4.3 in one
+process.
 
 - Machine: ${cpus()[0].model}, ${availableParallelism()} hardware threads, load ${loadavg()[0].toFixed(1)}; Node ${process.version}, V8 ${process.versions.v8}
 - Date: ${new Date().toISOString().slice(0, 10)}
-- Method: a key of 2048 bits; ${ROUNDS} rounds in which each operation has its turn; the middle and the least of them.
-  Processor time, garbage collection included; the pool's by the clock.
+- Method: a key of 2048 bits; ${ROUNDS} rounds, each with every operation once; the median and the lowest.
+  Processor time, including garbage collection; wall-clock time for the pool.
 
-| operation | ms | least | a second | times as fast |
+| operation | ms | least | per second | times as fast |
 | --- | ---: | ---: | ---: | ---: |
 ${table.join("\n")}
 
@@ -132,7 +132,7 @@ ${table.join("\n")}
 | a further encryption, without a table | ${ms(second)} |
 | build the table | ${ms(building)} |
 
-A pool of two threads encrypts ${perSecond.toFixed(0)} numbers a second.
+A pool of two threads encrypts ${perSecond.toFixed(0)} numbers per second.
 `;
 if (!QUICK) writeFileSync(new URL("../../../bench/results/js.md", import.meta.url), text);
 console.log(text);
