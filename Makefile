@@ -1,5 +1,5 @@
 # Hearith's commands. Each does its own set-up (scripts/setup.sh): as root on Debian it installs
-# missing packages, otherwise it says what to install.
+# missing packages, otherwise it prints what to install.
 
 SHELL := /bin/bash
 CARGO ?= cargo
@@ -24,19 +24,19 @@ demo: ## encrypt, sum and decrypt a real table, compare with plaintext sums
 	@scripts/setup.sh build
 	@scripts/demo.sh
 
-demo-python: ## the same in Python and SQL: DuckDB, the command line and plaintext sums compared
+demo-python: ## run the demo in Python and SQL, and compare DuckDB, the command line and plaintext sums
 	@scripts/setup.sh test
 	@scripts/demo_python.sh
 
-demo-service: ## the same through a service on the loopback address, by two clients
+demo-service: ## run the demo through a service on the loopback address, with two clients
 	@scripts/setup.sh build
 	@scripts/demo_service.sh
 
-demo-election: ## a thousand ballots of a known result through a server (SERVE=1 leaves it up), verified by two verifiers
+demo-election: ## cast a thousand ballots with a known result on a server, and verify them twice (SERVE=1: keep the server)
 	@scripts/setup.sh build
 	@scripts/demo_election.sh
 
-demo-survey: ## a salary survey from the browser's form through PostgreSQL to totals, with a thousand simulated people (SERVE=1 leaves it up)
+demo-survey: ## run a survey of a thousand simulated people from form to totals in PostgreSQL (SERVE=1: keep the server)
 	@scripts/setup.sh test
 	@scripts/setup.sh postgres
 	@scripts/demo_survey.sh
@@ -48,11 +48,11 @@ demo-dghv: ## add two numbers encrypted with FHE over the integers (broken param
 check: ## check what changed since BASE (origin/main): formatting, lints, unit tests (a minute with a warm build)
 	scripts/check_changes.py $(BASE)
 
-test: ## run the tests of all software, and of each hardware system's smallest model (a quarter of an hour)
+test: ## run the tests of all software and of each hardware system's smallest model (a quarter of an hour)
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-hardware: ## run all tests of the hardware, cocotb's included, compare small syntheses with synth/check.json, and simulate plain Verilog with four states
+test-hardware: ## run all hardware tests, check small syntheses against synth/check.json, and simulate plain Verilog
 	@scripts/setup.sh test
 	scripts/test.sh hardware cocotb
 	$(MAKE) synth-check
@@ -62,11 +62,11 @@ test-extras: ## run each benchmark once, and each fuzz target over its seeds and
 	@scripts/setup.sh test
 	scripts/test.sh benches fuzz
 
-test-%: ## run one part of them: rust, python, web, hardware, cocotb, benches, fuzz, or a system (`scripts/test.sh --list`)
+test-%: ## run one part of the tests: rust, python, web, hardware, cocotb, benches, fuzz or a system
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
-test-postgres: ## test the PostgreSQL extension on each PostgreSQL whose headers are here (installs Debian's)
+test-postgres: ## test the PostgreSQL extension on each version with installed headers (installs Debian's)
 	@scripts/setup.sh postgres
 	scripts/postgres.sh test
 
@@ -74,7 +74,7 @@ docs: ## build the documentation site into target/site; scripts/docs.sh --charts
 	@scripts/setup.sh test
 	scripts/docs.sh
 
-test-full: ## run everything, with the long tests, Spark, Flower, notebooks, the site, and a minute of fuzzing a target
+test-full: ## run all tests, including long ones, Spark, Flower, notebooks, the site, and a minute of fuzzing per target
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
 	$(MAKE) synth-check ALL=1
@@ -96,16 +96,16 @@ sdist: ## build the Python package's source distribution in dist/
 	@scripts/setup.sh test
 	scripts/sdist.sh
 
-release: ## build all parts of a release in dist/release, try them, and write bench/results/release.md (RELEASE_PARTS: some of them alone)
+release: ## build and test a release in dist/release, write bench/results/release.md (RELEASE_PARTS: only these parts)
 	@scripts/setup.sh release
 	scripts/release.sh $(if $(RELEASE_PARTS),--only $(RELEASE_PARTS))
 	$(if $(RELEASE_PARTS),,scripts/release/report.py)
 
-release-twice: ## rebuild the parts in another folder (RELEASE_PARTS), and compare their hashes with those in dist/release
+release-twice: ## rebuild the release (or RELEASE_PARTS) in another folder, and compare hashes with dist/release
 	@scripts/setup.sh release
 	scripts/release/twice.sh $(RELEASE_PARTS)
 
-release-verify: ## verify the files of dist/release: checksums, provenance, and with KEY=minisign.pub the signature
+release-verify: ## verify the checksums, provenance and, with KEY=minisign.pub, the signature of dist/release
 	scripts/release/verify.py dist/release $(if $(KEY),--key $(KEY))
 
 sbom: ## write the dependencies of wheel, command line and election's pages to dist/ (CycloneDX)
@@ -125,7 +125,7 @@ bench-python: ## compare arrays and scalars in Python with python-paillier, and 
 	@scripts/setup.sh test
 	scripts/bench_python.sh
 
-bench-everyday: ## run everyday lines of Python here and in other libraries, compare single additions with phe (minutes)
+bench-everyday: ## run everyday Python lines here and in other libraries, and compare single additions with phe (minutes)
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
 
@@ -135,11 +135,11 @@ bench-variants: ## compare subgroup keys with DJN keys, write bench/results/vari
 bench-everywhere: ## compare the engines without AVX-512 with GMP and HEU (two minutes; leave the machine idle)
 	scripts/bench_everywhere.sh
 
-bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine idle)
+bench-sql: ## measure he_sum in DuckDB and on one Spark node (leave the machine idle)
 	@scripts/setup.sh test
 	scripts/bench_sql.sh
 
-bench-postgres: ## compare sums in PostgreSQL with the kernel, GMP and plain numbers (ROWS: below a million; leave the machine idle)
+bench-postgres: ## compare sums in PostgreSQL with the kernel, GMP and plaintext sums (ROWS: below a million; leave it idle)
 	@scripts/setup.sh postgres
 	scripts/bench_postgres.sh $(if $(ROWS),--rows $(ROWS) --reason "ROWS=$(ROWS)")
 
@@ -151,13 +151,13 @@ bench-ntt: ## compare very long products with FLINT and GMP (leave the machine i
 	@scripts/setup.sh test
 	scripts/bench_ntt.sh
 
-gpu-kernels: ## compile the GPU kernels with nvcc from PyPI into crates/cuda/images (ten minutes; needs no card)
+gpu-kernels: ## compile the GPU kernels with nvcc from PyPI into crates/cuda/images (ten minutes; needs no GPU)
 	scripts/gpu_kernels.sh
 
-gpu-kernels-check: ## recompile them and compare with those in the repository
+gpu-kernels-check: ## recompile the GPU kernels and compare them with those in the repository
 	scripts/gpu_kernels.sh --check
 
-bench-gpu: ## compare Paillier on this machine's card with CGBN, in CGBN (its source) and HEARITH_NVCC (a compiler) (eight minutes)
+bench-gpu: ## compare Paillier on this machine's GPU with CGBN (CGBN: its source, HEARITH_NVCC: a compiler; eight minutes)
 	$(CARGO) build --release --package hearith-cuda --example card_rates
 	$(CARGO) build --release --package hearith
 	bench/gpu.sh --make-keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys $${CARGO_TARGET_DIR:-target}/release/hearith
@@ -168,7 +168,7 @@ bench-dghv: ## compare encryption over the integers with GMP and the papers (ten
 	@scripts/setup.sh test
 	scripts/bench_dghv.sh
 
-bench-lattice: ## compare the lattice scheme with the crate fhe and TenSEAL, in HEARITH_TENSEAL_PYTHON (four minutes; leave the machine idle)
+bench-lattice: ## compare the lattice scheme with fhe and TenSEAL, in HEARITH_TENSEAL_PYTHON (four minutes; leave it idle)
 	scripts/bench_lattice.sh
 
 bench-columns: ## compare every scheme on one column with phe, HEU and TenSEAL, in HEARITH_PEERS_PYTHON (five minutes)
@@ -195,10 +195,10 @@ bench-proofs: ## compare proofs about ciphertexts with gmpy2 (minutes; leave the
 	@scripts/setup.sh test
 	scripts/bench_proofs.sh
 
-bench-distributed: ## time keys without a dealer, five trustees, write bench/results/distributed-keygen.md (an hour; leave the machine idle)
+bench-distributed: ## time keys without a dealer, write bench/results/distributed-keygen.md (an hour; leave the machine idle)
 	scripts/bench_distributed.sh
 
-bench-inner-loop: ## time from an edit to the tests of each crate, write bench/results/inner-loop.md (an hour; leave the machine idle)
+bench-inner-loop: ## time the loop from edit to tests for each crate, write bench/results/inner-loop.md (an hour; leave it idle)
 	python3 bench/inner_loop.py
 
 bench-pictures-election: ## take the documentation's pictures of the election's pages
@@ -229,11 +229,11 @@ lint: ## formatting, clippy with all features, documentation, dependencies, link
 	@scripts/setup.sh test
 	scripts/lint.sh
 
-audit: ## query the advisory database for dependencies (needs the network, or a copy of it: ADVISORIES=folder)
+audit: ## check dependencies against the advisory database (needs the network, or ADVISORIES=folder)
 	@scripts/setup.sh test
 	scripts/audit.sh $(ADVISORIES)
 
-miri: ## run the arithmetic's unit tests in Rust's interpreter, which finds undefined behaviour (needs a nightly toolchain)
+miri: ## run the arithmetic's unit tests in Miri, which finds undefined behaviour (needs a nightly toolchain)
 	scripts/miri.sh
 
 msrv: ## build with the oldest supported Rust
@@ -250,16 +250,16 @@ hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,mesa-clocks,rns,coproc,dghv-hardware,ballot-machine,memories}.md (many hours)
+synth: synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories ## synthesise, place and route all hardware, write its pages in bench/results (many hours)
 
-synth-mesa: hardware-tools ## the same for only the arithmetic cores and MESA
+synth-mesa: hardware-tools ## synthesise only the arithmetic cores and MESA
 	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
 	$(HARDWARE_PYTHON) synth/mesa_clocks.py --jobs $(SYNTH_JOBS)
 
-synth-rns: hardware-tools ## the same for only the residue units
+synth-rns: hardware-tools ## synthesise only the residue units
 	$(HARDWARE_PYTHON) synth/rns.py --jobs $(SYNTH_JOBS)
 
-synth-coproc: hardware-tools ## the same for only the Paillier co-processor's cores
+synth-coproc: hardware-tools ## synthesise only the Paillier co-processor's cores
 	$(HARDWARE_PYTHON) synth/coproc.py --jobs $(SYNTH_JOBS)
 
 synth-dghv: hardware-tools ## synthesise the multipliers of FHE over the integers, write bench/results/dghv-hardware.md (an hour)
@@ -271,23 +271,23 @@ synth-ballot: hardware-tools ## synthesise the block streams of the ballot machi
 synth-memories: hardware-tools ## count the block RAMs of the library's memories, write bench/results/memories.md (minutes)
 	$(HARDWARE_PYTHON) synth/memories.py --jobs $(SYNTH_JOBS)
 
-synth-asic: hardware-tools ## map cores to standard cells, write bench/results/frequency.md (HEARITH_LIBERTY names the libraries; half an hour)
+synth-asic: hardware-tools ## map cores to standard cells, write bench/results/frequency.md (HEARITH_LIBERTY: libraries; half an hour)
 	$(HARDWARE_PYTHON) synth/asic.py --jobs $(SYNTH_JOBS)
 
-synth-check: hardware-tools ## synthesise small forms of changed hardware and compare with synth/check.json (minutes; ALL=1: of all, UPDATE=1 writes it)
+synth-check: hardware-tools ## synthesise small forms of changed designs, compare with synth/check.json (ALL=1: all; UPDATE=1: write it)
 	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update) $(if $(ALL),--all)
 
-plain-verilog: hardware-tools ## write the designs as plain Verilog into target/plain/out, and simulate small ones with four states (minutes)
+plain-verilog: hardware-tools ## write the designs as plain Verilog into target/plain/out, and simulate small ones in four-state logic
 	$(HARDWARE_PYTHON) synth/plain.py simulate
 	$(HARDWARE_PYTHON) synth/plain.py write target/plain/out
 
 boards: hardware-tools ## synthesise the boards' examples, place and route what open tools can, into target/boards (ten minutes)
 	$(HARDWARE_PYTHON) synth/boards.py
 
-formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
+formal: hardware-tools ## prove library blocks and small cores at small widths, and check that the proofs find planted mistakes
 	$(HARDWARE_PYTHON) synth/formal.py --mutants
 
-prove-arithmetic: ## prove the arithmetic's kernels in Coq (MUTANTS=--mutants: and that the proofs find planted mistakes)
+prove-arithmetic: ## prove the arithmetic's kernels in Coq (MUTANTS=--mutants: check that the proofs find planted mistakes)
 	@scripts/setup.sh proofs
 	scripts/prove_arithmetic.py $(MUTANTS)
 
