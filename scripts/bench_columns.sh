@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ -z "${HEARITH_PEERS_PYTHON:-}" ]; then
-    echo "bench: HEARITH_PEERS_PYTHON must be a Python that has phe, sf-heu and tenseal" >&2
+    echo "bench: HEARITH_PEERS_PYTHON must name a Python with phe, sf-heu and tenseal" >&2
     exit 1
 fi
 cargo build --release --quiet --package hearith

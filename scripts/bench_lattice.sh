@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ -z "${HEARITH_TENSEAL_PYTHON:-}" ]; then
-    echo "bench: HEARITH_TENSEAL_PYTHON must be a Python that has tenseal" >&2
+    echo "bench: HEARITH_TENSEAL_PYTHON must name a Python with tenseal" >&2
     exit 1
 fi
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}

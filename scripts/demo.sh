@@ -25,8 +25,8 @@ step() {
 rm -rf "$folder"
 mkdir -p "$folder"
 
-printf '\n%s has %s flights. Their delays and distances go into one ciphertext each, the sums per\n' "$table" $(($(wc -l <"$table") - 1))
-echo "airline are made from ciphertexts with the public key alone, and only the totals are decrypted."
+printf '\n%s has %s flights. Each flight becomes one ciphertext of its delay and distance. The sums per\n' "$table" $(($(wc -l <"$table") - 1))
+echo "airline are computed from the ciphertexts with only the public key, and only the totals are decrypted."
 
 step keygen --bits "$bits" --variant djn --out "$folder"
 step encrypt --key "$folder/public.json" --column dep_delay,distance --pack "$table" --out "$folder/flights.parquet"
@@ -52,7 +52,7 @@ awk -F, '
     FNR == 2 {
         format = "%-8s %12s %12s %14s %14s  %s\n"
         printf format, "", "dep_delay", "dep_delay", "distance", "distance", ""
-        printf format, "carrier", "decrypted", "plain sum", "decrypted", "plain sum", ""
+        printf format, "carrier", "decrypted", "expected", "decrypted", "expected", ""
     }
     {
         # Compared as text: every digit must match.
@@ -69,6 +69,6 @@ awk -F, '
             print "The totals DIFFER from the plain sums."
             exit 1
         }
-        printf "All %d totals equal the plain sums.\n", 2 * carriers
+        printf "All %d totals equal the expected sums.\n", 2 * carriers
     }
 ' plain="$table" "$table" "$folder/totals.csv"

@@ -28,7 +28,7 @@ mkdir -p "$folder"
 a=$((RANDOM % 256)) b=$((RANDOM % 256))
 bits $a >"$folder/a.txt"
 bits $b >"$folder/b.txt"
-printf '%s + %s, both encrypted bit by bit, are added by a circuit of eight full adders.\n' $a $b
+printf 'A circuit of eight full adders adds %s and %s, which are encrypted bit by bit.\n' $a $b
 
 ask=--insecure-historical-parameters
 step keygen $ask --scheme "${SCHEME:-cnt}" --parameters "${PARAMETERS:-toy}" --out "$folder/key"
@@ -44,5 +44,5 @@ while read -r bit; do
     sum=$((sum + (bit << place)))
     place=$((place + 1))
 done <"$folder/sum.txt"
-printf '\nThe decrypted sum is %s, the plain one %s.\n' $sum $((a + b))
+printf '\nThe decrypted sum is %s, the expected sum is %s.\n' $sum $((a + b))
 [ $sum -eq $((a + b)) ]

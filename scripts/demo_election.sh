@@ -82,13 +82,13 @@ pages=()
 [ ! -f web/dist/index.html ] || pages=(--web web/dist)
 python3 scripts/demo_election.py votes "$table" "$folder"
 step init --title "Electors of 2016" --contests "$folder/contests.json" --revoting --out "$office"
-printf '\nFive trustees make keys to sign with, and exchange the public halves:\n'
+printf '\nFive trustees create signing keys and exchange the public halves:\n'
 mkdir "$folder/signing"
 for trustee in {1..5}; do
     step trustee-key --out "$folder/signing/trustee-$trustee.json" | tee "$folder/said.txt"
     tail -n 1 "$folder/said.txt" >>"$folder/trustees.txt"
 done
-printf '\nThey generate the key together, each a process of its own, one of them shown:\n'
+printf '\nThey generate the key of the election together, each in a separate process (one is shown):\n'
 generate
 step ceremony "$office" --trustee-keys "$folder/trustees.txt" --statements "$folder"/trustees-?/statement-?.json
 step restore --store "sqlite:$folder/board.db" "$office"
@@ -98,7 +98,7 @@ step register "$office" "$folder/voters.csv" --out "$folder/credentials.jsonl" -
 vote=(vote "$url" --credential "$folder/credentials.jsonl")
 cast first
 
-printf '\nTwelve voters challenge a ballot before they vote, one of them shown:\n'
+printf '\nTwelve voters challenge a ballot before they vote (one is shown):\n'
 for number in {1..12}; do
     voter=$(printf 'elector %03d' "$number")
     chosen=(--choose "President=Ron Paul" --choose "Vice President=Winona LaDuke")
@@ -124,8 +124,8 @@ printf '\n$ python3 verifier/hearith_verify.py %s\n' "$folder/record"
 python3 verifier/hearith_verify.py "${insecure[@]}" "$folder/record"
 "$hearith" "${insecure[@]}" --json election verify "$folder/record" >"$folder/verified.json"
 python3 scripts/demo_election.py compare "$table" "$folder/verified.json"
-printf 'demo: the published record is %s\n' "$folder/record"
+printf 'demo: the published record is in %s\n' "$folder/record"
 if [ "${SERVE:-0}" = 1 ]; then
-    printf 'demo: the election is shown at %s until Ctrl-C\n' "$url"
+    printf 'demo: the server at %s runs until Ctrl-C\n' "$url"
     wait "$server"
 fi

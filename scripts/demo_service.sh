@@ -48,7 +48,7 @@ for _ in $(seq 100); do
     [ -z "$address" ] || break
     sleep 0.1
 done
-echo "It listens on $address. Two clients with different keys ask at once:"
+echo "It listens on $address. Two clients with different keys send requests at the same time:"
 
 job first --remote "http://$address" &
 first=$!
@@ -67,5 +67,5 @@ for client in first second; do
         exit 1
     fi
 done
-echo "The totals of both clients equal those of the command line alone:"
+echo "Both clients' totals equal those of the command line alone:"
 cat "$folder/first-remote.csv"

@@ -29,10 +29,10 @@ end() {
 }
 trap end EXIT
 
-echo "2. A key pair: the analyst keeps private.json, everybody else gets public.json"
+echo "2. A key pair: the analyst keeps private.json, and everybody else gets public.json"
 "$hearith" keygen --bits 2048 --out "$work/key" --quiet
 
-echo "3. PostgreSQL $("$installed/bin/postgres" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1), the table, and a right for each role"
+echo "3. PostgreSQL $("$installed/bin/postgres" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1), the table, and the rights of each role"
 mkdir "$work/data"
 [ "$(id -u)" -ne 0 ] || chown postgres "$work/data"
 "${as_user[@]}" "$installed/bin/initdb" -D "$work/data/db" --no-sync --auth=trust --username=owner --encoding=UTF8 >/dev/null
@@ -44,7 +44,7 @@ sql() {
 sql --username=owner --file=survey/schema.sql
 sql --username=owner --command="SELECT he_load_key(pg_catalog.convert_from('\\x$(od -An -vtx1 "$work/key/public.json" | tr -d ' \n')', 'UTF8'))" >/dev/null
 
-echo "4. $people invitations, and what each person earns, which only they know"
+echo "4. $people invitations, and each person's salary, which only that person knows"
 "$python" - "$people" "$work" <<'PYTHON'
 import decimal, json, random, secrets, sys
 
@@ -91,7 +91,7 @@ sql --username=owner --command="SELECT dept, left(salary::text, 70) || '...' AS 
 
 echo "7. The analyst may not read answers"
 if sql --username=analyst --command="SELECT salary FROM answers" 2>"$work/refused"; then
-    echo "demo: the analyst reads answers" >&2
+    echo "demo: the analyst can read answers" >&2
     exit 1
 fi
 cat "$work/refused"
@@ -102,11 +102,11 @@ sql --username=analyst --csv --command="SELECT * FROM totals" >"$work/totals.csv
 "$hearith" decrypt --key "$work/key/private.json" "$work/totals.parquet" --out "$work/found.csv" --quiet
 cat "$work/found.csv"
 if ! diff "$work/truth.csv" "$work/found.csv" >"$work/difference"; then
-    echo "demo: the totals differ from the truth:" >&2
+    echo "demo: the totals differ from the expected ones:" >&2
     cat "$work/difference" >&2
     exit 1
 fi
-echo "   These are the sums of what $people people earn. The workshop has three people and no total."
+echo "   These are the sums of $people salaries. The workshop has three people, so it has no total."
 
 if [ -n "${SERVE:-}" ]; then
     code=$("$python" -c 'import secrets; print(secrets.token_urlsafe(16))')

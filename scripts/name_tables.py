@@ -103,7 +103,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare and write nothing")
     check = parser.parse_args().check
     if unicodedata.unidata_version != VERSION:
-        print(f"name_tables: this Python has Unicode {unicodedata.unidata_version}, not {VERSION}: nothing is done")
+        print(f"name_tables: this Python has Unicode {unicodedata.unidata_version}, not {VERSION}: nothing was done")
         return 0 if check else 1
     made = tables()
     verifier = ROOT / "verifier" / "hearith_verify.py"
@@ -115,7 +115,7 @@ def main() -> int:
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:
-            print(f"name_tables: {path.relative_to(ROOT)} is not what scripts/name_tables.py makes", file=sys.stderr)
+            print(f"name_tables: {path.relative_to(ROOT)} is out of date: run scripts/name_tables.py", file=sys.stderr)
         else:
             path.write_text(files[path])
     return 1 if check and stale else 0

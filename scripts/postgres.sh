@@ -64,7 +64,7 @@ installations() {
 }
 
 missing() {
-    echo "postgres: no PostgreSQL with headers is here: install postgresql-server-dev-15 and libclang-dev" >&2
+    echo "postgres: no PostgreSQL with headers is installed: install postgresql-server-dev-15 and libclang-dev" >&2
     exit 1
 }
 
@@ -103,7 +103,7 @@ test)
         HEARITH_REQUIRE=postgres-extension PYTHONPATH=$PWD/crates/python/python:$PWD/crates/postgres/tests "$python" -m pytest --quiet \
             --rootdir crates/python -c crates/python/pyproject.toml -p no:cacheprovider crates/python/tests/test_postgres.py
     else
-        echo "postgres: without .venv and the built package, the tests of hearith.postgres are left out (scripts/setup.sh test, scripts/extension.sh)" >&2
+        echo "postgres: skipping the tests of hearith.postgres, which need .venv and the built package (scripts/setup.sh test, scripts/extension.sh)" >&2
     fi
     ;;
 *)

@@ -33,12 +33,12 @@ missing() {
     local part=$1 triple
     case $part in
     windows-* | wheel-windows-*)
-        echo "the crates use Unix interfaces (file modes and descriptors, positioned reads, terminals) that have no Windows form yet"
+        echo "the crates use Unix interfaces (file modes and descriptors, positioned reads, terminals) that have no Windows implementation yet"
         return
         ;;
     macos-* | wheel-macos-*)
         [ -n "${SDKROOT:-}" ] || {
-            echo "it links with macOS's frameworks (CoreFoundation, Security), which are in Apple's SDK; SDKROOT does not name one"
+            echo "it links with the macOS frameworks CoreFoundation and Security of Apple's SDK, which SDKROOT does not name"
             return
         }
         ;;
@@ -59,7 +59,7 @@ missing() {
     case $part in
     linux-aarch64 | deb-arm64 | wheel-linux-aarch64)
         [ -n "$(runner aarch64-unknown-linux-gnu)" ] || [ "$(uname -m)" = aarch64 ] ||
-            echo "nothing runs aarch64 programs here: install qemu-user and libc6:arm64"
+            echo "no emulator for aarch64 programs is installed: install qemu-user and libc6:arm64"
         ;;
     checksums | signature)
         command -v minisign >/dev/null || {
@@ -240,7 +240,7 @@ wheel() {
     rm -f "$extension"
     [ ! -e "$WORK/own.duckdb_extension" ] || mv "$WORK/own.duckdb_extension" "$extension"
     wheel=$(ls "$folder"/hearith-*.whl)
-    [[ $wheel == *-"${compatibility}_${triple%%-*}".whl ]] || fail "$part: $(basename "$wheel") is not one for $compatibility"
+    [[ $wheel == *-"${compatibility}_${triple%%-*}".whl ]] || fail "$part: $(basename "$wheel") is not a wheel for $compatibility"
     scripts/sbom.py --target "$triple" --wheel "$wheel"
     check_wheel "$triple" "$wheel" "$folder/unpacked"
     install -m 644 "$wheel" "$OUT"
@@ -253,7 +253,7 @@ check_wheel() {
     rm -rf "$folder"
     python3 -m zipfile --extract "$wheel" "$folder"
     mapfile -t libraries < <(find "$folder" -name '*.so' -o -name '*.duckdb_extension' | sort)
-    [ ${#libraries[@]} -eq 2 ] || fail "$(basename "$wheel") holds ${#libraries[@]} libraries instead of 2"
+    [ ${#libraries[@]} -eq 2 ] || fail "$(basename "$wheel") contains ${#libraries[@]} libraries instead of 2"
     case $triple in
     *-linux-gnu) scripts/release/check_elf.py --python --glibc "$GLIBC" "${libraries[@]}" ;;
     *-linux-musl)
@@ -316,7 +316,7 @@ build_source() {
         git read-tree HEAD
         git --work-tree="$folder/hearith-$VERSION" update-index -q --refresh || true
         git --work-tree="$folder/hearith-$VERSION" diff-files --quiet || fail "source: the archive's files differ from those of the commit"
-        [ "$count" = "$(git ls-files | wc -l)" ] || fail "source: the archive holds $count files, the commit $(git ls-files | wc -l)"
+        [ "$count" = "$(git ls-files | wc -l)" ] || fail "source: the archive contains $count files, the commit $(git ls-files | wc -l)"
     )
     rm -rf "$folder"
     tested source "unpacked, its $count files equal those of the commit"
@@ -447,7 +447,7 @@ main() {
         --only)
             shift
             while [ $# -gt 0 ] && [[ $1 != --* ]]; do
-                is_part "$1" || { echo "release: there is no part $1; --list names them" >&2 && exit 2; }
+                is_part "$1" || { echo "release: there is no part $1; --list prints the parts" >&2 && exit 2; }
                 only+=("$1")
                 shift
             done
@@ -457,7 +457,7 @@ main() {
         esac
     done
 
-    [ -n "$VERSION" ] || fail "Cargo.toml: no version in [workspace.package]"
+    [ -n "$VERSION" ] || fail "Cargo.toml: [workspace.package] has no version"
     mkdir -p "$WORK" "$OUT"
     required=" ${HEARITH_RELEASE_REQUIRE:-} ${only[*]:-} "
     for part in "${PARTS[@]}"; do

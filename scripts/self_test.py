@@ -179,7 +179,7 @@ def main():
     if "--check" not in sys.argv:
         path.write_text(wanted)
     elif not path.exists() or path.read_text() != wanted:
-        sys.exit(f"self_test: {PATH} is not what the description of the registers gives: run scripts/self_test.py")
+        sys.exit(f"self_test: {PATH} does not match the register description: run scripts/self_test.py")
 
 
 if __name__ == "__main__":

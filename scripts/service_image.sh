@@ -28,7 +28,7 @@ libraries() {
 # write.
 root() {
     local folder=$1 program=$2 library
-    [ ! -e "$folder" ] || fail "$folder is there already"
+    [ ! -e "$folder" ] || fail "$folder already exists"
     umask 022
     install -D -m 755 "$program" "$folder/usr/bin/hearith"
     ! command -v strip >/dev/null || strip --strip-all "$folder/usr/bin/hearith"
@@ -60,7 +60,7 @@ build() {
 [ $# -eq 2 ] || [ $# -eq 3 ] || fail "usage: build NAME [PROGRAM], or root FOLDER [PROGRAM]"
 program=${3:-}
 [ -n "$program" ] || program=$(built)
-[ -x "$program" ] || fail "$program is no program"
+[ -x "$program" ] || fail "$program is not an executable program"
 case $1 in
 build) build "$2" "$program" ;;
 root) root "$2" "$program" ;;

@@ -49,7 +49,7 @@ install_packages() {
     [ ${#packages[@]} -gt 0 ] || return 0
     local command="apt-get install --no-install-recommends ${packages[*]}"
     if ! command -v apt-get >/dev/null; then
-        echo "setup: install what these Debian packages hold, then try again: ${packages[*]}" >&2
+        echo "setup: install the contents of these Debian packages, then try again: ${packages[*]}" >&2
         exit 1
     fi
     if [ "$(id -u)" -ne 0 ]; then
@@ -66,7 +66,7 @@ install_python_packages() {
     local wanted=(bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt rtl/cocotb/requirements.txt)
     local installed=.venv/requirements.txt
     cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
-    echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, each as its hash says"
+    echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, verified by their hashes"
     "$python" -m venv --clear .venv
     # Python compiles modules on first use.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes "${wanted[@]/#/--requirement=}"

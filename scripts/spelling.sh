@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 git ls-files -z -- '*.md' '*.rs' '*.sv' '*.py' '*.sh' '*.ts' '*.tsx' '*.rdl' '*.yml' '*.toml' Makefile ':!fuzz/seeds' ':!data' |
     xargs -0 codespell
-echo "spelling: no misspelt word"
+echo "spelling: no misspelt words"

@@ -161,7 +161,7 @@ for at in "${!parts[@]}"; do
     elif [ -n "${systems[$part]:-}" ]; then
         system "$part"
     else
-        echo "test: there is no part $part; there are: $(scripts/test.sh --list | paste -sd' ')" >&2
+        echo "test: there is no part $part; the parts are: $(scripts/test.sh --list | paste -sd' ')" >&2
         exit 2
     fi
     times+=("$(printf '%-10s %2d min %02d s' "$part" $((SECONDS / 60)) $((SECONDS % 60)))")

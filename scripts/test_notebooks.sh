@@ -5,6 +5,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-command -v java >/dev/null || { echo "test_notebooks: Java is missing, for the notebook of Spark: scripts/test_spark.sh installs it" >&2; exit 1; }
+command -v java >/dev/null || { echo "test_notebooks: Java, which the Spark notebook needs, is missing: scripts/test_spark.sh installs it" >&2; exit 1; }
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement crates/python/requirements-notebooks.txt --requirement crates/python/requirements-full.txt
 HEARITH_TEST_NOTEBOOKS=1 scripts/test_python.sh -k test_notebooks "$@"

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../web"
 PATH=$PWD/../.venv/bin:$PATH
 
 if ! cmp -s package-lock.json node_modules/installed-lock.json; then
-    echo "web: packages of package-lock.json, each as its hash says"
+    echo "web: packages of package-lock.json, verified by their hashes"
     # Not `npm ci`: it rejects a lock without the tools' binaries for other systems, which npm omits
     # from the lock here. The folder itself stays: in a development container it is a volume.
     [ ! -d node_modules ] || find node_modules -mindepth 1 -delete

@@ -20,7 +20,7 @@ rm -f dist/hearith-*.whl
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
 # maturin has checked the release of every linked symbol; pip relies on the name.
 if [ "$(uname)" = Linux ] && [[ $wheel != *-"manylinux_${glibc/./_}_$(uname -m)".whl ]]; then
-    echo "wheel: $(basename "$wheel") is not one for glibc $glibc" >&2
+    echo "wheel: $(basename "$wheel") is not a wheel for glibc $glibc" >&2
     exit 1
 fi
 scripts/sbom.py --wheel "$wheel"

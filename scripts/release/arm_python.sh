@@ -10,7 +10,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
 version=$(apt-cache depends python3-minimal:arm64 | sed -En 's/^ *(Pre)?Depends: python(3\.[0-9]+)-minimal.*/\2/p' | head -n 1)
-[ -n "$version" ] || { echo "arm_python: apt knows no python3-minimal:arm64; run scripts/setup.sh release" >&2 && exit 1; }
+[ -n "$version" ] || { echo "arm_python: apt does not know python3-minimal:arm64; run scripts/setup.sh release" >&2 && exit 1; }
 python=$folder/root/usr/bin/python$version
 if ! [ -x "$python" ]; then
     (cd "$folder" && apt-get download --quiet "python$version-minimal:arm64" >&2)

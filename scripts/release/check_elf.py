@@ -80,12 +80,12 @@ def glibc_faults(path, newest, python):
     """Yields what a file needs beyond this release of glibc."""
     for library in needed(path):
         if not GLIBC.match(library):
-            yield f"needs {library}, which is not a part of glibc"
+            yield f"needs {library}, which is not part of glibc"
     for name, version, weak, defined in symbols(path):
         if defined or (python and PYTHON.match(name)):
             continue
         if version is None and not weak and name not in HOOKS:
-            yield f"needs {name}, which no library promises (it has no version)"
+            yield f"needs {name}, which has no symbol version, so no library guarantees it"
         elif version is not None and too_new(version, newest):
             yield f"needs {name}@{version}, which glibc {newest} does not have"
     for version in versions(path):
@@ -126,9 +126,9 @@ def main():
     library = parser.add_mutually_exclusive_group(required=True)
     library.add_argument("--glibc", metavar="RELEASE")
     library.add_argument("--musl", action="store_true")
-    parser.add_argument("--exports", type=Path, metavar="LIBC", help="musl's library, whose symbols may be needed")
+    parser.add_argument("--exports", type=Path, metavar="LIBC", help="musl's library, whose symbols the file may need")
     parser.add_argument(
-        "--python", action="store_true", help="an extension module: Python's functions come with its process"
+        "--python", action="store_true", help="an extension module, whose process provides Python's functions"
     )
     parser.add_argument("file", type=Path, nargs="+")
     arguments = parser.parse_args()

@@ -55,14 +55,14 @@ def main():
     arguments = parser.parse_args()
     found = by_crate.sizes(arguments.file).keys() - COMPILER
     if not found:
-        sys.exit(f"check_sbom: {arguments.file} names no crates")
+        sys.exit(f"check_sbom: {arguments.file} does not name any crate")
     document = json.loads(arguments.list.read_text(encoding="utf-8"))
     unlisted = sorted(found - libraries(document, sbom.metadata(arguments.target)["packages"]))
     for crate in unlisted:
         print(f"check_sbom: {arguments.list.name}: {crate} is in the program but not in the list", file=sys.stderr)
     if unlisted:
         sys.exit(1)
-    print(f"each of the {len(found)} crates that the program's symbols name is listed")
+    print(f"the list has all {len(found)} crates in the program's symbols")
 
 
 if __name__ == "__main__":

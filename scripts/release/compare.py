@@ -43,16 +43,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs=2)
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PATTERN", help="compare files of these names only"
+        "--only", action="append", default=[], metavar="PATTERN", help="compare only files that match PATTERN"
     )
     arguments = parser.parse_args()
     lines, different = compare(*(digests(folder, arguments.only) for folder in arguments.folder))
     if not lines:
-        sys.exit("compare: there is nothing to compare")
+        sys.exit("compare: there are no files to compare")
     print("\n".join(lines))
     if different:
         sys.exit(f"compare: {different} of {len(lines)} files differ between the two builds")
-    print(f"compare: all {len(lines)} files are equal in both builds")
+    print(f"compare: all {len(lines)} files are the same in both builds")
 
 
 if __name__ == "__main__":

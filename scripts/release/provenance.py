@@ -145,7 +145,7 @@ def check_sources(built):
     if source_commit() != commit:
         faults.insert(0, "the sources differ from the commit")
     if faults and os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
-        sys.exit("".join(f"provenance: {fault}\n" for fault in faults) + "HEARITH_RELEASE_DIRTY=1 allows a trial")
+        sys.exit("".join(f"provenance: {fault}\n" for fault in faults) + "set HEARITH_RELEASE_DIRTY=1 for a trial")
     for fault in faults:
         print(f"provenance: {fault}: for a trial only", file=sys.stderr)
 
@@ -154,10 +154,10 @@ def main():
     """Writes the statement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--check", action="store_true", help="only make sure that the sources are those of the commit")
-    parser.add_argument("--commit", action="store_true", help="only print the commit that the sources are of")
-    parser.add_argument("--notes", type=Path, help="the parts that were built, and from what")
-    parser.add_argument("--again", nargs="*", default=[], metavar="PART", help="parts that are about to be replaced")
+    parser.add_argument("--check", action="store_true", help="only check that the sources are those of the commit")
+    parser.add_argument("--commit", action="store_true", help="only print the commit of the sources")
+    parser.add_argument("--notes", type=Path, help="file with the built parts and their commits")
+    parser.add_argument("--again", nargs="*", default=[], metavar="PART", help="parts that will be replaced")
     parser.add_argument("--toolchains", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
     if arguments.commit:
@@ -171,7 +171,7 @@ def main():
         return
     content = statement(arguments.folder, arguments.toolchains, [part for part, _, _ in notes])
     if not content["subject"]:
-        sys.exit(f"provenance: {arguments.folder} holds no files")
+        sys.exit(f"provenance: {arguments.folder} contains no files")
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (arguments.folder / "provenance.intoto.json").write_text(text, encoding="utf-8")
 

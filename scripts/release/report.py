@@ -101,7 +101,7 @@ def main():
     commits = {commit: [part for part, other, _ in notes if other == commit] for _, commit, _ in notes}
     if len(commits) != 1:
         states = "; ".join(f"{', '.join(names)} from {commit}" for commit, names in commits.items())
-        sys.exit(f"report: a release is of one commit; this one has {states or 'no parts'}")
+        sys.exit(f"report: all parts of a release must come from one commit; there are {states or 'no parts'}")
     tested = {part: text for part, _, text in notes}
     triples = compiled(part for part in tested if not part.startswith("wheel-"))
     toolchains = [list(row) for row in compilers(WORK.glob("*.toolchain"), tested)]
@@ -120,7 +120,7 @@ Written by `scripts/release/report.py` after `scripts/release.sh`, commit {", ".
 
 {table(["target", "stripped, MB", "debug, MB"], list(programs(triples)))}
 
-## What the program consists of
+## Composition of the program
 
 The program for this machine, by `scripts/release/by_crate.py`.
 
@@ -134,7 +134,7 @@ The program for this machine, by `scripts/release/by_crate.py`.
 
 {table(["part", "test"], [[part, text] for part, text in tested.items()])}
 
-## Left out
+## Parts not built
 
 {table(["part", "reason"], absent(tested))}
 """

@@ -50,7 +50,7 @@ PROGRAM
 # Written by the first version with this format, under the key that fuzzing uses.
 hearith decrypt --insecure-key --key "$root/fuzz/key/private.json" "$root/fuzz/seeds/parquet_table/totals" --out "$folder/known.csv"
 diff "$root/scripts/release/known_totals.csv" "$folder/known.csv" >&2 || {
-    echo "try_program: a stored table was not decrypted to the known numbers" >&2
+    echo "try_program: a stored table did not decrypt to the known numbers" >&2
     exit 1
 }
 echo "a stored table decrypts to the known numbers"

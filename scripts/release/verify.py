@@ -27,7 +27,7 @@ def listed(folder):
     for line in (folder / SUMS).read_text(encoding="utf-8").splitlines():
         match = re.fullmatch(r"([0-9a-f]{64})  ([^/\s]+)", line)
         if not match:
-            raise SystemExit(f"verify: {SUMS}: not a line of sha256sum: {line!r}")
+            raise SystemExit(f"verify: {SUMS}: invalid line: {line!r}")
         digests[match[2]] = match[1]
     return digests
 
@@ -38,7 +38,7 @@ def checksum_faults(folder, digests):
         if not (folder / name).is_file():
             yield f"{name}: is listed in {SUMS} but missing"
         elif sha256(folder / name) != digest:
-            yield f"{name}: differs from the file that was released"
+            yield f"{name}: differs from the released file"
     for path in sorted(folder.iterdir()):
         if path.name not in digests and path.name not in (SUMS, SIGNATURE):
             yield f"{path.name}: is not listed in {SUMS}"
@@ -61,14 +61,14 @@ def signature_faults(folder, key):
     command = ["minisign", "-V", "-q", *option, "-m", str(folder / SUMS), "-x", str(folder / SIGNATURE)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
-        yield f"{SIGNATURE}: does not hold: {(result.stderr or result.stdout).strip()}"
+        yield f"{SIGNATURE}: the signature is invalid: {(result.stderr or result.stdout).strip()}"
 
 
 def main():
     """Verifies a folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--key", help="minisign's public key: a file or its text")
+    parser.add_argument("--key", help="minisign public key, as a file or its text")
     arguments = parser.parse_args()
     folder = arguments.folder
     for name in (SUMS, STATEMENT):
@@ -82,8 +82,8 @@ def main():
         print(f"verify: {fault}", file=sys.stderr)
     if faults:
         sys.exit(1)
-    signed = "the signature holds" if arguments.key else "no signature was verified (--key)"
-    print(f"verify: {len(digests)} files are those that were released; {signed}")
+    signed = "the signature is valid" if arguments.key else "no signature was verified (--key)"
+    print(f"verify: {len(digests)} files match the release; {signed}")
 
 
 if __name__ == "__main__":
