@@ -1,4 +1,4 @@
-/** Ballots: choices encrypted with proofs, read back, and opened for a challenge. */
+/** Ballots: encrypts choices with proofs, reads ballots, and opens them for a challenge. */
 
 import * as base64 from "hearith/base64.ts";
 import { concat, toBigint, toBytes } from "hearith/bytes.ts";
@@ -19,7 +19,7 @@ import {
 } from "./proofs.ts";
 import * as read from "./readers.ts";
 
-/** What a ballot is made for and checked against. */
+/** The election for which a ballot is made and checked. */
 export interface Form {
   readonly id: string;
   readonly key: Key;
@@ -37,18 +37,24 @@ const BODY = read.object({
   voter: read.text,
 });
 
-/** A ballot's ciphertexts, contest by contest. */
+/** A ballot's ciphertexts, by contest. */
 export type Ciphertexts = readonly (readonly bigint[])[];
 
-/** A ballot that has the form that it must: what it claims is still to be checked. */
+/** A ballot of valid form, whose claims are not checked yet. */
 export interface Ballot {
   readonly voter: string;
   readonly ciphertexts: Ciphertexts;
-  /** Checks the hashes of the proofs, and of a challenge its openings; gives the equations that are left. */
+  /**
+   * Checks the hashes of the proofs and, for a challenge, the openings. Returns the remaining
+   * equations.
+   */
   readonly claims: () => Claims;
 }
 
-/** What its maker keeps to open a ballot: for each mark the short opening and which of the allowed numbers it holds. */
+/**
+ * The secrets that open a ballot: for each mark, the short opening and the index of its number in
+ * the allowed set.
+ */
 export interface Openings {
   readonly marks: { exponent: bigint; value: number }[][];
 }
@@ -57,25 +63,28 @@ function context(form: Form, voter: string, contest: number, mark: number): Cont
   return { shared: `hearith-election 1 ${form.id}`, row: canonical([voter, contest, mark]) };
 }
 
-/** What the proof of a contest's sum is for; if candidates are ranked, its number among all is part of it. */
+/**
+ * The context of the proof of a contest's sum. If candidates are ranked, it includes the sum's
+ * index.
+ */
 function sumContext(form: Form, voter: string, contest: number, sum: number): Context {
   const ranked = form.contests[contest]?.method.kind === "rank";
   const row = [voter, contest, "sum", ...(ranked ? [sum] : [])];
   return { shared: `hearith-election 1 ${form.id}`, row: canonical(row) };
 }
 
-/** What the sums may be of which at most so many is said. */
+/** The allowed values of a sum that is at most a limit. */
 function totalsUpTo(limit: number): bigint[] {
   return Array.from({ length: limit + 1 }, (_, total) => BigInt(total));
 }
 
-/** Bytes of the proof of a sum. */
+/** The length of the proof of a sum in bytes. */
 function proofBytes(key: Key, { kind, limit, marks }: Sum): number {
   const bits = sumBits(key, marks.length);
   return kind === "exactly" ? residueBytes(key, bits) : membershipBytes(key, limit + 1, bits);
 }
 
-/** The proof of what some of a contest's marks add up to. */
+/** Proves the sum of some of a contest's marks. */
 function proveSum(
   key: Key,
   where: Context,
@@ -90,7 +99,9 @@ function proveSum(
   return proveMembership(key, where, totalsUpTo(limit), product, opening, bits, sum);
 }
 
-/** A ballot's body for these choices (candidates, contest by contest), and what opens it. */
+/**
+ * Returns a ballot's body for these choices (candidates by contest), and the secrets that open it.
+ */
 export function encrypt(
   form: Form,
   voter: string,
@@ -134,7 +145,9 @@ export function encrypt(
   return { body: { contests, election: form.id, voter }, openings: { marks: opened } };
 }
 
-/** A challenge's body: the ballot with all that is in it. The ballot can never be cast then. */
+/**
+ * Returns a challenge's body: the ballot and its contents. The ballot can never be cast afterwards.
+ */
 export function challengeBody(form: Form, ballot: Json, openings: Openings): Json {
   const width = Math.ceil(form.key.shortBits / 8);
   const shown = openings.marks.map((contest) =>
@@ -143,7 +156,7 @@ export function challengeBody(form: Form, ballot: Json, openings: Openings): Jso
   return { ballot, election: form.id, openings: shown };
 }
 
-/** Reads a ballot, and checks its form. */
+/** Reads a ballot and checks its form. */
 export function readBallot(form: Form, body: Json): Ballot {
   const { contests, election, voter } = BODY(body, "ballot");
   const { key } = form;
@@ -178,7 +191,7 @@ export function readBallot(form: Form, body: Json): Ballot {
   return { voter, ciphertexts, claims };
 }
 
-/** Checks that a contest has the proofs of its sums, of their length, if it asks for any. */
+/** Checks that a contest has the proofs of its sums, with the right length, if it requires any. */
 function checkSum({ key, contests }: Form, at: number, proofs: Uint8Array | null): void {
   const contest = contests[at];
   const asked = contest ? sums(contest) : [];
@@ -193,7 +206,7 @@ function checkSum({ key, contests }: Form, at: number, proofs: Uint8Array | null
   );
 }
 
-/** The claims of a contest's proofs of sums, which come one after another. */
+/** The claims of a contest's proofs of sums, which are concatenated. */
 function readSums(
   form: Form,
   voter: string,
@@ -227,7 +240,7 @@ const CHALLENGE = read.object({
   openings: read.list(read.list(read.object({ exponent: read.bytes(), value: read.count }))),
 });
 
-/** Reads a challenge, and checks its form: the ballot in it, and which of its allowed numbers each mark is said to hold. */
+/** Reads a challenge and checks its form: the ballot, and the stated value of each mark. */
 export function readChallenge(form: Form, body: Json): { ballot: Ballot; values: number[][] } {
   const challenge = CHALLENGE(body, "challenge");
   ensure(challenge.election === form.id, "the challenge belongs to another election");
@@ -254,7 +267,7 @@ export function readChallenge(form: Form, body: Json): { ballot: Ballot; values:
   };
 }
 
-/** Encrypts anew what a challenge shows. */
+/** Re-encrypts the contents that a challenge states, and compares the ciphertexts. */
 function checkOpenings(
   form: Form,
   ballot: Ballot,

@@ -1,8 +1,8 @@
-/** RFC 4648's base32, lower case and without padding: trackers and voting codes. */
+/** Base32 of RFC 4648, in lower case and without padding, for trackers and voting codes. */
 
 export const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Five bits in a character, with zeros behind the last ones. */
+/** Encodes five bits per character, padded with zero bits. */
 export function encoded(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   return (bits.match(/.{1,5}/g) ?? [])
@@ -10,7 +10,7 @@ export function encoded(bytes: Uint8Array): string {
     .join("");
 }
 
-/** A text as it is shown: in groups of four. */
+/** Formats a text for display, in groups of four characters. */
 export function grouped(text: string): string {
   return (text.match(/.{1,4}/g) ?? []).join(" ");
 }

@@ -1,16 +1,20 @@
 /**
- * Codes that people copy by hand: 26 characters of base32 and two check characters, shown in seven groups of four.
- * The checks are those of a Reed-Solomon code over GF(32) of distance 3: one or two wrong characters, and two that
- * changed places, are always noticed, and the place of a single one is known.
+ * Codes that people copy by hand: 26 characters of base32 and two check characters, in seven groups
+ * of four. The check characters belong to a Reed-Solomon code over GF(32) of distance 3. It always
+ * detects one or two wrong characters and two exchanged characters, and locates a single wrong
+ * character.
  */
 
 import { ALPHABET, grouped } from "./base32.ts";
 
-/** Characters that say something, and all of a code. */
+/** The number of characters without and with the check characters. */
 const LENGTH = 26;
 const WHOLE = LENGTH + 2;
 
-/** What a code is of: the sum of its characters tells, so that one is never taken for the other. */
+/**
+ * The kinds of codes. The sum of a code's characters depends on its kind, so kinds cannot be
+ * confused.
+ */
 const KINDS = { tracker: 0, credential: 17 } as const;
 export type CodeKind = keyof typeof KINDS;
 
@@ -20,13 +24,16 @@ const POWERS: readonly number[] = Array.from({ length: 31 }).reduce<number[]>((p
   return powers.length === 0 ? [1] : [...powers, next > 31 ? next ^ 0b100101 : next];
 }, []);
 
-/** A product with 2^power. */
+/** Multiplies by 2^power. */
 function scaled(value: number, power: number): number {
   if (value === 0) return 0;
   return POWERS[(POWERS.indexOf(value) + power) % 31] ?? 0;
 }
 
-/** The sum of the characters, and their sum as a polynomial in 2, the last one being its constant. */
+/**
+ * The sum of the characters, and their value as a polynomial at 2, whose constant term is the last
+ * one.
+ */
 function sums(values: readonly number[]): [number, number] {
   return values.reduce(([sum, weighted], value) => [sum ^ value, scaled(weighted, 1) ^ value], [0, 0]);
 }
@@ -35,35 +42,38 @@ function valuesOf(text: string): number[] {
   return [...text].map((character) => ALPHABET.indexOf(character));
 }
 
-/** A code with its check characters, from its 26 others. */
+/** Appends the check characters to the other 26. */
 export function withChecks(text: string, kind: CodeKind): string {
   const [sum, weighted] = sums([...valuesOf(text), 0, 0]);
   const wanted = sum ^ KINDS[kind];
-  // a + b = wanted and 2 a + b = weighted, so 3 a is their sum.
+  // a + b = wanted and 2 a + b = weighted, so 3 a is the sum of both.
   const a = scaled(wanted ^ weighted, 31 - POWERS.indexOf(3));
   return text + ALPHABET.charAt(a) + ALPHABET.charAt(wanted ^ a);
 }
 
-/** A code as it is shown: with its checks, in groups of four. */
+/** Formats a code for display: with its check characters, in groups of four. */
 export function shownCode(text: string, kind: CodeKind): string {
   return grouped(withChecks(text, kind));
 }
 
-/** What somebody typed: the code without its checks, or why it is none. */
+/** A typed code without its check characters, or the reason why it is invalid. */
 export type TypedCode =
   | { readonly code: string }
   | { readonly wrong: "length"; readonly count: number }
   | { readonly wrong: "kind" }
   | { readonly wrong: "check"; readonly group: number | undefined };
 
-/** The characters of what was typed. Digits that no code has stand for the letters that look like them. */
+/**
+ * The characters of a typed code. Digits that codes do not use become the letters that look like
+ * them.
+ */
 function cleaned(text: string): string {
   const alike: Record<string, string> = { "0": "o", "1": "l", "8": "b" };
   const replaced = text.toLowerCase().replaceAll(/[018]/g, (digit) => alike[digit] ?? "");
   return replaced.replaceAll(/[^a-z2-7]/g, "");
 }
 
-/** Reads a code. A tracker may come without its checks, as the board itself has it. */
+/** Reads a code. A tracker may lack its check characters, as on the board. */
 export function typedCode(text: string, kind: CodeKind): TypedCode {
   const found = cleaned(text);
   if (kind === "tracker" && found.length === LENGTH) return { code: found };
@@ -76,7 +86,7 @@ export function typedCode(text: string, kind: CodeKind): TypedCode {
   return { wrong: "check", group: groupOf(wrong, weighted) };
 }
 
-/** The group, from 1, that a single wrong character is in; undefined if there are several. */
+/** The group of a single wrong character, counted from 1, or undefined if there are several. */
 function groupOf(wrong: number, weighted: number): number | undefined {
   if (wrong === 0 || weighted === 0) return undefined;
   const power = (POWERS.indexOf(weighted) - POWERS.indexOf(wrong) + 31) % 31;

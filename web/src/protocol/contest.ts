@@ -1,4 +1,7 @@
-/** How one votes in a contest: how many ciphertexts a ballot has for it, what each may hold, and what they say. */
+/**
+ * Voting methods: the ciphertexts that a ballot has for a contest, their allowed values, and their
+ * meaning.
+ */
 
 import { ensure, Fault } from "hearith/errors.ts";
 import type { Json } from "./canonical.ts";
@@ -7,11 +10,11 @@ import * as read from "./readers.ts";
 
 export type Method =
   | { readonly kind: "at_most" | "exactly"; readonly choose: number }
-  /** What each rank is worth, the first one first. */
+  /** The points of each rank, in order. */
   | { readonly kind: "rank"; readonly points: readonly number[] }
   | { readonly kind: "approval" | "plurality" | "yes_no" };
 
-/** What voters should know about a candidate. */
+/** Information for voters about a candidate. */
 export interface Detail {
   readonly about?: string;
   readonly link?: string;
@@ -23,15 +26,15 @@ export interface Contest {
   readonly candidates: readonly string[];
   readonly details?: readonly Detail[];
   readonly method: Method;
-  /** Whether the last candidate is the blank vote: no candidate, and no other beside it. */
+  /** Whether the last candidate is the blank vote, which excludes all other candidates. */
   readonly blank?: true;
-  /** Whether pages show each voter the candidates in an order of their own. */
+  /** Whether pages show each voter the candidates in a random order. */
   readonly shuffled?: true;
 }
 
-/** Bits between the digits of a plurality's total: more than all weights together have. */
+/** Bits per candidate in the total of a plurality contest: more than the sum of all weights has. */
 export const DIGIT_BITS = 48n;
-/** The most points that a rank is worth. */
+/** The maximum number of points of a rank. */
 export const MOST_POINTS = 2 ** 16 - 1;
 
 const CHOOSE = read.object({ choose: read.anything });
@@ -103,16 +106,16 @@ export const readContest: read.Reader<Contest> = (value, name) => {
   return contest;
 };
 
-/** The blank vote's place among the candidates, if the contest has one. */
+/** The index of the blank vote among the candidates, if there is one. */
 export function blankOf({ candidates, blank }: Contest): number | undefined {
   return blank ? candidates.length - 1 : undefined;
 }
 
-/** What a proof says of a sum of marks: that it is exactly so many, or at most. */
+/** A proven statement about a sum of marks: it equals the limit, or is at most the limit. */
 export interface Sum {
   readonly kind: "at_most" | "exactly";
   readonly limit: number;
-  /** The marks, as often as they count. */
+  /** The marks, each as often as it counts. */
   readonly marks: readonly number[];
 }
 
@@ -120,11 +123,14 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at);
 }
 
-/** What proofs say of sums of marks, in their order: of as many as are chosen, or of each rank and then of each candidate. */
+/**
+ * The proven sums of marks, in order: the sum of all marks, or one sum per rank and then one per
+ * candidate.
+ */
 export function sums(contest: Contest): Sum[] {
   const { method, candidates, blank } = contest;
   if ("choose" in method) {
-    // The blank vote counts as often as there are votes to give.
+    // The blank vote counts as many times as a voter may choose candidates.
     const more = blank ? upTo(method.choose - 1).map(() => candidates.length - 1) : [];
     return [{ kind: method.kind, limit: method.choose, marks: [...upTo(candidates.length), ...more] }];
   }
@@ -133,7 +139,7 @@ export function sums(contest: Contest): Sum[] {
   const ofRanks = upTo(ranks).map(
     (rank): Sum => ({ kind: "exactly", limit: 1, marks: upTo(count).map((one) => rank * count + one) }),
   );
-  // With one rank its marks say it of each candidate.
+  // With a single rank, the proofs of its marks already cover the candidates.
   if (ranks === 1) return ofRanks;
   const kind = ranks === count ? "exactly" : "at_most";
   const ofCandidates = upTo(count).map(
@@ -142,60 +148,65 @@ export function sums(contest: Contest): Sum[] {
   return [...ofRanks, ...ofCandidates];
 }
 
-/** Whether totals over ballots of so much weight come to what their proofs say. */
+/** Whether the totals over ballots of this weight agree with the ballots' proofs. */
 function addUp({ kind, limit, marks }: Sum, totals: readonly bigint[], weight: bigint): boolean {
   const sum = marks.reduce((all, mark) => all + (totals[mark] ?? 0n), 0n);
   const most = BigInt(limit) * weight;
   return kind === "exactly" ? sum === most : sum <= most;
 }
 
-/** How many of an election's 512 candidates it takes: its own, as often as there are ranks. */
+/** Its share of the election's limit of 512 candidates: its candidates, once per rank. */
 export function size({ candidates, method }: Contest): number {
   return candidates.length * (method.kind === "rank" ? method.points.length : 1);
 }
 
-/** How many numbers a result has for it: votes, or points and then how often each stands at each rank. */
+/** The count of its numbers in a result: votes, or points and then counts at each rank. */
 export function results(contest: Contest): number {
   return contest.candidates.length + (contest.method.kind === "rank" ? marks(contest) : 0);
 }
 
-/** The most that a candidate can have in a result, where so much weight has voted: of votes, or of points. */
+/** The maximum result of a candidate, in votes or points, for this weight of all who voted. */
 export function mostOf({ method }: Contest, weight: number): number {
   return method.kind === "rank" ? (method.points[0] ?? 0) * weight : weight;
 }
 
-/** How often a candidate stands at each rank, from a result's numbers. */
+/** The counts of a candidate at each rank, from a result's numbers. */
 export function atRanks(contest: Contest, result: readonly number[], candidate: number): number[] {
   const { candidates, method } = contest;
   if (method.kind !== "rank") return [];
   return method.points.map((_, rank) => result[(rank + 1) * candidates.length + candidate] ?? 0);
 }
 
-/** The most that all voters may weigh together, for a candidate's points to be a number of a record. */
+/** The maximum weight of all voters for which a candidate's points fit a number of a record. */
 export function mostWeight({ method }: Contest): number {
   const first = method.kind === "rank" ? (method.points[0] ?? 1) : 1;
   return Math.floor(Number.MAX_SAFE_INTEGER / first);
 }
 
-/** Bits of a number of the tally: no sum of votes has more. */
+/** The maximum number of bits of a number in the tally. */
 export function totalBits({ candidates, method }: Contest): number {
   return Number(DIGIT_BITS) * (method.kind === "plurality" ? candidates.length : 1);
 }
 
-/** Ciphertexts that a ballot has for the contest. Of ranks they come rank by rank. */
+/**
+ * The number of ciphertexts in a ballot for the contest. For ranks they are in the order of the
+ * ranks.
+ */
 export function marks(contest: Contest): number {
   const { kind } = contest.method;
   return kind === "plurality" || kind === "yes_no" ? 1 : size(contest);
 }
 
-/** What each of them may hold. */
+/** The values that each of them may have. */
 export function allowed(contest: Contest): bigint[] {
   if (contest.method.kind !== "plurality") return [0n, 1n];
   return contest.candidates.map((_, candidate) => 1n << (DIGIT_BITS * BigInt(candidate)));
 }
 
-/** For each mark which of the allowed numbers it holds, when these candidates are chosen; if they are ranked, the first
- * of the set at the first rank. */
+/**
+ * For each mark, the index of its value for these chosen candidates. If they are ranked, the first
+ * of the set has the first rank.
+ */
 export function markIndices(contest: Contest, chosen: ReadonlySet<number>): number[] {
   check(contest, chosen);
   const { kind } = contest.method;
@@ -206,7 +217,7 @@ export function markIndices(contest: Contest, chosen: ReadonlySet<number>): numb
   return contest.candidates.map((_, candidate) => (chosen.has(candidate) ? 1 : 0));
 }
 
-/** The candidates that marks with these indices choose; if they are ranked, the first one first. */
+/** The candidates chosen by marks with these indices; if they are ranked, in order. */
 export function candidatesOf(contest: Contest, indices: readonly number[]): number[] {
   const { kind } = contest.method;
   if (kind === "plurality") return [...indices];
@@ -214,10 +225,10 @@ export function candidatesOf(contest: Contest, indices: readonly number[]): numb
   return indices.flatMap((index, mark) => (index === 1 ? [mark % contest.candidates.length] : []));
 }
 
-/** How many candidates may be chosen. */
+/** The allowed numbers of chosen candidates. */
 export function limits(contest: Contest): { least: number; most: number } {
   const { method, candidates } = contest;
-  // Whoever would vote for nobody can say so.
+  // With a blank vote, choosing nobody is explicit.
   if (method.kind === "at_most" && contest.blank) return { least: 1, most: method.choose };
   if (method.kind === "exactly") return { least: method.choose, most: method.choose };
   if (method.kind === "at_most") return { least: 0, most: method.choose };
@@ -225,7 +236,7 @@ export function limits(contest: Contest): { least: number; most: number } {
   return method.kind === "approval" ? { least: 0, most: candidates.length } : { least: 1, most: 1 };
 }
 
-/** Whether so many are chosen as must be: of blank votes one, and nobody else. */
+/** Whether the number of choices is allowed. A blank vote must be the only choice. */
 export function fits(contest: Contest, chosen: ReadonlySet<number>): boolean {
   const blank = blankOf(contest);
   if (blank !== undefined && chosen.has(blank)) return chosen.size === 1;
@@ -241,8 +252,10 @@ function check(contest: Contest, chosen: ReadonlySet<number>): void {
   );
 }
 
-/** A result's numbers, from what a contest's ciphertexts add up to and the weight of all who voted: votes for each
- * candidate, or points and then how often each stands at each rank, rank by rank. */
+/**
+ * Returns a result's numbers from the contest's decrypted totals and the weight of all who voted:
+ * votes for each candidate, or points and then counts at each rank, in the order of the ranks.
+ */
 export function votes(contest: Contest, totals: readonly bigint[], weight: bigint): number[] {
   const [first = 0n] = totals;
   const { method } = contest;

@@ -6,9 +6,12 @@ import { Core } from "hearith/core.ts";
 import { ensure } from "hearith/errors.ts";
 import { transcript } from "./hash.ts";
 
-/** Bits that a prover's own exponents have beyond those of what they hide: 256 of a challenge, 128 that hide. */
+/** Additional bits of a prover's exponents: 256 for the challenge and 128 to hide the secret. */
 export const HIDING_BITS = 384;
-/** Bits of a digit of the table of powers: a table of more takes a page that encrypts one ballot longer than it saves. */
+/**
+ * Bits of a digit in the table of powers. For a single ballot, a larger table costs more time than
+ * it saves.
+ */
 const TABLE_WIDTH = 5;
 
 export class Key extends Core {
@@ -24,7 +27,10 @@ export class Key extends Core {
     this.generator = generator;
   }
 
-  /** `(h^n)^exponent`, by a table that is made when it is first needed; longer exponents take longer. */
+  /**
+   * Returns `(h^n)^exponent`, by a table that is computed at first use. Longer exponents take
+   * longer.
+   */
   override basePower(exponent: bigint): bigint {
     this.prepare(TABLE_WIDTH, this.shortBits + HIDING_BITS + 16);
     return super.basePower(exponent);
@@ -34,13 +40,13 @@ export class Key extends Core {
     return randomBits(this.shortBits);
   }
 
-  /** The ciphertext of `m` by a short opening. */
+  /** Returns the ciphertext of `m` with a short opening. */
   override encrypt(m: bigint, opening = this.drawOpening()): bigint {
     return (this.plain(m) * this.basePower(opening)) % this.squared;
   }
 }
 
-/** A number modulo `n` that a hash of `n` gives. */
+/** Returns a number modulo `n` derived from a hash of `n`. */
 export function hashed(key: Key, proof: string, index: number): bigint {
   const n = key.narrow(key.n);
   const length = key.bytes + 16;

@@ -1,4 +1,4 @@
-/** Entries: the lines of a board, and the heads that its keeper signs. */
+/** Entries: the lines of a board, and the heads signed by the board. */
 
 import { bitLength } from "hearith/bigint.ts";
 import { equal, toBigint } from "hearith/bytes.ts";
@@ -51,18 +51,18 @@ export function readEntry(line: string): Entry {
   return entry;
 }
 
-/** What everything else belongs to: the first entry. */
+/** The first entry, to which all others refer. */
 export interface Election {
   readonly title: string;
   readonly about?: string;
-  /** When voting begins and ends, if the board opens and closes it by itself. */
+  /** When the board opens and closes the vote by itself, if it does. */
   readonly opens?: string;
   readonly closes?: string;
-  /** Whether voters are added, and credentials replaced, while voting goes on. */
+  /** Whether voters can be added, and credentials replaced, during the vote. */
   readonly late?: true;
-  /** Whether the result binds nobody. */
+  /** Whether the result is not binding. */
   readonly trial?: true;
-  /** Whoever lists voters, where that is not the organiser. */
+  /** The registrar, who lists voters instead of the organiser. */
   readonly registrar?: Uint8Array;
   readonly board: Uint8Array;
   readonly organiser: Uint8Array;
@@ -109,17 +109,17 @@ const ELECTION = read.object(
   { about: read.about, closes: date, late: read.set, opens: date, registrar: edKey, trial: read.set },
 );
 
-/** Bytes of the longest modulus. */
+/** The maximum length of a modulus in bytes. */
 const MOST_BYTES = 1024;
 
-/** Reads an election. That its key is a good one `checkKey` says. */
+/** Reads an election. `checkKey` checks its key. */
 export function readElection(body: Json): Election {
   const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
   const candidates = rest.contests.reduce((sum, contest) => sum + size(contest), 0);
   ensure(candidates <= 512, "there are more than 512 candidates, counting each once per rank");
   ensure(!equal(rest.organiser, rest.board), "the organiser and the board have the same key");
   const { opens, closes, registrar } = rest;
-  // Texts of this form sort as times do.
+  // Texts of this form sort like times.
   ensure(opens === undefined || closes === undefined || opens < closes, "voting must end after it begins");
   const officials = [rest.organiser, rest.board];
   ensure(
@@ -158,7 +158,8 @@ export function readElection(body: Json): Election {
     if (trustees.generated) checkStatements(body, trustees);
   }
   for (const contest of rest.contests) {
-    // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+    // Proofs about a number hold modulo the larger prime factor of n, which exceeds the square root
+    // of n.
     ensure(
       totalBits(contest) < Math.floor(bitLength(key.n) / 2),
       "the key is too short: the tally's numbers must have fewer than half of its bits",
@@ -168,7 +169,7 @@ export function readElection(body: Json): Election {
   return { ...rest, key, proofs, trustees };
 }
 
-/** What each trustee says of a key that they generated together: that its machine took part. */
+/** Checks each trustee's statement that it took part in the generation of the key. */
 function checkStatements(body: Json, { generated, keys, needed, signing }: Trustees): void {
   ensure(
     canGenerate(needed, keys.length),
@@ -188,7 +189,10 @@ function checkStatements(body: Json, { generated, keys, needed, signing }: Trust
   }
 }
 
-/** The keys that trustees sign with, each somebody's own: a dealer could make all else of a share. */
+/**
+ * Checks that the trustees' signing keys are all different. A dealer could compute the rest of a
+ * share.
+ */
 function signingKeys(
   keys: readonly Uint8Array[] | undefined,
   count: number,
@@ -246,11 +250,14 @@ export interface Head {
 
 const HEAD = read.object({ root: read.hash, signature: read.bytes(), size: read.count, time: read.text });
 
-/** Whether a text is a time like `2026-11-22T20:15:00Z`, of a day that there is in the years 0001 to 9999. */
+/**
+ * Whether a text is a time like `2026-11-22T20:15:00Z`, of an existing day in the years 0001 to
+ * 9999.
+ */
 export function isTime(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) || text.startsWith("0000")) return false;
   const time = new Date(text);
-  // `Date` takes 31 February as a day of March.
+  // `Date` accepts 31 February as a day in March.
   return !Number.isNaN(time.getTime()) && time.toISOString() === text.replace("Z", ".000Z");
 }
 

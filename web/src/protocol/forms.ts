@@ -1,4 +1,6 @@
-/** The form of every kind of entry: members, types and encodings. What they say is looked at later, by the rules. */
+/**
+ * The form of each kind of entry: members, types and encodings. The rules check the values later.
+ */
 
 import type { Json } from "./canonical.ts";
 import type { Kind } from "./entry.ts";
@@ -79,7 +81,7 @@ const FORMS: { readonly [Name in Kind]: read.Reader<unknown> } = {
   result: read.object({ contests: read.list(read.list(count)), election: hash }),
 };
 
-/** Fails unless a body has the form of its kind. */
+/** Throws unless a body has the form of its kind. */
 export function checkForm(kind: Kind, body: Json): void {
   FORMS[kind](body, kind);
 }

@@ -1,4 +1,4 @@
-/** SHA-256, and the hash that proofs take their challenges from. */
+/** SHA-256, and the hash from which proofs derive their challenges. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, counter, hex, toBigint, utf8 } from "hearith/bytes.ts";
@@ -10,13 +10,13 @@ export function hexHash(data: string | Uint8Array): string {
   return hex(sha256(typeof data === "string" ? utf8(data) : data));
 }
 
-/** A hash over parts, each after its length: no two lists of parts hash alike. */
+/** Hashes parts, each with its length, so different lists of parts have different inputs. */
 export function transcript(name: string, ...parts: Uint8Array[]): Uint8Array {
   const all = [utf8(`hearith-proofs 1 ${name}`), ...parts];
   return sha256(concat(...all.flatMap((part) => [counter(part.length, 8), part])));
 }
 
-/** The same as a number: a challenge. */
+/** The same as a number, for a challenge. */
 export function challenge(name: string, ...parts: Uint8Array[]): bigint {
   return toBigint(transcript(name, ...parts));
 }

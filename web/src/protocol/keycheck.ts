@@ -1,15 +1,15 @@
-/** What a key must be, checked from its numbers and the proofs that come with them. docs/explanation/election.md says why. */
+/** Checks a key's numbers and its proofs. docs/explanation/election.md gives the reasons. */
 
 import { jacobi, power } from "hearith/bigint.ts";
 import { ensure } from "hearith/errors.ts";
 import { checkForm, checkGenerator, checkLength, checkStrength, MIN_SECURE_BITS } from "hearith/modulus.ts";
 import { hashed, type Key } from "./djn.ts";
 
-/** Bits of the shortest key that protects anything. */
+/** The minimum length of a secure key in bits. */
 export const LEAST_BITS = MIN_SECURE_BITS;
-/** `n`-th roots that show that `n` has no factor in common with the order of its group. */
+/** The number of `n`-th roots, which show that `n` is coprime to the order of its group. */
 export const ROOTS = 11;
-/** Square roots that show that `n` has two prime factors. */
+/** The number of square roots, which show that `n` has two prime factors. */
 export const SQUARE_ROOTS = 128;
 
 /** The numbers of the proofs about a key. */
@@ -18,7 +18,7 @@ export interface KeyProofs {
   readonly blum: readonly bigint[];
 }
 
-/** Checks a key and its proofs. For tests a key may be short, and nothing else that a key must not be. */
+/** Checks a key and its proofs. For tests, only the check of the length is skipped. */
 export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false): void {
   const { n, generator } = key;
   checkLength(n, insecure);
@@ -35,12 +35,15 @@ export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false)
   ensure(squareRootsHold(key, blum), "a square root of the key is wrong");
 }
 
-/** Whether the roots are those of a key whose ciphertexts decrypt to one number only [GRSB19]. */
+/** Whether the roots show that each ciphertext decrypts to only one number [GRSB19]. */
 export function rootsHold(key: Key, roots: readonly bigint[]): boolean {
   return roots.every((root, at) => power(root, key.n, key.n) === hashed(key, "roots", at));
 }
 
-/** Whether of each hashed `y` one of `y`, `w y`, `-y`, `-w y` is the square of a root, as modulo two primes alone [GP87]. */
+/**
+ * Whether for each hashed `y`, one of `y`, `w y`, `-y`, `-w y` is the square of a root. This
+ * requires exactly two prime factors [GP87].
+ */
 export function squareRootsHold(key: Key, roots: readonly bigint[]): boolean {
   const { n } = key;
   let w = 2n;

@@ -1,17 +1,17 @@
 /**
- * Names of people and things: what characters they may have, and when nobody can tell two of them apart.
+ * The characters that names may have, and names that readers cannot distinguish.
  *
- * The tables are of one version of Unicode, the same in every verifier. Normalisation is the browser's, of this version or
- * a later one: of characters that this version has, all give the same.
+ * The tables belong to one version of Unicode, the same in every verifier. Normalisation is the
+ * browser's, of this version or a later one; all versions agree on the characters of this version.
  */
 
 import { Fault } from "hearith/errors.ts";
 import { ALLOWED, JOINED } from "./nameTables.ts";
 
-/** Zero width non-joiner and joiner, without which some languages cannot be written. */
+/** Zero-width non-joiner and joiner, which some languages need. */
 const JOINERS = /\u200c|\u200d/gu;
 
-/** Where the runs of a set begin and end by turns, from the lengths of runs to the base 36. */
+/** The bounds of a set's runs, from alternating run lengths in base 36. */
 function bounds(table: string): Uint32Array {
   let bound = 0;
   return Uint32Array.from(table.split(" "), (run) => {
@@ -35,12 +35,12 @@ function isIn(set: Uint32Array, character: string | undefined): boolean {
   return low % 2 === 1;
 }
 
-/** Whether a name may have this character, wherever it stands. */
+/** Whether a name may have this character at any position. */
 export function isAllowed(character: string): boolean {
   return isIn(allowed, character);
 }
 
-/** The first character that a name may not have where it stands. */
+/** The first character that a name may not have at its position. */
 export function refused(name: string): string | undefined {
   const characters = Array.from(name);
   return characters.find((character, at) => {
@@ -49,7 +49,7 @@ export function refused(name: string): string | undefined {
   });
 }
 
-/** A text with characters that no name may have written as numbers, so that they are seen. */
+/** Replaces characters that names may not have by visible numbers. */
 export function visible(text: string): string {
   const shown = (character: string) => {
     if (isAllowed(character) || character.match(JOINERS)) return character;
@@ -59,10 +59,10 @@ export function visible(text: string): string {
   return Array.from(text, shown).join("");
 }
 
-/** U+10781, which came with Unicode 14.0.0, is U+02D0 by its NFKC form. */
+/** The NFKC form of U+10781, which Unicode 14.0.0 added, is U+02D0. */
 const UP_TO_DATE = "\u{10781}".normalize("NFKC") === "\u02d0";
 
-/** What a name has in common with all that nobody can tell from it: its NFKC form, without joiners. */
+/** A form that is equal for names that readers cannot distinguish: NFKC without joiners. */
 export function alike(name: string): string {
   if (!UP_TO_DATE) throw new Fault("this browser is too old to compare names: it lacks Unicode 14.0.0");
   return name.replaceAll(JOINERS, "").normalize("NFKC");

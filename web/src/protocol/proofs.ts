@@ -1,6 +1,7 @@
 /**
- * Proofs by short openings that a ciphertext holds 0, or one of a few numbers: docs/explanation/proofs.md has the
- * equations, crates/proofs/README.md every byte. Provers here know the opening, so that every power they need is one of the fixed base `h^n`.
+ * Proofs with short openings that a ciphertext encrypts 0 or one of a few numbers.
+ * docs/explanation/proofs.md has the equations, and crates/proofs/README.md the encoding. Provers
+ * here know the opening, so they only need powers of the fixed base `h^n`.
  */
 
 import { bitLength, gcd, power, productOfPowers, randomBits } from "hearith/bigint.ts";
@@ -12,13 +13,13 @@ import { challenge } from "./hash.ts";
 const CHALLENGE_BYTES = 32;
 const CHALLENGES = 1n << 256n;
 
-/** What a proof is for: it holds nowhere else. */
+/** The context of a proof, which is invalid in any other. */
 export interface Context {
   readonly shared: string;
   readonly row: string;
 }
 
-/** One equation to check: `(h^n)^z = A (c (1 + n)^(-m))^e`, up to a root of 1. */
+/** An equation to check: `(h^n)^z = A (c (1 + n)^(-m))^e`, up to a square root of 1. */
 interface Claim {
   readonly number: bigint;
   readonly member: bigint;
@@ -34,17 +35,17 @@ function responseBytes(bits: number): number {
   return Math.ceil((bits + HIDING_BITS + 1) / 8);
 }
 
-/** Bits of the opening of a sum of so many ciphertexts. */
+/** Bits of the opening of a sum of this many ciphertexts. */
 export function sumBits(key: Key, terms: number): number {
   return key.shortBits + bitLength(BigInt(Math.max(terms, 1) - 1));
 }
 
-/** Bytes of a residue proof. */
+/** The length of a residue proof in bytes. */
 export function residueBytes(key: Key, bits: number): number {
   return 2 * key.bytes + responseBytes(bits);
 }
 
-/** Bytes of a membership proof for a set of so many numbers. */
+/** The length of a membership proof in bytes, for a set of this size. */
 export function membershipBytes(key: Key, numbers: number, bits: number): number {
   return numbers * (2 * key.bytes + CHALLENGE_BYTES + responseBytes(bits));
 }
@@ -76,7 +77,7 @@ function membershipChallenge(
   return challenge("membership, short", ...contextParts(context), ...parts);
 }
 
-/** Proves that `number = (h^n)^opening`, of an opening of at most so many bits. */
+/** Proves that `number = (h^n)^opening`, for an opening of at most `bits` bits. */
 export function proveResidue(
   key: Key,
   context: Context,
@@ -90,7 +91,9 @@ export function proveResidue(
   return concat(key.wide(commitment), toBytes(rho + e * opening, responseBytes(bits)));
 }
 
-/** Proves that a ciphertext made with its opening holds the number of the set that `chosen` names. */
+/**
+ * Proves that a ciphertext with this opening encrypts the number of the set at the index `chosen`.
+ */
 export function proveMembership(
   key: Key,
   context: Context,
@@ -104,8 +107,8 @@ export function proveMembership(
   ensure(value !== undefined, "the chosen number is not in the set");
   const challenges = set.map((_, side) => (side === chosen ? 0n : randomBits(256)));
   const responses = set.map(() => randomBits(bits + HIDING_BITS));
-  // u_j is (1 + n)^(value - m_j) (h^n)^a: whoever knows a raises nothing but the fixed base. That z_j is below e_j a,
-  // and another z_j has to be drawn, happens once in 2^128 proofs.
+  // u_j is (1 + n)^(value - m_j) (h^n)^a, so a prover who knows a only needs powers of the fixed
+  // base. With probability 2^-128, z_j is below e_j a, and another z_j is drawn.
   const commitments = set.map((member, side) => {
     const [e, z] = [challenges[side] ?? 0n, responses[side] ?? 0n];
     return (key.plain((member - value) * e) * key.basePower(z - e * opening)) % key.squared;
@@ -128,7 +131,7 @@ function readResponse(bytes: Uint8Array, bits: number): bigint {
   return response;
 }
 
-/** What a residue proof claims, once it is known to be one for this number. */
+/** Reads a residue proof for this number. Returns its claims. */
 export function readResidue(
   key: Key,
   context: Context,
@@ -144,7 +147,7 @@ export function readResidue(
   return [{ number, member: 0n, commitment, challenge: e, response }];
 }
 
-/** What a membership proof claims, once its challenges are known to add up to its hash. */
+/** Reads a membership proof and checks that its challenges sum to its hash. Returns its claims. */
 export function readMembership(
   key: Key,
   context: Context,
@@ -174,8 +177,9 @@ export function readMembership(
 }
 
 /**
- * Whether all claims hold: one equation, with a random even weight for each. A wrong claim passes with a probability
- * of 2^-127; the evenness lets roots of 1 pass, which are n-th powers themselves.
+ * Whether all claims hold, by one equation with a random even weight for each claim. A wrong claim
+ * passes with a probability of 2^-127. Even weights accept square roots of 1, which are n-th
+ * powers.
  */
 export function allHold(key: Key, claims: Claims): boolean {
   const { n, squared } = key;
@@ -206,7 +210,7 @@ export function allHold(key: Key, claims: Claims): boolean {
   return power(key.base, left, squared) === right;
 }
 
-/** The first of many proofs that does not hold; undefined if all do. */
+/** The index of the first proof that does not hold, or undefined if all hold. */
 export function firstInvalid(key: Key, proofs: readonly Claims[]): number | undefined {
   let [first, end] = [0, proofs.length];
   if (allHold(key, proofs.flat())) return undefined;

@@ -1,4 +1,7 @@
-/** Readers of JSON: each takes a value and gives it typed, or says what is wrong with it. Members nobody knows are refused. */
+/**
+ * Readers of JSON: each returns a value with its type, or throws a fault that says what is wrong.
+ * Unknown members are rejected.
+ */
 
 import * as base64 from "hearith/base64.ts";
 import { utf8 } from "hearith/bytes.ts";
@@ -32,7 +35,7 @@ export function name(most: number): Reader<string> {
   };
 }
 
-/** A description: lines, which are empty or have the characters of names, of 4000 bytes at most. */
+/** A description of 1 to 4000 bytes, whose lines are empty or have the characters of names. */
 export const about: Reader<string> = (value, what) => {
   const read = text(value, what);
   const length = utf8(read).length;
@@ -41,7 +44,7 @@ export const about: Reader<string> = (value, what) => {
   return read;
 };
 
-/** An address of the web, which pages lead to. */
+/** A web address to which pages link. */
 export const link: Reader<string> = (value, what) => {
   const read = text(value, what);
   const known = /^https:\/\/[A-Za-z0-9][-A-Za-z0-9._~:/?#[\]@!$&'()*+,;=%]*$/.test(read);
@@ -49,7 +52,7 @@ export const link: Reader<string> = (value, what) => {
   return read;
 };
 
-/** A flag that is there or is left out. */
+/** A flag that is true or absent. */
 export const set: Reader<true> = (value, name) => {
   if (value !== true) throw new Fault(`${name} must be true or absent`);
   return value;
@@ -60,7 +63,7 @@ export const flag: Reader<boolean> = (value, name) => {
   return value;
 };
 
-/** A whole number between two others. */
+/** An integer in a range. */
 export function integer(least: number, most: number): Reader<number> {
   return (value, name) => {
     ensure(
@@ -72,10 +75,10 @@ export function integer(least: number, most: number): Reader<number> {
 }
 
 export const count = integer(0, Number.MAX_SAFE_INTEGER);
-/** A whole number below 2^32: trustees, and how many are chosen. */
+/** An integer below 2^32, for trustees and numbers of choices. */
 export const small = integer(0, 2 ** 32 - 1);
 
-/** One of a few texts. */
+/** One of these texts. */
 export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
   return (value, name) => {
     const found = texts.find((one) => one === value);
@@ -90,13 +93,13 @@ export const hash: Reader<string> = (value, name) => {
   return value;
 };
 
-/** Base64url, of which nothing but its form is looked at. */
+/** Base64url, of which only the form is checked. */
 export const base64url: Reader<string> = (value, name) => {
   ensure(typeof value === "string" && base64.isEncoding(value), () => `${name} is not base64url`);
   return value;
 };
 
-/** Base64url of so many bytes, kept as bytes. */
+/** Base64url of this many bytes, decoded. */
 export function bytes(length?: number): Reader<Uint8Array> {
   return (value, name) => {
     try {
@@ -122,7 +125,7 @@ export function list<T>(reader: Reader<T>, least = 0, most = Number.MAX_SAFE_INT
   };
 }
 
-/** What one of two readers takes. */
+/** A value that one of two readers accepts. */
 export function either<A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> {
   return (value, name) => {
     try {
@@ -134,7 +137,7 @@ export function either<A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> {
   };
 }
 
-/** An object with these members, those that it may have, and no others. */
+/** An object with these members, optionally the others given, and no further ones. */
 export function object<
   Members extends Record<string, Reader<unknown>>,
   Optional extends Record<string, Reader<unknown>> = Record<never, never>,
@@ -158,5 +161,5 @@ export function object<
   };
 }
 
-/** Any value, for what is read later. */
+/** Any value, which is read later. */
 export const anything: Reader<Json> = (value) => value;

@@ -1,4 +1,4 @@
-/** Receipts: the board's promise to keep an entry, and what it is worth to whoever sent one. */
+/** Receipts: the board's signed promise to keep an entry. */
 
 import * as base64 from "hearith/base64.ts";
 import { hex } from "hearith/bytes.ts";
@@ -13,22 +13,22 @@ export interface Receipt {
   readonly signature: string;
 }
 
-/** What was sent to the board. */
+/** The entry that was sent to the board. */
 export interface Submission {
   readonly body: Json;
   readonly kind: string;
   readonly signature: string;
 }
 
-/** Whether a receipt is the board's promise to keep this entry. */
+/** Whether a receipt confirms this entry with the board's signature. */
 export function receiptHolds(board: Uint8Array, { signature, ...promised }: Receipt): boolean {
   return signatureHolds(board, "receipt", { ...promised }, base64.decode(signature));
 }
 
 /**
- * Whether a receipt is the board's word for what was sent, by the entry that the board shows for it. The signature
- * alone says that some entry is on the board: whoever is in between could drop a ballot and answer with the receipt of
- * another one.
+ * Whether a receipt confirms the sent entry, given the entry that the board shows for it. The
+ * signature alone only shows that some entry is on the board: an attacker on the network could drop
+ * a ballot and answer with another ballot's receipt.
  */
 export function confirms(
   election: { readonly id: string; readonly board: Uint8Array },
@@ -46,7 +46,7 @@ export function confirms(
       receiptHolds(election.board, receipt)
     );
   } catch {
-    // Whatever else a server answers with is no confirmation.
+    // Any other answer is not a confirmation.
     return false;
   }
 }

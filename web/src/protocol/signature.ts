@@ -1,11 +1,11 @@
-/** Ed25519 (RFC 8032) in its strict form: no cofactor, no points of small order, one encoding only. */
+/** Strict Ed25519 (RFC 8032): no cofactor, no points of small order, only canonical encodings. */
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concat, equal, utf8 } from "hearith/bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 
-/** What a signature is for. */
+/** The purpose of a signature. */
 export type Tag = "entry" | "generation" | "head" | "receipt";
 
 const { Point } = ed25519;
@@ -19,7 +19,7 @@ function scalar(bytes: Uint8Array): bigint {
   return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-/** Whether a public key is a point that a signature can be trusted under. */
+/** Whether a public key is a canonical point that is not of small order. */
 export function isPublicKey(key: Uint8Array): boolean {
   try {
     return !Point.fromBytes(key).isSmallOrder();
@@ -36,7 +36,7 @@ export function sign(secret: Uint8Array, tag: Tag, value: Json): Uint8Array {
   return ed25519.sign(message(tag, value), secret);
 }
 
-/** Whether a signature is the key's, of this value for this purpose. */
+/** Whether a signature by this key is valid for this value and purpose. */
 export function verify(key: Uint8Array, tag: Tag, value: Json, signature: Uint8Array): boolean {
   if (signature.length !== 64) return false;
   try {

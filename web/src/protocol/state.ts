@@ -1,4 +1,7 @@
-/** The rules of a board: which entries may come when, from whom, and what they make of the election. Proofs are checked elsewhere. */
+/**
+ * The rules of a board: the order of entries, their authors, and their effects on the election.
+ * Other modules check proofs.
+ */
 
 import { equal } from "hearith/bytes.ts";
 import { ensure, Fault } from "hearith/errors.ts";
@@ -25,24 +28,29 @@ import { tracker } from "./tracker.ts";
 
 export type Phase = "empty" | "preparing" | "open" | "closed" | "tallied" | "finished";
 
-/** What all voters weigh together is less: a digit of a plurality's total holds it. */
+/**
+ * The sum of all weights must be less, so that it fits the bits of a candidate in a plurality's
+ * total.
+ */
 const ALL_WEIGHTS = 2 ** Number(DIGIT_BITS);
 
 export interface VoterState extends Voter {
-  /** The ballot that counts, while there is one. */
+  /** The ballot that counts, if there is one. */
   counted?: { index: number; ciphertexts: Ciphertexts };
 }
 
-/** Where a tracker is found. */
+/** The entry with a tracker. */
 export interface TrackedBallot {
   readonly index: number;
   readonly kind: "ballot" | "challenge";
   readonly voter: string;
-  /** Of a challenge: which of its allowed numbers each mark held. */
+  /** For a challenge: the index of each mark's value in its allowed set. */
   readonly values?: number[][];
 }
 
-/** What everybody should see of the list of voters: a credential replaced, or somebody added while voting went on. */
+/**
+ * A public change of the list of voters: a replaced credential, or a voter added during the vote.
+ */
 export interface Change {
   readonly index: number;
   readonly late: boolean;
@@ -50,13 +58,13 @@ export interface Change {
   readonly voter: string;
 }
 
-/** The members that say who an entry is from. */
+/** Returns the voter that an entry names. */
 const VOTER_OF = (body: Json): string => {
   const member = (body as { voter?: Json })?.voter;
   return read.text(member ?? null, "voter");
 };
 
-/** The ballot that a body of this kind is about. */
+/** The ballot in a body of this kind. */
 export function ballotOf(entry: Pick<Entry, "kind" | "body">): Json {
   if (entry.kind !== "challenge") return entry.body;
   return (entry.body as { ballot?: Json })?.ballot ?? null;
@@ -70,11 +78,11 @@ export class State {
   readonly trackers = new Map<string, TrackedBallot>();
   readonly counts = new Map<string, number>();
   readonly changes: Change[] = [];
-  /** Where voting began and ended, and the last ballot, cast or challenged. */
+  /** The entries that opened and closed the vote, and the last ballot or challenge. */
   opened: number | undefined;
   closed: number | undefined;
   lastBallot: number | undefined;
-  /** Hashes of every ciphertext of the board: none may come twice. */
+  /** Hashes of all ciphertexts on the board, none of which may occur twice. */
   readonly #used = new Set<string>();
   readonly #trustees = new Set<number>();
   #opened = false;
@@ -89,7 +97,7 @@ export class State {
     return { id: this.id, key: this.election.key, contests: this.election.contests };
   }
 
-  /** The key that an entry must be signed with. */
+  /** The key that must have signed an entry. */
   author(entry: Pick<Entry, "kind" | "body">): Uint8Array {
     if (entry.kind === "share") {
       const { trustee } = SHARE(entry.body, "share");
@@ -108,13 +116,13 @@ export class State {
     return found.key;
   }
 
-  /** Ballots that count, and the weight that they have together. */
+  /** The number of ballots that count, and the sum of their weights. */
   get turnout(): { counted: number; weight: number } {
     const voted = [...this.voters.values()].filter((voter) => voter.counted);
     return { counted: voted.length, weight: voted.reduce((sum, voter) => sum + voter.weight, 0) };
   }
 
-  /** Takes an entry in; gives the ballot whose claims are still to be checked, if it has one. */
+  /** Admits an entry. Returns its ballot, if it has one, whose claims are not checked yet. */
   admit(entry: Entry): Ballot | undefined {
     const ballot = this.#admit(entry);
     if (entry.kind === "open") this.opened = entry.index;
@@ -181,7 +189,10 @@ export class State {
     ensure(this.phase === phase, () => `an entry of kind "${kind}" is not allowed in phase "${this.phase}"`);
   }
 
-  /** Fails where the list of voters is closed: from the beginning of voting on, or from its end. */
+  /**
+   * Throws if the list of voters is closed: since the beginning of the vote or, with `late`, since
+   * its end.
+   */
   #lists(kind: string): void {
     if (!(this.phase === "open" && this.election.late)) this.#in("preparing", kind);
   }
@@ -204,7 +215,7 @@ export class State {
       const voter = this.voters.get(id);
       ensure(voter !== undefined, () => `there is no voter ${id}`);
       ensure(!known.has(id), () => `the entry lists the voter ${id} twice`);
-      // Whoever made the new key could replace the ballot.
+      // The holder of the new key could replace the ballot.
       ensure(!voter.counted, () => `the voter ${id} has voted and must keep the credential`);
       ensure(!equal(voter.key, key), () => `the new key of ${id} is the same as the old one`);
       known.set(id, { ...voter, key });
@@ -230,7 +241,7 @@ export class State {
       this.changes.push({ index, late: true, replaced: false, voter: id });
   }
 
-  /** Fails unless there is something of its length for every mark of every contest. */
+  /** Throws unless there is one value of the right length for every mark of every contest. */
   #everyMark<T>(contests: readonly (readonly T[])[], right: (one: T) => boolean): void {
     const all = this.election.contests;
     const fits =

@@ -1,4 +1,7 @@
-/** The totals of an election: the product of the ballots that count, shared in its decryption, and put together. */
+/**
+ * The tally of an election: the product of the ballots that count, and its decryption by shares or
+ * an opening.
+ */
 
 import * as base64 from "hearith/base64.ts";
 import { power } from "hearith/bigint.ts";
@@ -11,10 +14,12 @@ import type { Context } from "./proofs.ts";
 import { combine, decryptShare, joinShares, readShares } from "./share.ts";
 import type { State } from "./state.ts";
 
-/** Ciphertexts of the totals, contest by contest. */
+/** Ciphertexts of the totals, by contest. */
 export type Totals = readonly (readonly bigint[])[];
 
-/** What every ballot that counts adds up to: ciphertexts raised to their voters' weights. */
+/**
+ * The totals of all ballots that count: products of ciphertexts raised to their voters' weights.
+ */
 export function totals(state: State): Totals {
   const { key, contests } = state.election;
   const counted = [...state.voters.values()].filter((voter) => voter.counted);
@@ -30,7 +35,7 @@ export function totals(state: State): Totals {
   );
 }
 
-/** The body of the entry that has them. */
+/** The body of the tally's entry. */
 export function tallyBody(state: State): Json {
   const { key } = state.election;
   const contests = totals(state).map((marks) => marks.map((one) => base64.encode(key.wide(one))));
@@ -47,7 +52,7 @@ export function checkTally(state: State, body: Json): Totals {
   return expected;
 }
 
-/** Every ciphertext of the totals with what its shares are proved for. */
+/** Each ciphertext of the totals, with the context of its shares' proofs. */
 function rows(state: State, totals: Totals): { c: bigint; context: Context }[] {
   const shared = `hearith-election 1 share ${state.id}`;
   return totals.flatMap((marks, contest) =>
@@ -55,7 +60,7 @@ function rows(state: State, totals: Totals): { c: bigint; context: Context }[] {
   );
 }
 
-/** A trustee's entry: shares of all totals. */
+/** The body of a trustee's entry, with shares of all totals. */
 export function shareBody(state: State, totals: Totals, trustee: number, secret: bigint): Json {
   const { key, trustees } = state.election;
   if (!trustees) throw new Fault("the election has no trustees");
@@ -75,7 +80,7 @@ export function checkShares(state: State, totals: Totals, body: Json): { trustee
   return { trustee: given.trustee, shares };
 }
 
-/** What the totals decrypt to, from the shares of enough trustees. */
+/** Decrypts the totals from the shares of enough trustees. */
 export function combined(
   state: State,
   totals: Totals,
@@ -93,7 +98,10 @@ export function combined(
   );
 }
 
-/** What the totals decrypt to, as the one holder of the key shows it: each number with the opening of its ciphertext. */
+/**
+ * Decrypts the totals from the openings of a single key holder, and checks each against its
+ * ciphertext.
+ */
 export function opened(state: State, totals: Totals, body: Json): Totals {
   const { key } = state.election;
   const given = OPENING(body, "opening");
@@ -119,13 +127,13 @@ export function opened(state: State, totals: Totals, body: Json): Totals {
   });
 }
 
-/** Votes for every candidate, contest by contest, from what the totals decrypt to. */
+/** Votes for every candidate, by contest, from the decrypted totals. */
 export function outcome(state: State, plaintexts: Totals): number[][] {
   const weight = BigInt(state.turnout.weight);
   return state.election.contests.map((contest, at) => votes(contest, plaintexts[at] ?? [], weight));
 }
 
-/** Checks that a result is what the shares combine to. */
+/** Checks that a result follows from the decrypted totals. */
 export function checkResult(state: State, body: Json, found: number[][]): number[][] {
   const given = RESULT(body, "result");
   ensure(given.election === state.id, "the result belongs to another election");

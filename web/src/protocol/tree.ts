@@ -1,4 +1,7 @@
-/** The hash tree of a board (RFC 6962, section 2.1), which grows leaf by leaf and keeps one hash a level. */
+/**
+ * The hash tree of a board (RFC 6962, section 2.1). It grows leaf by leaf and stores one hash per
+ * level.
+ */
 
 import { concat, hex, utf8 } from "hearith/bytes.ts";
 import { sha256 } from "./hash.ts";
@@ -26,7 +29,7 @@ export class Tree {
     this.size += 1;
   }
 
-  /** The root of what has been added so far, in hexadecimal. */
+  /** The root of the leaves so far, in hexadecimal. */
   root(): string {
     const last = this.#peaks.at(-1);
     if (!last) return hex(sha256(new Uint8Array()));

@@ -1,6 +1,6 @@
 /**
- * The verifier: everything that a record claims is checked again, from its lines alone. Each check has its verdict;
- * the first thing wrong in each is named.
+ * The verifier: checks all claims of a record from its lines alone. Each check has a verdict, which
+ * names the first fault.
  */
 
 import { hex } from "hearith/bytes.ts";
@@ -16,7 +16,7 @@ import { State } from "./state.ts";
 import { checkResult, checkShares, checkTally, combined, opened, outcome, type Totals } from "./tally.ts";
 import { leafHash, Tree } from "./tree.ts";
 
-/** The checks of docs/explanation/election.md, in its order, and the browser's own. */
+/** The checks of docs/explanation/election.md, in its order, and the browser's own check. */
 export const CHECKS = [
   "chain",
   "heads",
@@ -34,13 +34,15 @@ export type Check = (typeof CHECKS)[number];
 
 export interface Verdict {
   readonly check: Check;
-  /** How many things of the kind were checked. */
+  /** The number of checked items. */
   count: number;
-  /** The first thing that is wrong. */
+  /** The first fault. */
   fault?: string;
 }
 
-/** What a browser remembers of a board: its election's id, heads that it saw, and ballots that it got receipts for. */
+/**
+ * A browser's memory of a board: the election's id, heads that it saw, and entries with receipts.
+ */
 export interface Memory {
   readonly id?: string;
   readonly heads: readonly { root: string; size: number }[];
@@ -49,7 +51,10 @@ export interface Memory {
   readonly trackers?: readonly string[];
 }
 
-/** Where a ballot is that this browser sent, and whether it counts: computed from the record, whatever a server says. */
+/**
+ * The entry of a ballot that this browser sent, and whether it counts, computed from the record
+ * alone.
+ */
 export interface Own {
   readonly tracker: string;
   readonly index: number;
@@ -64,11 +69,11 @@ export interface Report {
 
 export interface Options {
   readonly memory?: Memory;
-  /** Takes keys that are too short to protect anything: for tests. */
+  /** Accepts insecure short keys, for tests. */
   readonly insecure?: boolean;
 }
 
-/** Ballots whose proofs are checked by one equation. */
+/** The number of ballots whose proofs one equation checks. */
 const BATCH = 64;
 
 const PROVEN = ["ballots", "challenges"] as const;
@@ -76,7 +81,7 @@ type Proven = (typeof PROVEN)[number];
 
 export class Verifier {
   readonly state = new State();
-  /** The board up to its total: the same for all trustees, whoever has shared by then. */
+  /** The board up to its tally, which is the same for all trustees, independent of later shares. */
   tallied: { readonly root: string; readonly size: number } | undefined;
   readonly #verdicts = new Map<Check, Verdict>(CHECKS.map((check) => [check, { check, count: 0 }]));
   readonly #tree = new Tree();
@@ -87,7 +92,7 @@ export class Verifier {
   readonly #id: string | undefined;
   readonly #insecure: boolean;
   #last = "0".repeat(64);
-  /** Whether the first entry is an election that can be held. */
+  /** Whether the first entry is a valid election. */
   #begun = false;
   #broken = false;
   readonly #pending: { [Name in Proven]: { index: number; claims: Claims }[] } = {
@@ -113,22 +118,22 @@ export class Verifier {
     });
   }
 
-  /** Entries so far. */
+  /** The number of entries so far. */
   get size(): number {
     return this.#tree.size;
   }
 
-  /** The tree's root so far. */
+  /** The root of the tree so far. */
   get root(): string {
     return this.#tree.root();
   }
 
-  /** Right shares of the totals, by trustee. */
+  /** Valid shares of the totals, by trustee. */
   get shares(): ReadonlyMap<number, readonly bigint[]> {
     return this.#shares;
   }
 
-  /** The ballots that this browser sent, as far as they are on the board. */
+  /** The ballots on the board that this browser sent. */
   get own(): Own[] {
     return this.#trackers.flatMap((tracker) => {
       const trackedBallot = this.state.trackers.get(tracker);
@@ -139,7 +144,7 @@ export class Verifier {
     });
   }
 
-  /** Takes the board's next line. */
+  /** Adds the board's next line. */
   add(line: string): void {
     if (this.#broken) return;
     const index = this.#tree.size;
@@ -152,18 +157,18 @@ export class Verifier {
     this.#tree.add(leaf);
     this.#last = hexHash(line);
     this.#compare(hex(leaf), index);
-    // Without an election nobody can say what may follow.
+    // The rules need an election.
     if (index === 0) this.#broken = !this.#begin(entry);
     else this.#take(entry, index);
   }
 
-  /** Ends the board with what kept its next line, or the heads, from being read. */
+  /** Ends the board with a problem in reading its next line or the heads. */
   fail(check: "chain" | "heads", problem: string): void {
     this.#in(check, () => ensure(false, problem));
     if (check === "chain") this.#broken = true;
   }
 
-  /** All verdicts, after the last line; asked again, the same. */
+  /** Returns all verdicts after the last line. Further calls return the same. */
   finish(): Report {
     for (const check of PROVEN) this.#flush(check);
     const size = this.#tree.size;
@@ -183,7 +188,7 @@ export class Verifier {
     return { verdicts, good, ...(this.#result && good ? { result: this.#result } : {}) };
   }
 
-  /** Runs a check; what is wrong is kept, the first time. */
+  /** Runs a check and records its first fault. */
   #in<T>(check: Check, run: () => T, index?: number): T | undefined {
     const verdict = this.#verdicts.get(check);
     try {
@@ -205,7 +210,10 @@ export class Verifier {
     return entry;
   }
 
-  /** Checks the first entry, its key and its dealing; whether what follows can be judged. */
+  /**
+   * Checks the first entry with its key and its sharing. Returns whether later entries can be
+   * checked.
+   */
   #begin(entry: Entry): boolean {
     const { state } = this;
     const sound = () => {
@@ -226,7 +234,7 @@ export class Verifier {
 
   #take(entry: Entry, index: number): void {
     const admitted = this.#in("rules", () => ({ ballot: this.state.admit(entry) }), index);
-    // Of an entry that must not be here nothing else is looked at.
+    // An entry that violates the rules is not checked further.
     if (!admitted) return;
     this.#in("signatures", () => this.#signed(entry), index);
     if (admitted.ballot)
@@ -260,7 +268,7 @@ export class Verifier {
       verdict.fault ??= `entry ${pending[wrong]?.index}: a proof of the ballot does not hold`;
   }
 
-  /** What the entries of the end say besides. */
+  /** Checks tallies, shares, openings and results. */
   #special(entry: Entry, index: number): void {
     const { state } = this;
     if (entry.kind === "tally") {
@@ -285,13 +293,13 @@ export class Verifier {
     return outcome(this.state, this.#opened ?? combined(this.state, this.#right(), this.#shares));
   }
 
-  /** The totals, if the board's are right. */
+  /** Returns the totals if the board's tally is correct. */
   #right(): Totals {
     ensure(this.#totals !== undefined, "there is no correct tally");
     return this.#totals;
   }
 
-  /** Keeps a head that may come after those before it. */
+  /** Stores a head and checks it against the one before it. */
   #follows(head: Head): void {
     const before = this.#heads.at(-1);
     this.#heads.push(head);
@@ -300,7 +308,7 @@ export class Verifier {
     ensure(!back, () => `the head of ${head.size} entries is smaller or older than the head before it`);
   }
 
-  /** Compares the tree, as far as it has grown, with the heads of this size and with what is remembered. */
+  /** Compares the tree with the heads of its current size and with the browser's memory. */
   #compare(leaf: string, index: number): void {
     const size = index + 1;
     for (const head of this.#heads.filter((one) => one.size === size)) {
@@ -331,7 +339,7 @@ export class Verifier {
     }
   }
 
-  /** Voting begins and ends when the manifest says, by the times of the heads before and after. */
+  /** Checks by the times of heads that voting begins and ends on the manifest's dates. */
   #checkDates(): void {
     const { opened, closed, lastBallot } = this.state;
     if (this.state.phase === "empty") return;
@@ -351,7 +359,7 @@ export class Verifier {
     });
   }
 
-  /** What can be said of heads at the end: their signatures, and that the last is of all entries. */
+  /** Checks the signatures of the heads, and that the last one covers all entries. */
   #checkHeads(size: number): void {
     const beyond = this.#heads.find((head) => head.size > size);
     const newest = this.#heads.at(-1)?.size ?? 0;
@@ -371,7 +379,7 @@ export class Verifier {
   }
 }
 
-/** Verifies a whole record that is at hand. */
+/** Verifies a complete record. */
 export function verifyRecord(
   lines: Iterable<string>,
   heads: readonly string[],
