@@ -109,7 +109,9 @@ def rows() -> list[tuple[str, str, float, str]]:
         (
             "Verify a batch of 64 ballot proofs",
             "zk-paillier",
-            cell("zk-paillier.md", "Proofs compared with zk-paillier", "x zk-paillier", **{"": "verify, a batch of 64"}),
+            cell(
+                "zk-paillier.md", "Proofs compared with zk-paillier", "x zk-paillier", **{"": "verify, a batch of 64"}
+            ),
             "zk-paillier.md",
         ),
     ]
