@@ -113,7 +113,8 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Text<'de> = Deserialize::deserialize(deserializer)?;
-        BASE64_URL_SAFE_NO_PAD.decode(&*text.0).map(Bytes).map_err(|_| D::Error::custom("not base64url"))
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(&*text.0).map(Bytes);
+        bytes.map_err(|_| D::Error::custom("a value is not base64url without padding"))
     }
 }
 
@@ -170,7 +171,7 @@ impl Serialize for Hash {
 impl<'de> Deserialize<'de> for Hash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Text<'de> = Deserialize::deserialize(deserializer)?;
-        text.0.parse().map_err(|_| D::Error::custom("not a hash"))
+        text.0.parse().map_err(|_| D::Error::custom("a hash is not 64 lower-case hexadecimal digits"))
     }
 }
 

@@ -201,7 +201,7 @@ fn lines(mut file: &[u8]) -> (Vec<String>, Option<Error>) {
     loop {
         match read_line(&mut file) {
             Ok(Some(_)) if lines.len() as u64 == FILE_ENTRIES => {
-                let problem = "more than a thousand entries in a file";
+                let problem = "a file has more than 1000 entries";
                 return (lines, Some(ErrorKind::Shape { problem }.into()));
             }
             Ok(Some(line)) => lines.push(line),
@@ -265,7 +265,7 @@ impl Coordinator {
             self.continues = self.verifier.take(lines.into_iter().skip(skipped).map(read).collect());
         }
         if self.continues && !last && !full {
-            let problem = "entries are missing at the end of their file";
+            let problem = "a file before the last one has fewer than 1000 entries";
             let at = self.verifier.size();
             self.verifier.fault(Step::Chain, ErrorKind::Shape { problem }.at_entry(at));
             self.continues = false;

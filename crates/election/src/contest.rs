@@ -149,7 +149,7 @@ impl Contest {
     pub(crate) fn check(&self, bits: u32) -> Result<(), &'static str> {
         let count = self.candidates.len();
         if !(1..=MAX_CANDIDATES).contains(&count) {
-            return Err("1 to 256 candidates are allowed");
+            return Err("a contest must have 1 to 256 candidates");
         }
         if let Some(fault) = self.candidates.iter().chain([&self.title]).find_map(|name| names::fault(name, MAX_NAME)) {
             return Err(fault);
@@ -185,7 +185,7 @@ impl Contest {
         if self.total_bits() < bits as usize / 2 {
             Ok(())
         } else {
-            Err("the key is too short: the tally's 48 bits per candidate must fit in less than half of its bits")
+            Err("the key is too short: the tally's numbers must have fewer than half of its bits")
         }
     }
 

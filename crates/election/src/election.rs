@@ -64,13 +64,13 @@ impl Election {
         }
         // Times in this format sort chronologically as strings.
         if manifest.opens.is_some() && manifest.closes.is_some() && manifest.opens >= manifest.closes {
-            return wrong("it closes before it opens");
+            return wrong("voting must end after it begins");
         }
         if !(1..=MAX_CONTESTS).contains(&manifest.contests.len()) {
-            return wrong("1 to 64 contests are allowed");
+            return wrong("an election must have 1 to 64 contests");
         }
         if manifest.contests.iter().map(|contest| contest.size().min(MAX_MARKS + 1)).sum::<usize>() > MAX_MARKS {
-            return wrong("more than 512 candidates, each counted once for each rank");
+            return wrong("there are more than 512 candidates, counting each once per rank");
         }
         let key = public_key(&manifest.key, policy, engine)?;
         for (contest, one) in manifest.contests.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Election {
         let organiser = signature::PublicKey::new("the organiser's", &manifest.organiser)?;
         let board = signature::PublicKey::new("the board's", &manifest.board)?;
         if organiser == board {
-            return wrong("organiser and board have the same key");
+            return wrong("the organiser and the board have the same key");
         }
         let registrar = manifest.registrar.as_ref();
         let registrar = registrar.map(|key| signature::PublicKey::new("the registrar's", key)).transpose()?;
@@ -257,7 +257,8 @@ impl Election {
         if fits {
             Ok(())
         } else {
-            Err(ErrorKind::Shape { problem: "the tally lacks some marks, or a number has the wrong length" })
+            let problem = "the entry does not have one value of the right length for each mark of each contest";
+            Err(ErrorKind::Shape { problem })
         }
     }
 
@@ -291,7 +292,7 @@ fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<
         return wrong("the trustees have no signing keys: the election was set up by an earlier version");
     };
     if keys.len() != trustees.keys.len() {
-        return wrong("signing keys of some trustees are missing");
+        return wrong("the number of signing keys differs from the number of trustees");
     }
     let keys: Vec<_> =
         keys.iter().map(|key| signature::PublicKey::new("a trustee's", key)).collect::<Result<_, _>>()?;
@@ -353,14 +354,14 @@ impl Trustees {
     fn check_statements(&self, key: &ElectionKey, signing: &[signature::PublicKey]) -> Result<(), ErrorKind> {
         let Some(Generated { statements, transcript }) = &self.generated else { return Ok(()) };
         if statements.len() != signing.len() {
-            return Err(ErrorKind::Manifest { problem: "statements of some trustees about the key are missing" });
+            return Err(ErrorKind::Manifest { problem: "each trustee must have one statement about the key" });
         }
         let (base, keys) = (self.base.clone(), self.keys.clone());
         let (needed, transcript) = (self.needed, *transcript);
         let mut statement = Statement { base, key: key.clone(), keys, needed, transcript, trustee: 0 };
         for (signed, signer) in statements.iter().zip(signing) {
             statement.trustee += 1;
-            let problem = "a trustee's statement about the key is not signed by it";
+            let problem = "a trustee did not sign its statement about the key";
             statement.verify(signed, signer).map_err(|_| ErrorKind::Manifest { problem })?;
         }
         Ok(())

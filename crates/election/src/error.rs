@@ -73,13 +73,13 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A text exceeds the maximum length.
-    #[error("{bytes} bytes are too long for an entry")]
+    #[error("{bytes} bytes are too many for an entry")]
     TooLong {
         /// Length of the text.
         bytes: usize,
     },
     /// A text is not valid JSON of the expected type.
-    #[error("not the JSON of {what} (line {line}, column {column})")]
+    #[error("{what} is not JSON of the required form (line {line}, column {column})")]
     Json {
         /// The expected value.
         what: &'static str,
@@ -89,7 +89,7 @@ pub enum ErrorKind {
         column: usize,
     },
     /// A text is not byte for byte in canonical form.
-    #[error("{what} is not in its canonical form")]
+    #[error("{what} is not in canonical form")]
     NotCanonical {
         /// The expected value.
         what: &'static str,

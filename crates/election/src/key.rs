@@ -67,20 +67,20 @@ pub(crate) fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine)
         || key.modulus_be() != parts.modulus.0
         || key.generator_be().as_ref() != Some(&parts.generator.0)
     {
-        return wrong("a number of the key has the wrong length");
+        return wrong("the modulus or the generator has the wrong length");
     }
     if may_be_prime(&key) {
-        return wrong("the modulus is prime: 2 to the power of n - 1 is 1");
+        return wrong("the modulus is probably prime: 2^(n - 1) is 1 modulo n");
     }
     if key.has_close_primes() {
-        return wrong("the primes of the modulus are close: Fermat's method finds them");
+        return wrong("the primes of the modulus are too close: Fermat's method finds them");
     }
     let width = key.plaintext_bytes();
     if parts.roots.len() != roots::ROOTS || parts.roots.iter().any(|root| root.0.len() != width) {
-        return wrong("the key does not have eleven roots of its length");
+        return wrong("the key does not have 11 roots of the length of its modulus");
     }
     if square_roots.len() != blum::ROUNDS || square_roots.iter().any(|root| root.0.len() != width) {
-        return wrong("the key does not have 128 square roots of its length");
+        return wrong("the key does not have 128 square roots of the length of its modulus");
     }
     roots::verify(&key, &key.openings_from_be(&joined(&parts.roots))?)?;
     blum::verify(&key, &key.openings_from_be(&joined(square_roots))?)?;

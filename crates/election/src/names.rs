@@ -68,7 +68,7 @@ const MAX_LINK: usize = 1000;
 /// lines, each empty or made of the characters of names.
 pub(crate) fn about_fault(text: &str) -> Option<&'static str> {
     if text.is_empty() || text.len() > MAX_ABOUT {
-        return Some("a description is empty or too long");
+        return Some("a description must have 1 to 4000 bytes");
     }
     text.split('\n').filter(|line| !line.is_empty()).find_map(|line| fault(line, MAX_ABOUT))
 }

@@ -101,9 +101,8 @@ impl<'a> Lines<'a> {
             self.file = None;
             // If a file is not full, the next one must not exist.
             if self.source.open(&board_file(entry + FILE_ENTRIES))?.is_some() {
-                return Err(
-                    ErrorKind::Shape { problem: "entries are missing at the end of their file" }.at_entry(entry)
-                );
+                let problem = "a file before the last one has fewer than 1000 entries";
+                return Err(ErrorKind::Shape { problem }.at_entry(entry));
             }
         }
         Ok(line)
@@ -113,9 +112,7 @@ impl<'a> Lines<'a> {
     fn end_file(&mut self) -> Result<(), Error> {
         match self.file.take().map(|mut file| file.fill_buf().map(<[u8]>::is_empty)).transpose()? {
             None | Some(true) => Ok(()),
-            Some(false) => {
-                Err(ErrorKind::Shape { problem: "more than a thousand entries in a file" }.at_entry(self.next))
-            }
+            Some(false) => Err(ErrorKind::Shape { problem: "a file has more than 1000 entries" }.at_entry(self.next)),
         }
     }
 }
@@ -137,7 +134,7 @@ pub(crate) fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error
     }
     match String::from_utf8(line) {
         Ok(line) => Ok(Some(line)),
-        Err(_) => Err(ErrorKind::NotCanonical { what: "a line that is not UTF-8" }.into()),
+        Err(_) => Err(ErrorKind::NotCanonical { what: "a line with invalid UTF-8" }.into()),
     }
 }
 

@@ -41,7 +41,7 @@ impl Signer {
     pub fn from_secret(secret: &[u8]) -> Result<Self, ErrorKind> {
         let secret = Zeroizing::new(
             <[u8; SECRET_BYTES]>::try_from(secret)
-                .map_err(|_| ErrorKind::Secret { problem: "a secret key has 32 bytes" })?,
+                .map_err(|_| ErrorKind::Secret { problem: "a secret key must have 32 bytes" })?,
         );
         Ok(Signer(SigningKey::from_bytes(&secret)))
     }

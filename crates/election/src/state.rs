@@ -291,7 +291,7 @@ impl State {
             Kind::Open if reached(opens) == Some(false) => Err(ErrorKind::Date { problem: "voting begins later" }),
             Kind::Close if reached(closes) == Some(false) => Err(ErrorKind::Date { problem: "voting ends later" }),
             Kind::Ballot | Kind::Challenge if reached(closes) == Some(true) => {
-                Err(ErrorKind::Date { problem: "voting has ended: its last second is over" })
+                Err(ErrorKind::Date { problem: "voting has ended: the date at which it ends has passed" })
             }
             _ => Ok(()),
         }
@@ -417,7 +417,7 @@ impl State {
                 if fits {
                     Ok(())
                 } else {
-                    Err(ErrorKind::Shape { problem: "the result lacks votes of some candidates" })
+                    Err(ErrorKind::Shape { problem: "the result has the wrong number of contests or votes" })
                 }
             }
             _ => Ok(()),
@@ -526,7 +526,7 @@ impl State {
         if bytes == expected {
             Ok(())
         } else {
-            Err(ErrorKind::Shape { problem: "shares of some marks of the tally are missing" })
+            Err(ErrorKind::Shape { problem: "the shares have the wrong length for the marks of the tally" })
         }
     }
 

@@ -547,7 +547,7 @@ impl Verifier {
         let found = [
             (covered(self.opened, opens, true), "voting begins before its date"),
             (covered(self.closed, closes, true), "voting ends before its date"),
-            (covered(self.last_ballot, closes, false), "a ballot after the date at which voting ends"),
+            (covered(self.last_ballot, closes, false), "a ballot was added after the date at which voting ends"),
         ];
         for (entry, problem) in found {
             if let Some(entry) = entry {

@@ -44,7 +44,7 @@ pub(super) fn words(language: Language) -> Words {
             most: "Most votes",
             tie: "Tie",
             blank: "blank vote",
-            trial: "This is a trial. Its result binds nobody.",
+            trial: "This is a trial. Its result is not binding.",
             verified: "Verified from the published record. Election {id}, root {root} of the board, {size} entries.",
         },
         Language::De => Words {

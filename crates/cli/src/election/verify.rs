@@ -84,7 +84,7 @@ pub(super) fn terms(state: &State) -> String {
     let manifest = state.election().manifest();
     let mut text = String::new();
     if manifest.trial {
-        text += "trial    its result binds nobody\n";
+        text += "trial    its result is not binding\n";
     }
     for (what, date) in [("opens", &manifest.opens), ("closes", &manifest.closes)] {
         text += &date.as_ref().map_or_else(String::new, |date| format!("{what:<9}{date}, by the board\n"));

@@ -270,7 +270,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     dir.ok(&format!("{init} empty"));
     dir.fails(
         "election ceremony empty --bits 512 --out other-secret",
-        "invalid election: 1 to 64 contests are allowed",
+        "invalid election: an election must have 1 to 64 contests",
     );
     dir.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
     dir.fails(

@@ -37,7 +37,7 @@ fn an_election_is_held_at_its_dates() {
     cast(vote(&dir, "club", "credentials", "ann", "Ada"));
     dir.fails("election tally club", "club/record: voting ends later");
     let said = dir.ok("election verify club").text();
-    for line in ["trial    its result binds nobody\n", "opens    2020-01-01T00:00:00Z, by the board\n"] {
+    for line in ["trial    its result is not binding\n", "opens    2020-01-01T00:00:00Z, by the board\n"] {
         assert!(said.contains(line), "{said}");
     }
     let dir = begun("--closes 2020-01-01T00:00:00Z");
@@ -51,7 +51,7 @@ fn an_election_is_held_at_its_dates() {
     early.fails("election register club --open", "club/record: voting begins later");
     let dates = "--opens 2026-11-20T08:00:00Z --closes 2026-11-20T08:00:00Z";
     dir.ok(&format!("election init --title Club --contests contests.json --out other {dates}"));
-    dir.fails("election ceremony other --bits 512 --out third", "invalid election: it closes before it opens");
+    dir.fails("election ceremony other --bits 512 --out third", "invalid election: voting must end after it begins");
 }
 
 #[test]

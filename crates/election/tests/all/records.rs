@@ -194,8 +194,7 @@ fn openings_are_those_of_the_tally() {
     wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number is out of range");
     let found = changed(&|opening| _ = opening.contests[0].pop());
     assert!(
-        found[0].0 == Step::Rules
-            && found[0].1.contains("the tally lacks some marks, or a number has the wrong length"),
+        found[0].0 == Step::Rules && found[0].1.contains("one value of the right length for each mark of each contest"),
         "{found:?}"
     );
     let found = failures(&report(&forged_of(&running, |notices| _ = notices.remove(at)), POLICY));
@@ -270,9 +269,9 @@ fn altered_lines_break_the_chain() {
     chain(&|lines| lines[5] = lines[4].replace("\"index\":4", "\"index\":5"), "entry 5: the chain is broken");
     chain(
         &|lines| lines[3] = lines[3].replace("\"index\":3", "\"index\": 3"),
-        "entry 3: an entry is not in its canonical form",
+        "entry 3: an entry is not in canonical form",
     );
-    chain(&|lines| lines[3] = "{}".into(), "entry 3: not the JSON of an entry");
+    chain(&|lines| lines[3] = "{}".into(), "entry 3: an entry is not JSON of the required form");
     // The line after an altered one breaks the chain. If the last line is altered, the head detects
     // it.
     chain(&|lines| lines[4] = lines[4].replace("voter 1", "voter 3"), "entry 5: the chain is broken");
@@ -543,9 +542,9 @@ fn manifests_that_cannot_be_are_refused() {
         at,
         "the key is too short",
     );
-    wrong(&|manifest| manifest.board = manifest.organiser.clone(), at, "organiser and board have the same key");
+    wrong(&|manifest| manifest.board = manifest.organiser.clone(), at, "the organiser and the board have the same key");
     wrong(&|manifest| manifest.board.0.fill(0), at, "the board's key is not an Ed25519 public key");
-    wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key does not have eleven roots");
+    wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key does not have 11 roots");
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
     let roots = |manifest: &mut hearith_election::Manifest| manifest.key.blum.take().unwrap();
     wrong(&|manifest| _ = roots(manifest), at, "set up by an earlier version");
