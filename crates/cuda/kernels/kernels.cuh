@@ -1,22 +1,26 @@
-// The kernels themselves: one argument, rows over threads, threads that stay until no row is left.
+// The kernels. Each has one argument, distributes rows over threads, and keeps its threads until no
+// row is left.
 #pragma once
 #include "narrow.cuh"
 #include "operations.cuh"
 #include "sizes.h"
 #include "wide.cuh"
 
-// 128 threads a block and two blocks a multiprocessor: 255 registers a thread. Combs of few limbs
-// take 168 and three blocks, which is a little faster (src/shape.rs has the same numbers).
+// 128 threads per block and two blocks per multiprocessor allow 255 registers per thread. Combs of
+// at most 10 limbs per thread use up to 168 registers and three blocks, which is slightly faster.
+// src/shape.rs has the same numbers of blocks.
 #define LAUNCH(BLOCKS) __global__ void __launch_bounds__(BLOCK, BLOCKS)
 template <int L> constexpr int COMB_BLOCKS = L <= 10 ? 3 : 2;
 
-// This thread's column of its block's tables of 2^window pairs, of whose numbers it has L limbs.
+// This thread's part of its block's scratch: a table of 2^window pairs, with L limbs of each of
+// their numbers. The parts of a block's threads are interleaved word by word.
 template <class A, int L> DEV typename A::Word *table_of(const Job &job, int window) {
   return (typename A::Word *)job.scratch + (u64)blockIdx.x * BLOCK * (2 * L << window) + threadIdx.x;
 }
 
-// Calls BODY with `row` for every row of this thread's share, `here` false where the row is
-// another's, computed only because threads of a warp exchange.
+// Runs BODY for every `row` of this thread. If no row is left for it while another thread still has
+// one, `here` is false and `row` is the last row. BODY then computes without writing results, since
+// the threads of a warp exchange values.
 #define FOR_ROWS(T, BODY)                                                                                           \
   const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;            \
   const u64 group = thread / T, groups = threads / T;                                                              \
@@ -45,9 +49,9 @@ template <class A, int L> DEV typename A::Word *table_of(const Job &job, int win
     FOR_ROWS(1, (here ? unpack<A>(job, row) : (void)0));                                                            \
   }
 
-// Overwrites the local memory of resident threads, where kernels keep what does not fit registers:
-// for each thread as much as any kernel takes, at least (a test compares). All that can be resident
-// are started.
+// Overwrites the local memory of resident threads, where kernels store operands that do not fit
+// registers. For each thread it overwrites at least as much as any kernel uses (a test compares).
+// src/card.rs launches as many threads as can be resident.
 constexpr int LOCAL_WORDS = 256;
 #define WIPE_KERNEL(NAME)                                                                                           \
   extern "C" __global__ void __launch_bounds__(BLOCK, 2) NAME##_wipe(Job job) {                                       \

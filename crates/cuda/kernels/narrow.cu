@@ -1,4 +1,4 @@
-// The kernels for cards with a slow double-precision unit.
+// The kernels for GPUs with a slow double-precision unit.
 #include "kernels.cuh"
 NARROW_MODULI(MODULUS_KERNELS)
 NARROW_SQUARES(SQUARE_KERNELS)

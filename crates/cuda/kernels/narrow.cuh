@@ -1,11 +1,13 @@
-// Limbs of 28 bits for 32-bit multipliers, for cards whose double-precision unit is slow.
+// Limbs of 28 bits for 32-bit multipliers, for GPUs with a slow double-precision unit.
 //
-// A column is a signed 64-bit integer that gathers whole products, without carries.
+// A column is a signed 64-bit integer that accumulates complete products without carries.
 //
-// Bounds. Between two calls of `settle` a column gathers at most 3 products below 2^56 in each of L
-// steps, where L is the limbs of a thread: with what is left by `settle` (below 2^28 + 2^36) and a
-// carry (below 2^36), less than 3 L 2^56 + 2^38, which is below 2^63 for L <= 42. The most limbs of
-// a thread are 37.
+// Bounds: a thread has L limbs, at most 37. Between two calls of `settle`, a column accumulates at
+// most
+// - 3 products below 2^56 in each of L steps,
+// - the value that `settle` left, below 2^28 + 2^36,
+// - a carry below 2^36.
+// The sum is less than 3 L 2^56 + 2^38, which is below 2^63 for L <= 42.
 #pragma once
 #include "lanes.cuh"
 
@@ -15,8 +17,8 @@ struct Narrow {
   static constexpr int BITS = 28;
   static constexpr u64 MASK = (1ull << 28) - 1;
   static constexpr bool SETTLES = true;
-  static constexpr int HALVES = 0;  // no squaring is worth more registers
-  static constexpr u64 LOW = 0, HIGH = 0;  // nothing comes with a product
+  static constexpr int HALVES = 0;  // squaring by halves is not worth its registers
+  static constexpr u64 LOW = 0, HIGH = 0;  // products contain no exponent bits
 
   static DEV Limb limb(u64 v) { return (u32)v; }
   static DEV u64 value(Limb x) { return x; }
@@ -29,7 +31,7 @@ struct Narrow {
     UNROLL for (int j = 0; j < L; j++) acc[j] = multiply_add(x, y[j], acc[j]);
   }
 
-  // acc = acc + q m, a column down; what was the lowest column comes back
+  // acc = acc + q m, shifted down by one column. Returns the lowest column of the sum.
   template <int L> static DEV u64 reduce_row(u64 (&acc)[L + 1], u32 q, const u32 (&m)[L]) {
     const u64 lowest = multiply_add(q, m[0], acc[0]);
     UNROLL for (int j = 1; j < L; j++) acc[j - 1] = multiply_add(q, m[j], acc[j]);
@@ -39,7 +41,7 @@ struct Narrow {
 };
 
 #ifdef __CUDACC__
-// As PTX: from plain C the compiler makes products, additions and moves of their own.
+// In PTX, since the compiler turns C into separate multiplications, additions and moves.
 DEV u64 Narrow::multiply_add(u32 x, u32 y, u64 c) {
   u64 r;
   asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(r) : "r"(x), "r"(y), "l"(c));

@@ -1,8 +1,8 @@
-// What kernels compute, each for one row: powers and products.
+// The operations of the kernels: powers and products, one row per call, and conversion to limbs.
 //
-// Which memory is read depends on nothing secret of a row: tables indexed by a row's own exponent
-// are scanned whole. `power` looks entries up by digits that all rows of a key have in common;
-// docs/explanation/gpu.md says what that may show.
+// Memory addresses do not depend on a row's secrets: tables indexed by a row's own exponent are
+// scanned completely. `power` indexes tables by digits that all rows of a key share;
+// docs/explanation/gpu.md discusses what this may reveal.
 #pragma once
 #include "job.h"
 #include "ring.cuh"
@@ -14,13 +14,13 @@ template <class A, int K, int T> struct Operations {
   typedef typename R::Digits Digits;
   typedef typename R::Modulus Modulus;
   static constexpr int L = R::L;
-  // Bits of a digit of an exponent that all rows share, and of one that is a row's own.
+  // Digit widths in bits: of an exponent shared by all rows, and of a row's own exponent.
   static constexpr int WINDOW = 5, OWN_WINDOW = 4;
-  // Rows of a comb.
+  // Rows of a comb, and entries of one of its tables.
   static constexpr int TEETH = 5, COMB_ENTRIES = 1 << TEETH;
 
-  // A table in scratch: limb j of a thread's part of entry e lies a block's threads from the next,
-  // so that a warp's threads read side by side.
+  // A table in scratch. Consecutive limbs of a thread's part of an entry are one block's threads
+  // apart, so a warp reads contiguous memory.
   struct Table {
     Word *at;
     DEV Word &word(int entry, int part, int j, int lane) const {
@@ -49,7 +49,7 @@ template <class A, int K, int T> struct Operations {
     }
   }
 
-  // Entry `digit` of a table of the thread's own, every entry read.
+  // (a, c) = entry `digit` of the thread's own table. Reads every entry.
   static DEV void scan(Number &a, Number &c, const Table &t, int entries, u32 digit) {
     Word low[LANES<T>][L], high[LANES<T>][L];
     EACH_LANE UNROLL for (int j = 0; j < L; j++) low[lane][j] = high[lane][j] = 0;
@@ -66,7 +66,7 @@ template <class A, int K, int T> struct Operations {
     }
   }
 
-  // Entry `digit` of a table of pairs that all rows share, every entry read.
+  // (a, c) = entry `digit` of a table of pairs that all rows share. Reads every entry.
   static DEV void scan_shared(Number &a, Number &c, const Word *table, u32 digit) {
     Word low[LANES<T>][L], high[LANES<T>][L];
     EACH_LANE UNROLL for (int j = 0; j < L; j++) low[lane][j] = high[lane][j] = 0;
@@ -86,9 +86,9 @@ template <class A, int K, int T> struct Operations {
     }
   }
 
-  // 1 + s m as the pair (1, s), for a number s < m, or 1: what the last product of a power is with.
-  // It leaves the Montgomery form by that: (a, c) (1, s) / R, whose parts are at most m and below 2
-  // m.
+  // (b, d) = (1, s), which is 1 + s m for a number s < m, or (1, 0) if s is null: the factor of a
+  // power's last product. This product leaves the Montgomery form: the first part of
+  // (a, c) (1, s) / R is at most m, the second below 2 m.
   static DEV void last(Number &b, Number &d, const Word *s) {
     R::zero(b);
     EACH_LANE if (place<T>(lane) == 0) b.v[lane][0] = A::limb(1);
@@ -96,14 +96,17 @@ template <class A, int K, int T> struct Operations {
     if (s) R::load(d, s);
   }
 
-  // out = input^exponent (1 + second m) mod m^2. key: m, -1 / m, 1 as a pair, for each of `chunks`
-  // pieces of K limbs of the input a pair R^(i + 2) mod m^2. OWN: the exponent is the row's own, of
-  // `block` digits of 4 bits, and tables are scanned; else all rows have it in common, in `digits`
-  // digits of 5.
+  // out = input^exponent (1 + second m) mod m^2.
   //
-  // The input, below R^chunks with at most 4 chunks, enters as the sum of (x_i, 0) (R^(i + 2) mod
-  // m^2) / R, whose parts are below 8 m. All products that are no squarings are one place in the
-  // program.
+  // key: m, -1 / m, the pair R mod m^2 (the Montgomery form of 1), then the pair R^(i + 2) mod m^2
+  // for each piece i of the input. A piece has K limbs.
+  //
+  // With OWN, each row has its own exponent of `block` digits of 4 bits, and tables are scanned.
+  // Otherwise all rows share the exponent, of `digits` digits of 5 bits.
+  //
+  // The input is below R^chunks, with at most 4 chunks. Its Montgomery form is the sum of
+  // (x_i, 0) (R^(i + 2) mod m^2) / R over its pieces x_i, with parts below 8 m. All products other
+  // than squarings share one call of `multiply`, which is inlined.
   template <bool OWN> static DEV void power(const Job &job, u64 row, bool here, const Table &table) {
     constexpr int BITS = OWN ? OWN_WINDOW : WINDOW, ENTRIES = 1 << BITS;
     Number a, c, b, d;
@@ -120,7 +123,7 @@ template <class A, int K, int T> struct Operations {
     write(table, 0, a, c);
     const int entered = (int)job.chunks, filled = entered + ENTRIES - 2;
     const int end = filled + (OWN ? (int)job.block : (int)job.digits);
-    // Of the exponent's digits, the highest first: no squarings come before it.
+    // Digits are processed from the highest, which no squarings precede.
     ROLLED for (int n = 0; n <= end; n++) {
       if (n < entered) {
         R::load(a, input + n * K);
@@ -164,9 +167,11 @@ template <class A, int K, int T> struct Operations {
     }
   }
 
-  // key: m, -1 / m, 1 as a pair, `blocks` tables of 32 pairs. out = base^exponent (1 + second m)
-  // mod m^2 by a comb [LL94] of 5 teeth: column i of block b takes the exponent's bits b block + i
-  // + t columns.
+  // out = base^exponent (1 + second m) mod m^2, by a comb [LL94] of 5 teeth. Column i of block b
+  // combines the exponent's bits b block + i + t columns for the teeth t, with
+  // columns = blocks block.
+  //
+  // key: m, -1 / m, the pair R mod m^2, then `blocks` tables of 32 pairs.
   static DEV void comb(const Job &job, u64 row, bool here) {
     Number a, c, b, d;
     Digits q;
@@ -199,10 +204,13 @@ template <class A, int K, int T> struct Operations {
     }
   }
 
-  // index: rows + 1 numbers, where each row's list starts, then the lists: numbers of rows of
-  // input, each below 2 m. key: m, -1 / m, then for every length from 0 what makes up for the R's
-  // that were divided by: R, R, R^2, R^3, ... out = the product of a list, modulo m and below 2 m;
-  // 1 for an empty one.
+  // out: the product of a row's list modulo m, below 2 m; 1 for an empty list.
+  //
+  // index: rows + 1 numbers with the start of each row's list, then the lists of input row numbers.
+  // Input rows are below 2 m.
+  //
+  // key: m, -1 / m, then for every list length from 0 the factor that cancels the divisions by R:
+  // R, R, R^2, R^3, ... An empty list uses the factor of length 1.
   static DEV void product(const Job &job, u64 row, bool here) {
     Number a, b;
     Digits q;
@@ -217,7 +225,7 @@ template <class A, int K, int T> struct Operations {
     } else {
       R::load(a, input + (u64)lists[from] * K);
     }
-    // A thread whose list has ended multiplies on with the others of its warp.
+    // A thread whose list has ended keeps multiplying, since the threads of a warp exchange values.
     ROLLED for (u32 i = 1; any_of_warp(i <= last); i++) {
       R::load(b, i < last ? input + (u64)lists[from + i] * K : constants(job) + K + 1 + (u64)last * K);
       R::multiply_plain(a, b, q, k);
@@ -226,7 +234,8 @@ template <class A, int K, int T> struct Operations {
   }
 };
 
-// Limb j of a row of 64-bit words: its bits from BITS j on.
+// Writes limb number `at` of the output, which is limb j of a row of 64-bit words: its bits BITS j
+// to BITS (j + 1) - 1, with zeros beyond the row's words.
 template <class A> DEV void unpack(const Job &job, u64 at) {
   const u64 row = at / job.limbs, bit = at % job.limbs * A::BITS, word = bit / 64, shift = bit % 64;
   const u64 *words = (const u64 *)job.input + row * job.words;

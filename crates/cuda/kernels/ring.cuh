@@ -1,15 +1,20 @@
-// Montgomery arithmetic modulo m, and modulo m^2 in dual numbers, with an arithmetic A (wide.cuh,
-// narrow.cuh), K limbs of A::BITS bits and T threads a number.
+// Montgomery arithmetic modulo m, and modulo m^2 in dual numbers. A is the arithmetic of limbs
+// (wide.cuh, narrow.cuh). A number has K limbs of A::BITS bits, distributed over T threads.
 //
-// R = 2^(A::BITS K), and R >= 2^8 m. A residue is any number below 2 m; nothing is ever subtracted.
+// R = 2^(A::BITS K), and R >= 2^8 m. A residue is any number below 2 m. There is no final
+// subtraction of m.
 //
-// The product of two numbers below x m and y m is (a b + Q m) / R < m (x y m / R + 1) <= m (x y /
-// 256 + 1). A number modulo m^2 is a pair (a, c) for a + c m. With a b = R t - Q m the product of
-// (a, c) and (b, d) is, by R,
+// The Montgomery product of a < x m and b < y m is
+//   (a b + Q m) / R < m (x y m / R + 1) <= m (x y / 256 + 1).
+//
+// A number a + c m modulo m^2 is the pair (a, c). With a b = R t - Q m, the product of (a, c) and
+// (b, d) divided by R is (t, u) with
 //   t = (a b + Q m) / R,   u = (a d + c b - Q + Q' m) / R,
-// where -1 < u < m ((a d + c b) / (m R) + 1), and u is whole, so u >= 0. For numbers below 2 m, and
-// d below 4 m in a squaring, both stay below 2 m; for the sums of up to 4 of them (below 8 m), 128
-// / 256 + 1, they do as well.
+// where -1 < u < m ((a d + c b) / (m R) + 1). Since u is an integer, u >= 0.
+//
+// Both stay below 2 m for numbers below 2 m, also in a squaring, where u has one product with a
+// doubled factor below 4 m. The same holds for sums of up to 4 of these numbers (below 8 m), since
+// 128 / 256 + 1 < 2.
 #pragma once
 #include "lanes.cuh"
 
@@ -20,15 +25,15 @@ template <class A, int K, int T> struct Ring {
   typedef typename A::Word Word;
 
   struct Number { Limb v[LANES<T>][L]; };
-  struct Columns { u64 v[LANES<T>][L + 1]; };  // column L is the next thread's column 0, in part
+  struct Columns { u64 v[LANES<T>][L + 1]; };  // column L is a part of the next thread's column 0
   struct Digits { Word v[LANES<T>][K]; };      // of a quotient; only the lowest thread's are used
   struct Modulus {
     Number m;
     u64 negative_inverse;  // -1 / m modulo 2^BITS
   };
 
-  // Columns that have the exponents' bits of ROWS products a step subtracted for all K steps;
-  // returns what the column that enters on top after step 0 starts at.
+  // Initial columns: minus the exponent bits of ROWS products per step, over all K steps. Returns
+  // the initial value of the column that enters at the top after step 0.
   template <int ROWS> static DEV u64 start(Columns &acc) {
     const u64 low = (u64)ROWS * A::LOW, high = (u64)ROWS * A::HIGH, both = low + high;
     EACH_LANE {
@@ -40,7 +45,8 @@ template <class A, int K, int T> struct Ring {
     return 0 - (high + (u64)(K - 2) * both);
   }
 
-  // Carries of every column into the next, not passed on: all columns are small again.
+  // Adds each column's carry to the next column once, without propagating it. Afterwards all
+  // columns are small.
   static DEV void settle(Columns &acc) {
     EACH_LANE UNROLL for (int j = L - 1; j >= 0; j--) {
       const i64 v = (i64)acc.v[lane][j];
@@ -49,12 +55,12 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // Columns to limbs. The number is below R and not negative, so what leaves the highest thread is
-  // 0.
+  // Converts columns to limbs. The number is not negative and below R, so the highest thread's
+  // carry is 0.
   static DEV void carry(Number &out, Columns &acc) {
     u64 over[LANES<T>];
     EACH_LANE over[lane] = 0;
-    // After round r the limbs of thread r are final.
+    // After round r, the limbs of thread r are final.
     ROLLED for (int round = 0; round < T; round++) {
       EACH_LANE {
         i64 in = (i64)over[lane];
@@ -70,8 +76,8 @@ template <class A, int K, int T> struct Ring {
     EACH_LANE UNROLL for (int j = 0; j < L; j++) out.v[lane][j] = A::limb(acc.v[lane][j]);
   }
 
-  // K steps, each acc = (acc + x_i y [+ x2_i y2] [- q_i] + Q_i m) / 2^BITS. STORE keeps the Q_i in
-  // q, SUBTRACT takes the q_i of an earlier pass away.
+  // K steps of acc = (acc + x_i y [+ x2_i y2] [- q_i] + Q_i m) / 2^BITS. TWO adds the products
+  // x2_i y2. STORE saves the Q_i in q. SUBTRACT subtracts the q_i of an earlier pass.
   template <bool TWO, bool STORE, bool SUBTRACT>
   static DEV void pass(Columns &acc, const Number &x, const Number &y, const Number &x2, const Number &y2, Digits &q,
                        const Modulus &k) {
@@ -101,7 +107,7 @@ template <class A, int K, int T> struct Ring {
         EACH_LANE {
           lowest[lane] = A::template reduce_row<L>(acc.v[lane], A::limb(quotient[lane]), k.m.v[lane]);
           const int p = place<T>(lane);
-          // The lowest thread's column is a multiple of 2^BITS now.
+          // The lowest thread's `lowest` is a multiple of 2^BITS.
           if (p == 0) acc.v[lane][0] += (u64)((i64)lowest[lane] >> A::BITS);
           acc.v[lane][L] = p == T - 1 ? fresh : 0;
         }
@@ -112,13 +118,13 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // A squaring by halves: a = l + h B with B = 2^(BITS HALF), a^2 = l (l + 2 h B) + h^2 B^2, so
-  // that l h is computed once. 2 h are the upper limbs of 2 a but for the carry out of l.
+  // Squaring by halves: for a = l + h B with B = 2^(BITS HALF), a^2 = l (l + 2 h B) + h^2 B^2. The
+  // product l h is thus computed once. The upper limbs of 2 a are 2 h plus the carry out of 2 l.
   static constexpr bool BY_HALVES = T == 1 && K % 2 == 0 && K <= A::HALVES;
   static constexpr int HALF = K / 2;
 
-  // What the second half would have added to the lower columns, were its rows whole: `start` has
-  // subtracted it.
+  // Adds the exponent bits of the products that the second half omits: its rows lack the lower HALF
+  // limbs, but `start` has subtracted the exponent bits of complete rows.
   static DEV void make_up(Columns &acc) {
     UNROLL for (int column = 0; column < K; column++) {
       int lows = 0, highs = 0;
@@ -130,13 +136,14 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // The steps of one half: rows of x, which is a, by the limbs of a from there on. two is 2 a.
+  // The steps of one half: x_i times the limbs of a from FROM on, where x = a and two = 2 a. The
+  // first half doubles the limbs from HALF on.
   template <bool SECOND>
   static DEV void half(Columns &acc, u64 &fresh, const Number &x, const Number &a, const Number &two, Digits &q,
                        const Modulus &k) {
     constexpr int FROM = SECOND ? HALF : 0, TO = FROM + HALF;
     if (SECOND) make_up(acc);
-    // All ones if 2 l carries into the upper limbs.
+    // All ones if 2 l has a carry into the upper limbs, else 0.
     const u64 over = SECOND ? 0 : 0 - (A::value(a.v[0][HALF - 1]) >> (A::BITS - 1));
     ROLLED for (int i = FROM; i < TO; i++) {
       const Limb digit = x.v[0][i];
@@ -156,7 +163,7 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // (a, c) = (a, c)^2 / R mod m^2, by halves: b = a, d = c.
+  // (a, c) = (a, c)^2 / R mod m^2, by halves. Requires b = a and d = c.
   static DEV void square_by_halves(Number &a, Number &c, const Number &b, const Number &d, Digits &q,
                                    const Modulus &k) {
     Columns acc;
@@ -178,7 +185,7 @@ template <class A, int K, int T> struct Ring {
     carry(a, acc);
   }
 
-  // (a, c) = (a, c) (b, d) / R mod m^2. To square: b = a, d = 2 c.
+  // (a, c) = (a, c) (b, d) / R mod m^2. SQUARE requires b = a and d = 2 c.
   template <bool SQUARE>
   static DEV void multiply(Number &a, Number &c, const Number &b, const Number &d, Digits &q, const Modulus &k) {
     Columns acc;
@@ -190,7 +197,7 @@ template <class A, int K, int T> struct Ring {
     copy(a, t);
   }
 
-  // d = 2 c; c < R / 2
+  // d = 2 c, for c < R / 2
   static DEV void twice(Number &d, const Number &c) {
     u64 top[LANES<T>];
     EACH_LANE top[lane] = A::value(c.v[lane][L - 1]) >> (A::BITS - 1);
@@ -205,7 +212,7 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // (a, c) squared `times` times
+  // Squares (a, c) `times` times, each time divided by R. Overwrites b, d and q.
   static DEV void square(Number &a, Number &c, int times, Number &b, Number &d, Digits &q, const Modulus &k) {
     ROLLED for (int n = 0; n < times; n++) {
       copy(b, a);
@@ -219,7 +226,7 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
-  // a += b; the sum is below R
+  // a += b, for a + b < R
   static DEV void add(Number &a, const Number &b) {
     Columns acc;
     EACH_LANE UNROLL for (int j = 0; j < L; j++) acc.v[lane][j] = A::value(a.v[lane][j]) + A::value(b.v[lane][j]);

@@ -1,10 +1,11 @@
-// The sizes that kernels are compiled for: MODULI(X) for arithmetic modulo m^2 in dual numbers,
-// SQUARES(X) for plain products modulo a square, each X(arithmetic, its name, limbs, threads). As
-// few threads share a number as registers allow. 30 limbs of one thread spill a little and are
-// faster than two threads (bench/results/gpu.md). src/shape.rs has the table again.
+// The compiled sizes: MODULI(X) for arithmetic modulo m^2 in dual numbers, SQUARES(X) for products
+// modulo a square, each X(arithmetic, name, limbs, threads). src/shape.rs has the same table.
 //
-// Moduli of 512, 1024, 1536, 2048, 3072 and 4096 bits, squares of 2048, 4096, 6144 and 8192, with 8
-// bits to spare.
+// As few threads share a number as registers allow. Kernels with 30 limbs in one thread spill, but
+// were faster than with two threads on an H200 (bench/results/gpu.md).
+//
+// They fit moduli of 512, 1024, 1536, 2048, 3072 and 4096 bits and squares of 2048, 4096, 6144 and
+// 8192 bits, with at least 8 spare bits.
 #pragma once
 #define WIDE_MODULI(X) X(Wide, wide, 10, 1) X(Wide, wide, 20, 1) X(Wide, wide, 30, 1) X(Wide, wide, 40, 4) X(Wide, wide, 60, 4) X(Wide, wide, 80, 8)
 #define WIDE_SQUARES(X) X(Wide, wide, 40, 2) X(Wide, wide, 80, 4) X(Wide, wide, 120, 8) X(Wide, wide, 160, 8)

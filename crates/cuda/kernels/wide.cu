@@ -1,4 +1,4 @@
-// The kernels for cards with a fast double-precision unit.
+// The kernels for GPUs with a fast double-precision unit.
 #include "kernels.cuh"
 WIDE_MODULI(MODULUS_KERNELS)
 WIDE_SQUARES(SQUARE_KERNELS)

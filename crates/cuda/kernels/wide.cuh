@@ -1,12 +1,13 @@
-// Limbs of 52 bits in doubles, for cards whose double-precision unit is fast.
+// Limbs of 52 bits in doubles, for GPUs with a fast double-precision unit.
 //
-// A column is a 64-bit integer modulo 2^64. A product of two limbs comes as two doubles, whose bit
-// patterns are added whole. What their exponents add up to (LOW and HIGH for each product) is known
-// beforehand and subtracted first, so no instruction takes the mantissas out.
+// A column is a 64-bit integer modulo 2^64. A product of two limbs arrives as two doubles, whose
+// bit patterns are added as integers. The sum of their exponent fields (LOW and HIGH per product)
+// is known in advance and subtracted first, so no instruction extracts mantissas.
 //
-// Bounds. A column gathers, in K steps, at most two halves below 2^52 from each of at most 3 rows,
-// and one carry: less than 2^52 (6 K + 1), which is below 2^63 for K <= 341. The most limbs are
-// 160.
+// Bounds: a number has K limbs, at most 160. In K steps, a column accumulates at most
+// - two halves below 2^52 from each of at most 3 rows in each step,
+// - one carry.
+// The sum is less than 2^52 (6 K + 1), which is below 2^63 for K <= 341.
 #pragma once
 #include "lanes.cuh"
 
@@ -15,23 +16,23 @@ struct Wide {
   typedef u64 Word;  // a limb in memory
   static constexpr int BITS = 52;
   static constexpr u64 MASK = (1ull << 52) - 1;
-  static constexpr bool SETTLES = false;  // columns never need carries in between
-  static constexpr int HALVES = 20;  // the most limbs of which squarings compute products once
-  static constexpr u64 LOW = 0x433ull << 52;   // the exponent of [2^52, 2^53)
-  static constexpr u64 HIGH = 0x467ull << 52;  // the exponent of [2^104, 2^105)
+  static constexpr bool SETTLES = false;  // columns need no carries within a pass
+  static constexpr int HALVES = 20;  // most limbs of a number that is squared by halves
+  static constexpr u64 LOW = 0x433ull << 52;   // the exponent field of [2^52, 2^53)
+  static constexpr u64 HIGH = 0x467ull << 52;  // the exponent field of [2^104, 2^105)
   static constexpr double TWO52 = 4503599627370496.0;
   static constexpr double TWO104 = 20282409603651670423947251286016.0;
   static constexpr double TWO104_52 = 20282409603651674927546878656512.0;  // 2^104 + 2^52
 
-  // v < 2^52
+  // Conversion of a limb v < 2^52 to a double, and back.
   static DEV Limb limb(u64 v) { return number_of(v | LOW) - TWO52; }
   static DEV u64 value(Limb x) { return bits_of(x + TWO52) & MASK; }
 
-  // x y = H 2^52 + L: HIGH | H and LOW | L. x, y < 2^52.
+  // For x, y < 2^52 and x y = H 2^52 + L: high = HIGH | H, low = LOW | L.
   static DEV void product(double x, double y, u64 &high, u64 &low);
 
-  // acc += x y for the limbs FROM <= j < TO of y; each column takes a low and a high half in one
-  // addition of three. `before` is the high half that the next column takes.
+  // acc += x y for the limbs FROM <= j < TO of y. Each column receives a low and a high half in one
+  // addition with three operands. `before` is the high half for column FROM, then for column TO.
   template <int FROM, int TO, int L>
   static DEV void add_part(u64 (&acc)[L + 1], double x, const double (&y)[L], u64 &before) {
     UNROLL for (int j = FROM; j < TO; j++) {
@@ -49,7 +50,7 @@ struct Wide {
     acc[L] += before;
   }
 
-  // acc = acc + q m, a column down; what was the lowest column comes back
+  // acc = acc + q m, shifted down by one column. Returns the lowest column of the sum.
   template <int L> static DEV u64 reduce_row(u64 (&acc)[L + 1], double q, const double (&m)[L]) {
     u64 high, low, before;
     product(q, m[0], before, low);
@@ -74,7 +75,7 @@ DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
 }
 #elif defined(HEARITH_FUSED)
 #include <cmath>
-// The same on a CPU, in a thread that rounds towards zero (emulated.cpp).
+// The same on a CPU. The thread's rounding mode must be towards zero (emulated.cpp sets it).
 DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
   const double h = std::fma(x, y, TWO104);
   const double minus = TWO104_52 - h;
@@ -82,7 +83,7 @@ DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
   low = bits_of(std::fma(x, y, minus));
 }
 #else
-// The product of integers that the others must equal.
+// The exact integer product, which the other two must equal.
 DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
   const unsigned __int128 p = (unsigned __int128)(u64)x * (u64)y;
   high = HIGH | (u64)(p >> 52);

@@ -75,7 +75,7 @@ def by_position(values: Any) -> Any:
 
 @contextmanager
 def placed(shape: Shape) -> Iterator[None]:
-    """Converts row-major positions in errors to the row, with the remaining indices as the column."""
+    """Converts row-major positions in errors to rows, with the remaining indices as columns."""
     try:
         yield
     except HearithError as error:
