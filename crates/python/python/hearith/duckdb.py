@@ -285,9 +285,7 @@ def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tupl
             kind = KeyMismatchError if len(keys) > 1 else TableError
             text = f"{paths[first]}: its encrypted columns do not match those of {paths[0]}: {error}"
             raise kind(text, kind="differs") from error
-    return [
-        (_common([schemas[one] for one in same]), [paths[one] for one in same]) for same in alike.values()
-    ]
+    return [(_common([schemas[one] for one in same]), [paths[one] for one in same]) for same in alike.values()]
 
 
 def _common(schemas: list[pa.Schema]) -> pa.Schema:
