@@ -29,6 +29,7 @@ CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
 NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv", "dghv")
 PRODUCTS = CRATES / "arith/src/backend/serial_steps.txt"
+SINGLE = CRATES / "arith/src/single_steps.txt"
 CONVERSIONS = CRATES / "rns/src/convert/serial_steps.txt"
 LATTICE = CRATES / "bfv/src/kernel/steps.txt"
 TRANSFORMS = CRATES / "ntt/src/engine/steps.txt"
@@ -190,6 +191,15 @@ MUTANTS = [
     ("dghv/src/sums/blocks/transform.rs", "store(high, add(load(high), _mm512_srli_epi64::<52>(sum)));",
      "store(high, load(high));"),
     ("arith/src/barrett.rs", "highest > 2 &&", "highest > 0 &&"),
+    ("arith/src/single.rs", "> 64 * (d - 1) + 2", "> 64 * (d - 1) + 1"),
+    ("arith/src/single.rs", "let upper = &t[d - 1..];", "let upper = &t[d..];"),
+    ("arith/src/single.rs", "let first = (d - 2).saturating_sub(i);", "let first = d.saturating_sub(i);"),
+    ("arith/src/single.rs", "row::<ADX>(&mut low[i..], &m[..d + 1 - i], limb);",
+     "row::<ADX>(&mut low[i..d], &m[..d - i], limb);"),
+    ("arith/src/single.rs", "for _ in 0..2 {", "for _ in 0..1 {"),
+    ("arith/src/single.rs", "wrapping_sub(borrowed & subtracted)", "wrapping_sub(borrowed)"),
+    ("arith/src/single.rs", "carry = high3.wrapping_add(u64::from(over));", "carry = high3;"),
+    ("arith/src/single.rs", "t[0].carrying_add(low0, false)", "t[0].carrying_add(low0, over)"),
     ("paillier/src/encoding/slots.rs", "self.value_bits + self.addition_bits + 1", "self.value_bits + self.addition_bits"),
     ("paillier/src/encoding/slots.rs", "key_bits.saturating_sub(1) / self.slot_bits()",
      "key_bits.saturating_sub(0) / self.slot_bits()"),
@@ -488,6 +498,29 @@ def vectors(folder):
     return "\n".join(found) + "\n"
 
 
+def singles(folder):
+    """Returns products with a reciprocal, computed by Coq: a line for each call."""
+    words, calls, rows = numbers(), [], []
+
+    def number(k):
+        return sum(next(words) << 64 * i for i in range(k))
+
+    for d in (2, 3, 5, 6):
+        top = 64 * (d - 1)
+        for m in ((1 << 64 * d) - 1, (4 << top) + 1, number(d) | 1 << (64 * d - 1) | 1, number(d - 1) | 5 << top | 1):
+            most = (1 << 64 * d) - 1
+            for x, y in ((most, most), (m - 1, m - 1), (0, most), (number(d), number(d)), (number(d) % m, 1)):
+                lists = [limbs(x, d), limbs(y, d), limbs(m, d), limbs((1 << 128 * d) // m, d + 1)]
+                zeros = f"(repeat 0 {d})", f"(repeat 0 {4 * d + 2})"
+                call = f"product_body {zeros[0]} {' '.join(map(coq_list, lists))} {zeros[1]}"
+                calls.append(f"let '(out, space) := {call} in out ++ space")
+                rows.append(("product_body", *lists))
+    results = evaluated("words single", calls, folder)
+    return table(
+        [(*row, result[: len(row[1])], result[len(row[1]) :]) for row, result in zip(rows, results, strict=True)]
+    )
+
+
 def bases():
     """Returns lists of pairwise coprime moduli: the smallest, powers of two, the largest, and a
     base large enough that its numbers take more than one piece.
@@ -678,7 +711,8 @@ def main(arguments):
             sys.exit(f"prove-arithmetic: a proof fails:\n{failure}")
         # As many at a time as files are proved.
         with ThreadPoolExecutor(2) as pool:
-            parts = {LATTICE: lattice, PRODUCTS: vectors, CONVERSIONS: conversions, TRANSFORMS: transforms}
+            parts = {LATTICE: lattice, PRODUCTS: vectors, SINGLE: singles}
+            parts |= {CONVERSIONS: conversions, TRANSFORMS: transforms}
             wrong, *texts = pool.map(lambda part: part(folder), (assumptions, *parts.values()))
         if wrong:
             sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")

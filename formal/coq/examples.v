@@ -1,5 +1,5 @@
 (* Every main theorem's premises hold for some numbers: no theorem is vacuous. *)
-From Arith Require Import serial serial_dual squares bits doubling.
+From Arith Require Import serial serial_dual squares bits doubling single.
 From Arith Require avx2 ifma.
 
 Ltac premise := first
@@ -47,6 +47,16 @@ Example dual_sqr_body_example : let '(r, _) := dual_sqr_body 2 (repeat 0 4) ([2;
   exists x, (val [2; 1] + val [2; 1] * val m) * (val [2; 1] + val [2; 1] * val m) =
     R 2 * (val low + val high * val m) + x * (val m * val m).
 Proof. apply dual_sqr_body_correct; premise. Qed.
+Example add_row_example : let '(c, r) := add_row (repeat (B - 1) 5) (repeat (B - 1) 5) (B - 1) in
+  limbs r /\ length r = 5%nat /\ word c /\ val r + R 5 * c = val (repeat (B - 1) 5) + val (repeat (B - 1) 5) * (B - 1).
+Proof. apply (add_row_correct (repeat (B - 1) 5)); premise. Qed.
+(* 3 + 5 2^64 and its reciprocal. *)
+Example product_body_example :
+  let '(r, _) := product_body [0; 0] [B - 1; B - 1] [B - 1; B - 1] [3; 5] [6493253913945762168; 1475739525896764129; 3689348814741910323] (repeat 0 10) in
+  limbs r /\ length r = 2%nat /\ val r = (val [B - 1; B - 1] * val [B - 1; B - 1]) mod val [3; 5].
+Proof. apply product_body_correct; premise. Qed.
+Example single_quotient_example : let q := (99 / 2 * (50 * 2 / 9) - 3) / 50 in 0 <= 99 - q * 9 < 3 * 9.
+Proof. apply (single_quotient 2 50 9 99 (50 * 2 / 9) 3); premise. Qed.
 Example add_example : let r := add 2 m [2; 1] [2; 1] in limbs r /\ length r = 2%nat /\
   (val r = val [2; 1] + val [2; 1] \/ val r = val [2; 1] + val [2; 1] - val m) /\ 0 <= val r < val m.
 Proof. apply add_correct; premise. Qed.

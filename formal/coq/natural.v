@@ -11,6 +11,9 @@ Ltac divide x :=
   let q := fresh "q" in let r := fresh "r" in
   set (q := x / B) in *; set (r := x mod B) in *; clearbody q r.
 
+Lemma word_product x y : word x -> word y -> 0 <= x * y <= (B - 1) * (B - 1).
+Proof. unfold word. intros. split; [apply Z.mul_nonneg_nonneg; lia|apply Z.mul_le_mono_nonneg; lia]. Qed.
+
 (* natural.rs: adc *)
 Theorem adc_correct a b c : word a -> word b -> word c ->
   let '(s, c') := adc a b c in
@@ -100,6 +103,50 @@ Proof.
   destruct (add_assign_loop1 p b 0) as [p' c1]. destruct L as (Wp' & Lp' & C1 & V1).
   pose proof (add_assign_loop2_correct s c1 Hs ltac:(lia)) as L.
   destruct (add_assign_loop2 s c1) as [s' c2]. destruct L as (Ws' & Ls' & C2 & V2).
+  simpl (0 + _)%nat.
+  rewrite splice_tail by auto. rewrite splice_head by auto.
+  rewrite limbs_app, !app_length, R_plus, !val_app, Lp'.
+  repeat split; auto; try lia.
+Qed.
+
+Lemma sub_assign_loop1_correct xs : forall ys c, limbs xs -> limbs ys -> length xs = length ys -> 0 <= c <= 1 ->
+  let '(r, c') := sub_assign_loop1 xs ys c in
+  limbs r /\ length r = length xs /\ 0 <= c' <= 1 /\ val r - R (length xs) * c' = val xs - val ys - c.
+Proof.
+  induction xs as [|x xs IH]; intros [|y ys] c Hx Hy E Hc; try discriminate; cbn [val length sub_assign_loop1].
+  - rewrite R_0. repeat split; auto; lia.
+  - apply limbs_cons in Hx as [Hx Hxs]; apply limbs_cons in Hy as [Hy Hys]. cbn [length] in E.
+    pose proof (sbb_correct x y c Hx Hy Hc) as A. destruct (sbb x y c) as [s c1]. destruct A as (Ws & C1 & A).
+    specialize (IH ys c1 Hxs Hys ltac:(lia) ltac:(lia)).
+    destruct (sub_assign_loop1 xs ys c1) as [r c2]. destruct IH as (Lr & Er & C2 & IH).
+    rewrite R_S. cbn [val length]. repeat split; try lia. apply limbs_cons; auto.
+Qed.
+
+Lemma sub_assign_loop2_correct xs : forall c, limbs xs -> 0 <= c <= 1 ->
+  let '(r, c') := sub_assign_loop2 xs c in
+  limbs r /\ length r = length xs /\ 0 <= c' <= 1 /\ val r - R (length xs) * c' = val xs - c.
+Proof.
+  induction xs as [|x xs IH]; intros c Hx Hc; cbn [val length sub_assign_loop2].
+  - rewrite R_0. repeat split; auto; lia.
+  - apply limbs_cons in Hx as [Hx Hxs]. assert (W0 : word 0) by (unfold word; lia).
+    pose proof (sbb_correct x 0 c Hx W0 Hc) as A. destruct (sbb x 0 c) as [s c1]. destruct A as (Ws & C1 & A).
+    specialize (IH c1 Hxs ltac:(lia)).
+    destruct (sub_assign_loop2 xs c1) as [r c2]. destruct IH as (Lr & Er & C2 & IH).
+    rewrite R_S. cbn [val length]. repeat split; try lia. apply limbs_cons; auto.
+Qed.
+
+(* natural.rs: sub_assign *)
+Theorem sub_assign_correct a b : limbs a -> limbs b -> (length b <= length a)%nat ->
+  let '(c, r) := sub_assign a b in
+  limbs r /\ length r = length a /\ 0 <= c <= 1 /\ val r - R (length a) * c = val a - val b.
+Proof.
+  intros Ha Hb E. unfold sub_assign.
+  destruct (cut a (length b) E) as (p & s & -> & Lp & -> & ->).
+  apply limbs_app in Ha as [Hp Hs].
+  pose proof (sub_assign_loop1_correct p b 0 Hp Hb ltac:(lia) ltac:(lia)) as L.
+  destruct (sub_assign_loop1 p b 0) as [p' c1]. destruct L as (Wp' & Lp' & C1 & V1).
+  pose proof (sub_assign_loop2_correct s c1 Hs ltac:(lia)) as L.
+  destruct (sub_assign_loop2 s c1) as [s' c2]. destruct L as (Ws' & Ls' & C2 & V2).
   simpl (0 + _)%nat.
   rewrite splice_tail by auto. rewrite splice_head by auto.
   rewrite limbs_app, !app_length, R_plus, !val_app, Lp'.

@@ -32,11 +32,23 @@ FILES = {
     "bits": ("arith/src/natural.rs", "low_bits bits_at shift_in double", "natural"),
     "doubling": ("arith/src/doubling.rs", "reciprocal new double", "natural bits"),
     "squares": ("arith/src/backend/serial.rs", "square sqr_body dual_sqr_body", "natural serial"),
+    "single": ("arith/src/single.rs", "wide add_row product_body", "natural"),
     "residues": ("rns/src/convert/serial.rs", "part_of reduce", ""),
     "across_limbs": ("arith/src/backend/ifma/across.rs", "add reduce_once canonical add_chunk", "natural"),
 }
 # Rewrites before the translation, and other files with the constants.
 ITERATORS = {
+    "single": [
+        # Rows by `add_row`, without the instructions of `adx.rs`.
+        (r"row::<ADX>\(", "add_row("),
+        (r"let \(blocks, rest\) = t\.as_chunks_mut::<4>\(\);", "let (blocks, rest) = t.split_at_mut(t.len() / 4 * 4);"),
+        (r"let \(factors, last\) = a\.as_chunks::<4>\(\);", "let (factors, last) = a.split_at(a.len() / 4 * 4);"),
+        (r"in blocks\.iter_mut\(\)\.zip\(factors\)", "in blocks.chunks_exact_mut(4).zip(factors.chunks_exact(4))"),
+        # The sum and its carry, as a bit.
+        (r"([\w\[\]]+)\.carrying_add\((\w+), false\)", r"adc(\1, \2, 0)"),
+        (r"([\w\[\]]+)\.carrying_add\((\w+), over\)", r"adc(\1, \2, over)"),
+        (r"u64::from\(over\)", "over"),
+    ],
     "across_limbs": [
         (r"impl Iterator<Item = u64>", "&[u64]"),
         (r"let (\w+) = \|(\w+): u64, (\([^()]*\)): \(&u64, &u64\)\| ([^;]*);(.*?)\b\1\)", r"\5|\2, \3| \4)"),
@@ -260,6 +272,9 @@ EXPRESSIONS = {
         ("dghv/src/sums/blocks/transform.rs", "KEPT", r"fn normalise\(.*?splat\(\(1 << (\d+)\) - 1\);", 1),
     ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
+    "single_bits": [
+        ("arith/src/single.rs", "HIGHEST", r"constants\.bits as usize > 64 \* \(d - 1\) \+ (\d+)\n", 1),
+    ],
 }
 # Names in Coq's library.
 RESERVED = {"left", "right", "fst", "snd"}
@@ -475,7 +490,11 @@ class Parser:
 
     def index(self, value):
         """Parses the content of brackets: an index, or the ends of a slice."""
-        start = None if self.peek() == ".." else self.expression()
+        start = None if self.peek() in ("..", "..=") else self.expression()
+        if self.found("..="):
+            end = ("binary", "+", self.expression(), ("number", 1))
+            self.take("]")
+            return ("slice", value, start, end)
         if not self.found(".."):
             self.take("]")
             return ("index", value, start)
@@ -904,7 +923,24 @@ class Translator:
         if value[0] == "range":
             self.downwards(pattern[1], *value[1:], statements)
             return
+        if value[0] == "method" and value[2] in ("enumerate", "skip"):
+            pattern, value, statements = self.counted(pattern, value, statements)
         self.side_by_side(pattern, value, self.assigned(statements), lambda outputs: self.branch(statements, outputs))
+
+    def counted(self, pattern, value, statements):
+        """Declares the index of a loop over enumerated limbs, and returns the loop that counts
+        it.
+        """
+        first = ("number", 0)
+        if value[2] == "skip":
+            _, value, _, (first,) = value
+        _, value, name, _ = value
+        if name != "enumerate" or value[2] != "iter":
+            raise Unknown(f"a loop over {name}")
+        index, limb = pattern[1]
+        self.let([self.new(index[1], "usize")], f"{self.value(first)[0]}%nat")
+        more = ("assign", index, ("binary", "+", index, ("number", 1)))
+        return limb, ("slice", value[1], first, None), [*statements, more]
 
     def downwards(self, name, start, end, statements):
         """Translates the loop over the indexes of a range, the highest first."""
@@ -946,13 +982,13 @@ class Translator:
         typed = " ".join([typed, *(f"({n} : {COQ[self.kinds[n]]})" for n in states)])
         again = " ".join([loop, *frees, *tails, *states])
         # Each limb of a chunk has its own name.
-        parts = {item: [f"{item}_{n}" for n in range(self.chunks.get(item, 0))] for item in items}
+        lengths = [self.chunks.pop(item, 0) for item in items]
+        parts = {name: [f"{name}_{n}" for n in range(length)] for name, length in zip(item_names, lengths, strict=True)}
         heads = ", ".join(
-            " :: ".join([*(parts[item] or [name]), tail])
-            for item, name, tail in zip(items, item_names, tails, strict=True)
+            " :: ".join([*(parts[name] or [name]), tail]) for name, tail in zip(item_names, tails, strict=True)
         )
-        body = " ".join([*(f"let {item} := [{'; '.join(part)}] in" for item, part in parts.items() if part), body])
-        joined = f"{item_names[0]} ++ rest" if parts[items[0]] else f"{item_names[0]} :: rest"
+        body = " ".join([*(f"let {name} := [{'; '.join(part)}] in" for name, part in parts.items() if part), body])
+        joined = f"{item_names[0]} ++ rest" if parts[item_names[0]] else f"{item_names[0]} :: rest"
         cut = body.rindex(f"{tuple_of([*([item_names[0]] if mutable else []), *states])}")
         if mutable:
             step = f"let '({', '.join(['rest', *states])}) := {again} in ({', '.join([joined, *states])})"
@@ -989,7 +1025,7 @@ class Translator:
             return first[0] + second[0], first[1] + second[1]
         if value[0] == "method" and value[2] in ("iter", "iter_mut") and not value[3]:
             value = value[1]
-        if value[0] == "method" and value[2] == "chunks_exact_mut":
+        if value[0] == "method" and value[2] in ("chunks_exact_mut", "chunks_exact"):
             self.chunks[pattern[1]] = value[3][0][1]
             value = value[1]
         if pattern[0] != "name" or value[0] not in ("name", "slice", "field"):
@@ -1119,6 +1155,9 @@ class Translator:
         if name.startswith("wrapping_") and kind in SUFFIX:
             others = " ".join(wrap(self.value(argument)[0]) for argument in arguments)
             return f"({name[9:]}{SUFFIX[kind]} {coq}{' ' + others if others else ''})", kind
+        if name == "saturating_sub" and kind == "usize":
+            # Differences of Coq's natural numbers are never negative.
+            return f"({coq} - {wrap(self.value(arguments[0])[0])})%nat", kind
         if name == "min" and kind in SUFFIX:
             return f"(Z.min {coq} {wrap(self.value(arguments[0])[0])})", kind
         raise Unknown(f"method {name}")

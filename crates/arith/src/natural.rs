@@ -83,7 +83,7 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
 
 /// Subtracts `b` (at most as long) from `a` and returns the borrow.
 ///
-/// Proved: `sub_assign_correct` in formal/coq/residues.v.
+/// Proved: `sub_assign_correct` in formal/coq/natural.v.
 #[inline]
 pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at_mut(b.len());

@@ -94,6 +94,9 @@ fn product_bmi2(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], sp
 }
 
 /// With `ADX`, the CPU must support `adx` and `bmi2`.
+///
+/// Proved: `single_quotient` in formal/coq/single.v.
+/// Proved: `product_body_correct` in formal/coq/single.v.
 #[inline(always)]
 fn product_body<const ADX: bool>(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     let d = m.len();
@@ -138,6 +141,8 @@ fn row<const ADX: bool>(t: &mut [u64], a: &[u64], y: u64) -> u64 {
 }
 
 /// Adds `a y` to `t`, which is as long as `a`, and returns the limb carried out.
+///
+/// Proved: `add_row_correct` in formal/coq/single.v.
 // No closures or calls of generic functions: they may be compiled separately, without `mulx`.
 #[inline(always)]
 fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
@@ -173,4 +178,35 @@ fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
 fn wide(a: u64, b: u64) -> (u64, u64) {
     let product = u128::from(a) * u128::from(b);
     (product as u64, (product >> 64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Product = fn(&mut [u64], &[u64], &[u64], &[u64], &[u64], &mut [u64]);
+
+    /// Parses hexadecimal words.
+    fn words(text: &str) -> Vec<u64> {
+        text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
+    }
+
+    /// Compares with the values that Coq computes from the proved function, for portable rows and
+    /// for the rows of this CPU: every limb of the results and of the scratch memory.
+    #[test]
+    fn products_are_those_of_the_proofs() {
+        let mut calls = 0;
+        for line in include_str!("single_steps.txt").lines().filter(|line| !line.starts_with('#')) {
+            let (_, lists) = line.split_once(": ").unwrap();
+            let lists: Vec<Vec<u64>> = lists.split(", ").map(words).collect();
+            let [x, y, m, mu, expected, left] = &lists[..] else { panic!("six numbers: {line}") };
+            for multiply in [product as Product, product_body::<false>] {
+                let (mut out, mut space) = (vec![0; expected.len()], vec![0; left.len()]);
+                multiply(&mut out, x, y, m, mu, &mut space);
+                assert_eq!((&out, &space), (expected, left), "{line}");
+            }
+            calls += 1;
+        }
+        assert_eq!(calls, 80);
+    }
 }
