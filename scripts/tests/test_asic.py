@@ -57,14 +57,14 @@ def test_a_library_is_the_one_that_the_page_is_made_with(tmp_path, monkeypatch):
     monkeypatch.setattr(tools, "WORK", tmp_path / "work")
     (tmp_path / "work").mkdir()
     monkeypatch.delenv("HEARITH_LIBERTY", raising=False)
-    with pytest.raises(tools.Failed, match="names no folder"):
+    with pytest.raises(tools.Failed, match="does not name a folder"):
         asic.liberty("Nangate45")
     monkeypatch.setenv("HEARITH_LIBERTY", str(tmp_path))
     with pytest.raises(tools.Failed, match=r"there is no nangate45_typ\.lib"):
         asic.liberty("Nangate45")
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "nangate45_typ.lib").write_text("another library\n")
-    with pytest.raises(tools.Failed, match="another version"):
+    with pytest.raises(tools.Failed, match="is not the version that the page requires"):
         asic.liberty("Nangate45")
     # The wrong version is not kept, so the next call searches again.
     assert not (tmp_path / "work" / "nangate45_typ.lib").exists()

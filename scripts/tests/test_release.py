@@ -224,7 +224,7 @@ def test_two_builds_are_compared(tmp_path):
         (folder / "SHA256SUMS.minisig").write_text(folder.name)
     result = run(RELEASE / "compare.py", first, second)
     assert result.returncode == 0
-    assert "all 1 files are equal" in result.stdout
+    assert "all 1 files are the same in both builds" in result.stdout
     (second / "a.deb").write_text("samf")
     (first / "b.whl").write_text("")
     result = run(RELEASE / "compare.py", first, second)
@@ -233,7 +233,7 @@ def test_two_builds_are_compared(tmp_path):
     assert "ONLY IN THE FIRST  b.whl" in result.stdout
     assert "2 of 2 files differ" in result.stderr
     assert run(RELEASE / "compare.py", first, second, "--only", "b.*").returncode == 1
-    assert "nothing to compare" in run(RELEASE / "compare.py", first, second, "--only", "none").stderr
+    assert "there are no files to compare" in run(RELEASE / "compare.py", first, second, "--only", "none").stderr
 
 
 def test_archives_depend_on_contents_alone(tmp_path):
@@ -511,7 +511,7 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     assert "aarch64" not in compilers
     assert "commit cafe." in page
     # This release contains only one of the two programs.
-    sizes = page.partition("## Programs")[2].partition("## What")[0]
+    sizes = page.partition("## Programs")[2].partition("## Composition")[0]
     assert "| x86_64-unknown-linux-gnu | 0.0" in sizes
     assert "aarch64" not in sizes
     (work / "tested.tsv").write_text("deb-amd64\tcafe\tit ran\nsource\tbeef\tit ran\n")
