@@ -141,7 +141,9 @@ def table(runs):
     lines = [
         "# Build and test times",
         "",
-        "Made by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.",
+        "Written by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.",
+        "Some parts run beside others: lint:others with the proofs beside lint:rust, web beside python,",
+        "cocotb beside hardware.",
         "",
     ]
     lines += [
