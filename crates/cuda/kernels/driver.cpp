@@ -239,7 +239,7 @@ int cuMemFree_v2(uint64_t at) {
   counts[found->second.card].taken -= found->second.bytes;
   // Memory must be zeroed before it is freed: it contained keys and plaintexts.
   if (written(found->first, found->second.bytes) != 0) {
-    fprintf(stderr, "memory of a card was given back with something in it\n");
+    fprintf(stderr, "memory of a card was freed before it was zeroed\n");
     abort();
   }
   free((void *)at);
@@ -259,7 +259,7 @@ int cuMemFreeHost(void *at) {
   const auto found = pins.find((uint64_t)at);
   if (found == pins.end()) return INVALID;
   if (written(found->first, found->second.bytes) != 0) {
-    fprintf(stderr, "pinned memory was given back with something in it\n");
+    fprintf(stderr, "pinned memory was freed before it was zeroed\n");
     abort();
   }
   counts[found->second.card].taken -= found->second.bytes;
@@ -283,7 +283,7 @@ int cuStreamDestroy_v2(void *stream) {
   return SUCCESS;
 }
 int cuStreamWaitEvent(void *stream, void *event, unsigned) {
-  // The event's mark now, whatever marks it later.
+  // The present mark of the event; later marks have no effect here.
   const Event mark = *(Event *)event;
   start(stream, false, [mark] { happen(mark.stream, mark.at); });
   return SUCCESS;

@@ -104,7 +104,7 @@ pub(super) fn terms(state: &State) -> String {
 /// What a check counts.
 fn counted_items(step: Step) -> &'static str {
     match step {
-        Step::Chain => "entries in their places",
+        Step::Chain => "entries in order",
         Step::Heads => "heads signed by the board",
         Step::Election => "election with its key",
         Step::Rules => "entries in an allowed order",
