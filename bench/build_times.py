@@ -141,7 +141,8 @@ def table(runs):
     lines = [
         "# Build and test times",
         "",
-        "Written by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.",
+        "Written by `bench/build_times.py`: each column's commands ran in order in a fresh clone, with empty",
+        "caches unless it says otherwise. Times are minutes:seconds.",
         "Some parts run beside others: lint:others with the proofs beside lint:rust, web beside python,",
         "cocotb beside hardware.",
         "",
