@@ -61,18 +61,11 @@ Proof.
     unfold p0, p1, p2, p3 in *. clear - Sum IH. lia.
 Qed.
 
+(* The loop of mac_row. *)
 Lemma add_row_loop2_correct y ts : forall xs c, word y -> limbs ts -> limbs xs -> length ts = length xs -> word c ->
   let '(r, c') := add_row_loop2 y ts xs c in
   limbs r /\ length r = length ts /\ word c' /\ val r + R (length ts) * c' = val ts + val xs * y + c.
-Proof.
-  induction ts as [|t ts IH]; intros [|x xs] c Wy Ht Hx E Hc; try discriminate; cbn [val length add_row_loop2].
-  - rewrite R_0. repeat split; auto; unfold word in *; lia.
-  - apply limbs_cons in Ht as [Ht Hts]; apply limbs_cons in Hx as [Hx Hxs]. cbn [length] in E.
-    pose proof (mac_correct t x y c Ht Hx Wy Hc) as A. destruct (mac t x y c) as [s c1]. destruct A as (Ws & C1 & A).
-    specialize (IH xs c1 Wy Hts Hxs ltac:(lia) C1).
-    destruct (add_row_loop2 y ts xs c1) as [r c2]. destruct IH as (Lr & Er & C2 & IH).
-    rewrite R_S. cbn [val length]. repeat split; try apply C2; try lia. apply limbs_cons; auto.
-Qed.
+Proof. intros. apply mac_row_loop1_correct; assumption. Qed.
 
 (* single.rs: add_row *)
 Theorem add_row_correct t a y : limbs t -> limbs a -> length t = length a -> word y ->

@@ -29,6 +29,12 @@ pub fn resized(number: &[u64], limbs: usize) -> Secret {
     copy
 }
 
+/// Parses hexadecimal words, as in the files with the results of the proofs.
+#[cfg(test)]
+pub(crate) fn words(text: &str) -> Vec<u64> {
+    text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
+}
+
 /// `a + b + carry` as (sum, carry).
 ///
 /// Proved: `adc_correct` in formal/coq/natural.v.

@@ -183,13 +183,9 @@ fn wide(a: u64, b: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::natural::words;
 
     type Product = fn(&mut [u64], &[u64], &[u64], &[u64], &[u64], &mut [u64]);
-
-    /// Parses hexadecimal words.
-    fn words(text: &str) -> Vec<u64> {
-        text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
-    }
 
     /// Compares with the values that Coq computes from the proved function, for portable rows and
     /// for the rows of this CPU: every limb of the results and of the scratch memory.

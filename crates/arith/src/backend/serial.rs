@@ -420,11 +420,7 @@ fn carry_row(t: &mut u64, x: u64, y: u64, carry: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Parses hexadecimal words.
-    fn words(text: &str) -> Vec<u64> {
-        text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
-    }
+    use crate::natural::words;
 
     /// Compares with the values that Coq computes from the proved functions: every limb of the
     /// results and of the scratch memory.
