@@ -14,13 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import hearith as he
-from hearith import _native
-
-
-def as_bytes(number):
-    """Returns a number's bytes, the highest first."""
-    return number.to_bytes((number.bit_length() + 7) // 8, "big")
-
+from hearith import phe
 
 public, private = he.generate_keypair(512, insecure=True)
 numbers = np.array([1500, -20, 7])
@@ -36,11 +30,9 @@ count = 0
 for key in vectors["keys"]:
     if key["kind"] == "random" and key["bits"] in (512, 1024, 2048):
         p, q = (int(key[prime], 16) for prime in "pq")
-        known = he.PrivateKey._of(_native.PrivateKey.from_primes(*map(as_bytes, (p, q)), insecure=True))
+        known = phe.PaillierPrivateKey(phe.PaillierPublicKey(p * q), p, q)
         for answer in key["encryptions"]:
-            data = int(answer["c"], 16).to_bytes(key["bits"] // 4, "big")
-            decrypted = known.decrypt(he.EncryptedArray.from_bytes(known.public, data, range=p * q // 2 - 1))
-            assert int(decrypted[0]) % (p * q) == int(answer["m"], 16), (key["bits"], answer["m"])
+            assert known.raw_decrypt(int(answer["c"], 16)) == int(answer["m"], 16), (key["bits"], answer["m"])
             count += 1
 assert count > 10, count
 

@@ -222,6 +222,13 @@ def test_the_readmes_programs_run():
         subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_the_release_check_accepts_this_package():
+    root = PACKAGE.parents[1]
+    command = [sys.executable, root / "scripts/release/try_wheel.py", root]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(": numbers encrypted, summed and decrypted; 24 known answers\n")
+
+
 def test_without_optional_packages(tmp_path):
     """Arrays need only NumPy. Other missing packages are reported on first use."""
     program = """
