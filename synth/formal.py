@@ -55,7 +55,7 @@ CORES = {
         {"r_o": 5},
         "a_i < m_i && b_i < m_i",
         "r_o == ({1'b0, a_i} + {1'b0, b_i}) % {1'b0, m_i}",
-        16,
+        18,
     ),
     "flexible_barrett": (
         {"Q": 13, "K": 9, "Truncated": 1, "Tiled": 1, "Quotient": 1, "Residue": 1},
@@ -95,8 +95,8 @@ CORES = {
     ),
     "mont_mul_radix2": (
         {"N": 4, "XBits": 4, "Word": 4},
-        {"m_i": 4},
-        {"x_i": 4, "y_i": 4},
+        {"m_i": 4, "y_i": 4},
+        {"x_i": 4},
         {"r_o": 5},
         "m_i[0]",
         "{r_o, 4'd0} % {5'd0, m_i} == ({5'd0, x_i} * {5'd0, y_i}) % {5'd0, m_i} && r_o <= (({4'd0, x_i} * {4'd0, y_i}) >> 4) + m_i",
@@ -168,7 +168,7 @@ def prove(core):
 # The name of a form of a block has a suffix from FORMS.
 BLOCKS = {
     "accelerator_shell": (
-        16,
+        18,
         {".in_valid_i (pending && key_ready)": ".in_valid_i (pending)"},
         {".rst_ni     (datapath_rst_no),\n        .in_valid_i (in_tag_valid)": ".rst_ni     (rst_no),\n        .in_valid_i (in_tag_valid)"},
         {".epoch_i       (epoch),\n        .s_valid_i": ".epoch_i       (16'd0),\n        .s_valid_i"},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A conditional subtraction, a limb per cycle: r = a mod m for a < 2 m.
 //
-// The difference is always computed, and the borrow selects the result; nothing else depends on the
-// borrow. Latency ceil((N+1) / Limb) + 1 cycles from accepting a to offering r; one per latency + 1
-// cycles.
+// a rotates through its register once while a - m shifts into another; a last cycle replaces a by
+// the difference unless that borrowed. Nothing else depends on the borrow. If N is a multiple of
+// Limb, bit N of a has a flip-flop of its own. Latency ceil(N / Limb) + 2 cycles from accepting a
+// to offering r; one per latency + 1 cycles.
 module cond_sub #(
     parameter int unsigned N    = 1024,  // bits of the modulus, at least 1
     parameter int unsigned Limb = 64     // bits subtracted per cycle
@@ -20,15 +21,16 @@ module cond_sub #(
 );
     if (N < 1 || Limb < 1) $error("cond_sub: N and Limb must be at least 1");
 
-    localparam int unsigned Limbs = (N + Limb) / Limb;
+    localparam int unsigned Limbs = (N + Limb - 1) / ((Limb < 1) ? 1 : Limb);
     localparam int unsigned Total = Limbs * Limb;
 
-    logic start, working, borrow_q;
-    logic [Total-1:0] a_q, m_q, difference_q;
+    logic start, working, subtracts_q, top_q, borrow_q, last;
+    logic [Total-1:0] a_q, difference_q;
+    logic [Limb-1:0] m;
     logic [Limb:0] difference;
 
     limb_sequencer #(
-        .Steps(Limbs)
+        .Steps(Limbs + 1)
     ) u_steps (
         .clk_i,
         .rst_ni,
@@ -40,28 +42,48 @@ module cond_sub #(
         .work_o (working)
     );
 
-    assign difference = {1'b0, a_q[Limb-1:0]} - {1'b0, m_q[Limb-1:0]} - (Limb + 1)'(borrow_q);
+    limb_reader #(
+        .Limb (Limb),
+        .Limbs(Limbs)
+    ) u_modulus (
+        .clk_i,
+        .rst_ni,
+        .number_i(Total'(m_i)),
+        .start_i (start),
+        .next_i  (subtracts_q),
+        .limb_o  (m),
+        .last_o  (last)
+    );
+
+    assign difference = {1'b0, a_q[Limb-1:0]} - {1'b0, m} - (Limb + 1)'(borrow_q);
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) subtracts_q <= 1'b0;
+        else subtracts_q <= start || (subtracts_q && !last);
+    end
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             a_q          <= Total'(0);
-            m_q          <= Total'(0);
             difference_q <= Total'(0);
+            top_q        <= 1'b0;
             borrow_q     <= 1'b0;
         end else if (start) begin
-            a_q      <= Total'(a_i);
-            m_q      <= Total'(m_i);
-            borrow_q <= 1'b0;
-        end else if (working) begin
+            {top_q, a_q} <= (Total + 1)'(a_i);
+            borrow_q     <= 1'b0;
+        end else if (subtracts_q) begin
             // Shifts rather than part selects: with a single limb there is no part above it.
             a_q          <= Total'({a_q[Limb-1:0], a_q} >> Limb);
-            m_q          <= m_q >> Limb;
             difference_q <= Total'({difference[Limb-1:0], difference_q} >> Limb);
             borrow_q     <= difference[Limb];
+        end else if (working && (top_q || !borrow_q)) begin
+            a_q <= difference_q;
         end
     end
 
-    assign r_o = borrow_q ? a_q[N-1:0] : difference_q[N-1:0];
-    logic unused;
-    assign unused = ^{a_q[Total-1:N], difference_q[Total-1:N]};
+    assign r_o = a_q[N-1:0];
+    if (Total > N) begin : gen_unused
+        logic unused;
+        assign unused = ^a_q[Total-1:N];
+    end
 endmodule

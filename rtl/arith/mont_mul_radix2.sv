@@ -11,7 +11,7 @@
 // S is kept in words of Word + 3 bits, Word apart: x' = floor(x / 2) + 2^(Word-1) (lowest bit of
 // the next word) + two terms below 2^Word + 1 stays below 5 * 2^Word. Their carries are resolved at
 // the end (carry_resolve, two words per cycle). Latency XBits + ceil((Words + 1) / 2) + 3 cycles
-// from accepting operands to offering the result, Words = ceil(N / Word). One product per XBits + 2
+// from accepting x to offering the result, Words = ceil(N / Word). One product per XBits + 2
 // cycles, while results are accepted. Source: [Montgomery85], radix 2; the addition order of
 // [Walter99].
 module mont_mul_radix2 #(
@@ -22,11 +22,11 @@ module mont_mul_radix2 #(
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
-    input  logic [N-1:0]     m_i,          // odd, stable from accepting the operands to the result
+    input  logic [N-1:0]     m_i,          // odd, stable from accepting x to the result
     input  logic             in_valid_i,
     output logic             in_ready_o,
     input  logic [XBits-1:0] x_i,
-    input  logic [N-1:0]     y_i,
+    input  logic [N-1:0]     y_i,          // stable from accepting x to the result
     output logic             out_valid_o,
     input  logic             out_ready_i,
     output logic [N:0]       r_o
@@ -42,7 +42,6 @@ module mont_mul_radix2 #(
     logic busy_q, last_q, resolve_ready, start;
     logic [CountBits-1:0] count_q;
     logic [XBits-1:0] x_q;
-    logic [N-1:0] y_q;
     logic [Words*Word-1:0] y, half;
     logic [(Words+1)*B-1:0] sum;
     logic [(Words+1)*Word-1:0] result;
@@ -70,18 +69,12 @@ module mont_mul_radix2 #(
     end
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-            x_q <= '0;
-            y_q <= N'(0);
-        end else if (start) begin
-            x_q <= x_i;
-            y_q <= y_i;
-        end else if (busy_q) begin
-            x_q <= x_q >> 1;
-        end
+        if (!rst_ni) x_q <= '0;
+        else if (start) x_q <= x_i;
+        else if (busy_q) x_q <= x_q >> 1;
     end
 
-    assign y    = (Words * Word)'(y_q);
+    assign y    = (Words * Word)'(y_i);
     assign half = (Words * Word)'(m_i[N-1:1]);
     // m is odd.
     logic unused_m;

@@ -99,6 +99,15 @@ module coproc_core_cios #(
         .out_data_o (leave_tag)
     );
 
+    // The multiplier of the conversion reads it to the end.
+    logic radix_start;
+    logic [NumBits-1:0] leaving_q;
+    assign radix_start = mul_valid && leaves && leave_tags_ready && radix_in_ready;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) leaving_q <= NumBits'(0);
+        else if (radix_start) leaving_q <= product;
+    end
+
     mont_mul_radix2 #(
         .N(NumBits),
         .XBits(Leave)
@@ -109,7 +118,7 @@ module coproc_core_cios #(
         .in_valid_i (mul_valid && leaves && leave_tags_ready),
         .in_ready_o (radix_in_ready),
         .x_i        (Leave'(1)),
-        .y_i        (product),
+        .y_i        (leaving_q),
         .out_valid_o(radix_valid),
         .out_ready_i(radix_ready),
         .r_o        (reduced)

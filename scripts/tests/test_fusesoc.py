@@ -27,15 +27,15 @@ ALL = bool(os.environ.get("HEARITH_ALL_TARGETS"))
 QUICK = ["lib"]
 #: A mistake in a core's sources that its bench must find: the file, the text, and its replacement.
 MISTAKES = {
-    "arith": ("arith/mod_add.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "arith": ("arith/mod_add.sv", "|| !borrow_q", "|| borrow_q"),
     "blocks": ("blocks/block_add.sv", "+ (Bits + 1)'(carry);", "- (Bits + 1)'(carry);"),
-    "coproc": ("arith/cond_sub.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "coproc": ("arith/cond_sub.sv", "|| !borrow_q", "|| borrow_q"),
     "dghv": ("dghv/column_sum.sv", "+ (Width + 1)'(carry_q)", "- (Width + 1)'(carry_q)"),
     "election": ("election/sha256.sv", "428a2f98", "428a2f99"),
     "lib": ("lib/crc32.sv", "32'hedb88320", "32'hedb88321"),
     "links": ("links/frame_bytes.sv", "crc_q   <= '1;", "crc_q   <= '0;"),
     "mesa": ("mesa/mesa_branch.sv", ".Minus(1)", ".Minus(0)"),
-    "mesa_dual": ("arith/cond_sub.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "mesa_dual": ("arith/cond_sub.sv", "|| !borrow_q", "|| borrow_q"),
     "ntt": ("ntt/reduce_solinas.sv", "- P;", "- P + 1'b1;"),
     "rns": ("rns/flexible_barrett.sv", "- (V + 2)'(Q)", "- (V + 2)'(Q) + 1'b1"),
 }

@@ -122,36 +122,38 @@ fn digit_serial_products_keep_the_promised_time() {
     assert!(step(1024) * 88 <= 7000, "DSP blocks times cycles a product");
 }
 
+/// Multiplies each x by y.
 fn check_radix2(
     design: &'static Design,
-    n: u32,
-    x_bits: u32,
-    word: u32,
+    [n, x_bits, word]: [u32; 3],
     modulus: &Integer,
-    items: &[Vec<Integer>],
+    y: &Integer,
+    xs: &[Integer],
     seed: u64,
 ) {
-    let core = Core { design, operands: &["x_i", "y_i"], results: &["r_o"] };
-    let constants = [("m_i", modulus)];
+    let core = Core { design, operands: &["x_i"], results: &["r_o"] };
+    let constants = [("m_i", modulus), ("y_i", y)];
+    let items: Vec<Vec<Integer>> = xs.iter().map(|x| vec![x.clone()]).collect();
     let latency = u64::from(x_bits + (n.div_ceil(word) + 1).div_ceil(2) + 3);
-    let timed = core.timed(&constants, items, latency, u64::from(x_bits + 2));
+    let timed = core.timed(&constants, &items, latency, u64::from(x_bits + 2));
     let inverse = power(x_bits).invert(modulus).expect("a power of two");
-    for (item, result) in items.iter().zip(&timed) {
-        let (product, r) = (Integer::from(&item[0] * &item[1]), &result[0]);
-        assert_eq!(Integer::from(r % modulus), Integer::from(&product * &inverse) % modulus, "{item:?} mod {modulus}");
-        assert!(*r <= (product >> x_bits) + modulus, "{item:?} gives {r}");
+    for (x, result) in xs.iter().zip(&timed) {
+        let (product, r) = (Integer::from(x * y), &result[0]);
+        assert_eq!(Integer::from(r % modulus), Integer::from(&product * &inverse) % modulus, "{x} {y} mod {modulus}");
+        assert!(*r <= (product >> x_bits) + modulus, "{x} {y} gives {r}");
     }
-    assert!(core.pressed(&constants, items, seed) == timed);
+    assert!(core.pressed(&constants, &items, seed) == timed);
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bit_serial_products_modulo_every_small_number() {
+    let xs: Vec<Integer> = (0..128).map(Integer::from).collect();
     for modulus in (1..32).step_by(2).map(Integer::from) {
-        // All x with some y, including y that is not reduced.
-        let items: Vec<Vec<Integer>> =
-            (0..128).flat_map(|x| [0, 1, 7, 30, 31].map(|y| vec![Integer::from(x), Integer::from(y)])).collect();
-        check_radix2(&RADIX2_5, 5, 7, 4, &modulus, &items, 2);
+        // With y that is not reduced, too.
+        for y in [0, 1, 7, 30, 31].map(Integer::from) {
+            check_radix2(&RADIX2_5, [5, 7, 4], &modulus, &y, &xs, 2);
+        }
     }
 }
 
@@ -162,15 +164,15 @@ fn bit_serial_products_of_wide_numbers() {
         let x_bits = 2 * n + 2;
         let mut random = Random::new(n.into());
         for modulus in [power(n) - 1u32, power(n - 1) + 1u32, odd(&mut random, n), odd(&mut random, n / 2)] {
-            let top = modulus.clone() - 1u32;
-            let mut items = vec![
-                vec![Integer::new(), top.clone()],
-                vec![Integer::from(1), top.clone()],
-                vec![power(x_bits) - 1u32, top],
-                vec![power(x_bits) - 1u32, power(n) - 1u32],
-            ];
-            items.extend((0..count).map(|_| vec![number(&random.bits(x_bits as usize)), below(&mut random, &modulus)]));
-            check_radix2(design, n, x_bits, 32, &modulus, &items, count);
+            let check = |y: &Integer, xs: &[Integer]| {
+                check_radix2(design, [n, x_bits, 32], &modulus, y, xs, count);
+            };
+            check(&(modulus.clone() - 1u32), &[Integer::new(), Integer::from(1), power(x_bits) - 1u32]);
+            check(&(power(n) - 1u32), &[power(x_bits) - 1u32]);
+            for _ in 0..count {
+                let x = number(&random.bits(x_bits as usize));
+                check(&below(&mut random, &modulus), &[x]);
+            }
         }
     }
 }
@@ -247,13 +249,20 @@ fn moduli_change_between_products() {
         let item = vec![random.below(32).into(), leave.into(), a, b];
         Operation { beside: vec![modulus, form.mt], items: vec![vec![item]], answers: 1 }
     });
-    let sources = [items(&["x_i", "y_i"])];
-    let module =
-        Module { design: &RADIX2_5, beside: &["m_i"], sources: &sources, results: &["r_o"], prompt: false, last: None };
+    let sources = [items(&["x_i"])];
+    let module = Module {
+        design: &RADIX2_5,
+        beside: &["m_i", "y_i"],
+        sources: &sources,
+        results: &["r_o"],
+        prompt: false,
+        last: None,
+    };
     module.check(300, false, |random| {
         let modulus = 1 + 2 * random.below(16);
         let count = 1 + random.below(3) as usize;
-        let items = (0..count).map(|_| vec![random.below(128).into(), random.below(modulus).into()]).collect();
-        Operation { beside: vec![modulus.into()], items: vec![items], answers: count }
+        let beside = vec![modulus.into(), random.below(modulus).into()];
+        let items = (0..count).map(|_| vec![random.below(128).into()]).collect();
+        Operation { beside, items: vec![items], answers: count }
     });
 }

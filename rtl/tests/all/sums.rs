@@ -40,7 +40,7 @@ fn check_mod_add(design: &'static Design, latency: u64, modulus: &Integer, items
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn modular_sums() {
     for modulus in 1..32 {
-        check_mod_add(&MOD_ADD_5, 3 + 2, &Integer::from(modulus), &pairs(&numbers(modulus)));
+        check_mod_add(&MOD_ADD_5, 3 + 3, &Integer::from(modulus), &pairs(&numbers(modulus)));
     }
 }
 
@@ -50,7 +50,7 @@ fn wide_modular_sums() {
     let mut random = Random::new(1);
     for modulus in [power(1024) - 1u32, power(1023) + 1u32, odd(&mut random, 1024), odd(&mut random, 512)] {
         let values = corners(&mut random, &modulus);
-        check_mod_add(&MOD_ADD_1024, 17 + 2, &modulus, &pairs(&values));
+        check_mod_add(&MOD_ADD_1024, 16 + 3, &modulus, &pairs(&values));
     }
 }
 
@@ -69,7 +69,7 @@ fn check_cond_sub(design: &'static Design, latency: u64, modulus: &Integer, item
 fn conditional_subtractions() {
     for modulus in 1..64 {
         let items: Vec<Vec<Integer>> = numbers(2 * modulus).into_iter().map(|a| vec![a]).collect();
-        check_cond_sub(&COND_SUB_6, 3 + 1, &Integer::from(modulus), &items);
+        check_cond_sub(&COND_SUB_6, 2 + 2, &Integer::from(modulus), &items);
     }
 }
 
@@ -81,7 +81,7 @@ fn wide_conditional_subtractions() {
         let mut values = corners(&mut random, &(modulus.clone() * 2u32));
         values.extend([modulus.clone(), modulus.clone() - 1u32, modulus.clone() + 1u32]);
         let items: Vec<Vec<Integer>> = values.into_iter().map(|a| vec![a]).collect();
-        check_cond_sub(&COND_SUB_1024, 17 + 1, &modulus, &items);
+        check_cond_sub(&COND_SUB_1024, 16 + 2, &modulus, &items);
     }
 }
 
@@ -90,8 +90,8 @@ fn wide_conditional_subtractions() {
 fn numbers_shorter_than_a_limb() {
     for modulus in 1..8 {
         let values = numbers(2 * modulus).into_iter().map(|a| vec![a]).collect::<Vec<_>>();
-        check_cond_sub(&COND_SUB_3, 1 + 1, &Integer::from(modulus), &values);
-        check_mod_add(&MOD_ADD_3, 1 + 2, &Integer::from(modulus), &pairs(&numbers(modulus)));
+        check_cond_sub(&COND_SUB_3, 1 + 2, &Integer::from(modulus), &values);
+        check_mod_add(&MOD_ADD_3, 1 + 3, &Integer::from(modulus), &pairs(&numbers(modulus)));
     }
     check_wide(&WIDE_ADD_3, 3, 1 + 1, false, &pairs(&numbers(8)));
 }
