@@ -112,11 +112,9 @@ def memory():
 def page(rows, rounds, now):
     """Returns the page.
 
-    Rows contain the package and its file, seconds, number of executables, and whether it has
-    models.
+    Rows contain the package and its file, seconds and number of executables.
     """
     late = [row for row in rows if statistics.median(row["seconds"]) > GOAL]
-    excepted = sum(1 for row in late if row["models"])
     lines = [
         "# From an edit to its tests",
         "",
@@ -127,20 +125,17 @@ def page(rows, rounds, now):
         f"- Date: {now:%Y-%m-%d}",
         f"- Method: a function is appended to the named file, then `cargo test --package NAME --no-run` is timed. Median of {rounds} rounds"
         " with the least and the greatest; everything was built before. The tests themselves are not run.",
-        f"- Goal: {GOAL} s. Crates marked * are exceptions: they, or crates that they depend on, link hardware models into every test.",
+        f"- Goal: {GOAL} s.",
         "",
-        f"{len(rows) - len(late)} of {len(rows)} crates meet the goal; of the others, {excepted} are exceptions.",
+        f"{len(rows) - len(late)} of {len(rows)} crates meet the goal.",
         "",
         "| crate | file | test executables | seconds | met |",
         "| --- | --- | ---: | ---: | --- |",
     ]
     for row in rows:
         least, middle, most = min(row["seconds"]), statistics.median(row["seconds"]), max(row["seconds"])
-        met = "yes" if middle <= GOAL else "exception" if row["models"] else "no"
-        mark = "*" if row["models"] else ""
-        lines.append(
-            f"| {row['name']}{mark} | `{row['file']}` | {row['executables']} | {middle:.1f} ({least:.1f}..{most:.1f}) | {met} |"
-        )
+        met = "yes" if middle <= GOAL else "no"
+        lines.append(f"| {row['name']} | `{row['file']}` | {row['executables']} | {middle:.1f} ({least:.1f}..{most:.1f}) | {met} |")
     return "\n".join(lines) + "\n"
 
 
@@ -171,7 +166,6 @@ def main():
                     "file": file,
                     "seconds": seconds,
                     "executables": count,
-                    "models": workspace.has_models(name),
                 }
             )
     except check.Fault as fault:
