@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -49,22 +50,26 @@ def targets(core):
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory):
-    """Returns the folder rtl of a plain archive of this tree."""
-    folder = tmp_path_factory.mktemp("archive")
+def archive():
+    """Returns the folder rtl of a plain archive of this tree; not in /tmp, because YoWASP's tools
+    have their own.
+    """
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "rtl"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
-    for name in filter(None, names):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, folder / name)
-    return folder
+    (ROOT / "target").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=ROOT / "target", prefix="archive-") as root:
+        folder = Path(root)
+        for name in filter(None, names):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+        yield folder
 
 
 def run(archive, core, target, *options):
     command = [fusesoc, "--cores-root", "rtl", "run", "--target", target, "--build-root", f"build/{core}", *options]
     # A bench sets its own sizes.
     command += [f"hearith:accelerator:{core}", *(SMALL.get(core, []) if target != "sim" else [])]
-    environment = os.environ | {"PYTHONPATH": str(archive / "rtl" / "fusesoc"), "YOWASP_MOUNT": f"{archive}={archive}"}
+    environment = os.environ | {"PYTHONPATH": str(archive / "rtl" / "fusesoc")}
     return subprocess.run(command, cwd=archive, env=environment, capture_output=True, text=True, check=False)
 
 
