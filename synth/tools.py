@@ -225,29 +225,33 @@ def run_jobs(jobs, only=(), at_once=1):
     return failures
 
 
-def mapping(family, top, apart=()):
+def mapping(family, top, apart=(), across=None):
     """Returns the part of a Yosys script that maps a design to a Xilinx family, hierarchy kept.
 
     With black boxes it omits the final check of the hierarchy, in which Yosys would elaborate their
-    contents again.
+    contents again. With `across`, modules are dissolved into those that contain them, except those
+    whose names contain one of its words.
     """
-    whole = f"synth_xilinx -family {family} -noiopad -top {top}"
-    return f"{whole} -run begin:check; blackbox =A:whitebox" if apart else whole
+    flatten = "" if across is None else " -flatten"
+    whole = f"synth_xilinx -family {family}{flatten} -noiopad -top {top}"
+    stay = "".join(f"setattr -mod -set keep_hierarchy 1 *{name}*; " for name in across or ())
+    return f"{stay}{whole} -run begin:check; blackbox =A:whitebox" if apart else f"{stay}{whole}"
 
 
-def area(top, parameters, levels=False, apart=()):
+def area(top, parameters, levels=False, apart=(), across=None):
     """Returns the cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and
     those of every module in it by name.
 
     The DSP blocks that use each register are counted as further kinds (AREG, BREG, MREG, PREG).
     With `levels` the result includes the composition of the longest paths. A separately synthesised
-    module counts as one cell.
+    module counts as one cell. With `across`, the hierarchy is dissolved, except for modules whose
+    names contain one of its words, and logic is optimised across its former borders.
     """
 
     def work(name):
         netlist, flat = WORK / f"{name}.json", WORK / f"{name}-flat.json"
         flatten = f"; flatten; opt_clean -purge; write_json {flat}" if levels else ""
-        yosys(f"{read(top, parameters, apart)}; {mapping('xc7', top, apart)}; write_json {netlist}{flatten}", WORK / f"{name}.log")
+        yosys(f"{read(top, parameters, apart)}; {mapping('xc7', top, apart, across)}; write_json {netlist}{flatten}", WORK / f"{name}.log")
         modules = json.loads(netlist.read_text())["modules"]
         own = {name: module for name, module in modules.items() if not {"blackbox", "whitebox"} & module["attributes"].keys()}
         found = {name: count(module["cells"].values()) for name, module in own.items()}
@@ -257,7 +261,8 @@ def area(top, parameters, levels=False, apart=()):
         netlist.unlink()
         return found
 
-    found = kept("xc7-levels" if levels else "xc7-cells", top, parameters, work, list(apart) or None)
+    kind = "xc7-across" if across is not None else "xc7-levels" if levels else "xc7-cells"
+    found = kept(kind, top, parameters, work, [*apart, *(across or ())] or None)
     return found and Area(found, top)
 
 
