@@ -230,7 +230,12 @@ wheel() {
     esac
     rm -rf "$folder" && mkdir -p "$folder"
     compile "$triple" hearith-duckdb --lib
-    objcopy "$triple" --strip-all "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
+    if [[ $triple == *-linux-* ]]; then
+        without_folder "$triple" "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
+    else
+        cp "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
+    fi
+    objcopy "$triple" --strip-all "$folder/libhearith_duckdb.so"
     # The source folder may contain this machine's extension, which tests use.
     if [ -e "$extension" ] && ! [ -e "$WORK/own.duckdb_extension" ]; then
         mv "$extension" "$WORK/own.duckdb_extension"

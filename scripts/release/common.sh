@@ -148,16 +148,28 @@ objcopy() {
     command "$program" "$@"
 }
 
+# without_folder TRIPLE FILE COPY: copies a linked file of Linux, with this folder replaced in its
+# debug information: zig compiles its unwinder without the flags that replace paths. The build id, a
+# digest of the debug information too, is then computed of a file without debugedit's remnants.
+without_folder() {
+    cp "$2" "$3"
+    debugedit --base-dir="$ROOT" --dest-dir=/hearith "$3"
+    objcopy "$1" "$3"
+    debugedit --build-id --build-id-seed=hearith "$3" >/dev/null
+}
+
 # split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED, which links to its debug
 # information in STRIPPED.debug.
 split() {
-    local triple=$1 file=$2 stripped=$3
+    local triple=$1 file=$2.mapped stripped=$3
+    without_folder "$triple" "$2" "$file"
     objcopy "$triple" --only-keep-debug --compress-debug-sections=zlib "$file" "$stripped.debug"
     objcopy "$triple" --strip-all "$file" "$stripped"
     # The link contains the debug file's checksum, and its name without a folder.
     (cd "$(dirname "$stripped")" && objcopy "$triple" --add-gnu-debuglink="$(basename "$stripped").debug" "$stripped")
     chmod 755 "$stripped"
     chmod 644 "$stripped.debug"
+    rm "$file"
 }
 
 # pack ARCHIVE FOLDER NAME...: makes a .tar.gz whose bytes depend only on names, contents and modes.

@@ -16,7 +16,8 @@ fi
 
 [ -d "$folder/another-clone" ] || git clone --quiet "$root" "$folder/another-clone"
 git -C "$folder/another-clone" checkout --quiet --detach "$(git -C "$root" rev-parse HEAD)"
-ln -sfn "$root/.venv" "$folder/another-clone/.venv"
+# Its own tools: zig names their folder in debug information.
+"$folder/another-clone/scripts/setup.sh" release
 options=() names=()
 [ $# -eq 0 ] || options=(--only "$@")
 mkdir -p "$folder/second"

@@ -271,6 +271,22 @@ def test_debug_information_is_split_off(tmp_path):
     assert (tmp_path / "small").stat().st_mode & 0o777 == 0o755
 
 
+def test_the_folder_of_a_build_does_not_show(tmp_path):
+    """The compiler has not replaced the folder, as zig's does not in the unwinder."""
+    machine = run("uname", "-m").stdout.strip()
+    for name in ("one", "another/longer"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        (folder / "main.c").write_text("int main(void) { return 0; }")
+        subprocess.run(["cc", "-g", "-Wl,--build-id=sha1", "main.c", "-o", "built"], cwd=folder, check=True)
+        assert str(folder).encode() in (folder / "built").read_bytes()
+        done = shell(f"ROOT={folder}; split {machine}-unknown-linux-gnu {folder}/built {folder}/small")
+        assert done.returncode == 0, done.stderr
+    for name in ("small", "small.debug"):
+        one, another = (tmp_path / folder / name for folder in ("one", "another/longer"))
+        assert one.read_bytes() == another.read_bytes()
+
+
 def rustc(path, release, triples=()):
     """Makes a stand-in for a compiler of a release that has a standard library for some targets."""
     for triple in triples:
