@@ -168,7 +168,7 @@ def prove(core):
 # The name of a form of a block has a suffix from FORMS.
 BLOCKS = {
     "accelerator_shell": (
-        18,
+        16,
         {".in_valid_i (pending && key_ready)": ".in_valid_i (pending)"},
         {".rst_ni     (datapath_rst_no),\n        .in_valid_i (in_tag_valid)": ".rst_ni     (rst_no),\n        .in_valid_i (in_tag_valid)"},
         {".epoch_i       (epoch),\n        .s_valid_i": ".epoch_i       (16'd0),\n        .s_valid_i"},

@@ -225,20 +225,20 @@ def run_jobs(jobs, only=(), at_once=1):
     return failures
 
 
-def mapping(family, top, apart=(), across=None):
+def mapping(family, top, apart=(), across=()):
     """Returns the part of a Yosys script that maps a design to a Xilinx family, hierarchy kept.
 
     With black boxes it omits the final check of the hierarchy, in which Yosys would elaborate their
     contents again. With `across`, modules are dissolved into those that contain them, except those
     whose names contain one of its words.
     """
-    flatten = "" if across is None else " -flatten"
+    flatten = " -flatten" if across else ""
     whole = f"synth_xilinx -family {family}{flatten} -noiopad -top {top}"
-    stay = "".join(f"setattr -mod -set keep_hierarchy 1 *{name}*; " for name in across or ())
+    stay = "".join(f"setattr -mod -set keep_hierarchy 1 *{name}*; " for name in across)
     return f"{stay}{whole} -run begin:check; blackbox =A:whitebox" if apart else f"{stay}{whole}"
 
 
-def area(top, parameters, levels=False, apart=(), across=None):
+def area(top, parameters, levels=False, apart=(), across=()):
     """Returns the cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and
     those of every module in it by name.
 
@@ -261,8 +261,8 @@ def area(top, parameters, levels=False, apart=(), across=None):
         netlist.unlink()
         return found
 
-    kind = "xc7-across" if across is not None else "xc7-levels" if levels else "xc7-cells"
-    found = kept(kind, top, parameters, work, [*apart, *(across or ())] or None)
+    kind = "xc7-across" if across else "xc7-levels" if levels else "xc7-cells"
+    found = kept(kind, top, parameters, work, [*apart, *across] or None)
     return found and Area(found, top)
 
 
