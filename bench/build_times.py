@@ -135,6 +135,15 @@ def minutes(seconds):
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
+def cells_of(step):
+    """Returns a step's cells of wall and processor time; a failed one has no time."""
+    if step is None:
+        return ["", ""]
+    if step["status"]:
+        return ["FAILED", "FAILED"]
+    return [minutes(step["wall"]), minutes(step["user"] + step["system"])]
+
+
 def table(runs):
     """Returns the page: a row per step and part, a column of wall and processor time per run."""
     about = runs[0][1]["machine"]
@@ -163,12 +172,7 @@ def table(runs):
     for name in names:
         cells = []
         for _, run in runs:
-            step = run["steps"].get(name)
-            cells += (
-                [minutes(step["wall"]), minutes(step["user"] + step["system"])]
-                if step
-                else ["", ""]
-            )
+            cells += cells_of(run["steps"].get(name))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
         parts = list(
             dict.fromkeys(
@@ -205,7 +209,12 @@ def main():
     columns = {}
     for label, file in runs:
         run = json.loads(Path(file).read_text())
-        columns.setdefault(label, run)["steps"] |= run["steps"]
+        first = columns.setdefault(label, run)
+        if run["revision"] != first["revision"]:
+            sys.exit(f"build_times: {label}: the files are of different revisions")
+        first["steps"] |= run["steps"]
+    if any(run["machine"] != first["machine"] for run in columns.values()):
+        sys.exit("build_times: the files are of different machines or tools")
     print(table([*columns.items()]), end="")
 
 

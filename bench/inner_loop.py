@@ -142,9 +142,9 @@ def page(rows, rounds, now):
 def main():
     """Measures, and writes the page."""
     parser = argparse.ArgumentParser(description="Measures the time from an edit of a crate to the start of its tests.")
-    parser.add_argument("--package", action="append", help="measure only this crate (repeatable)")
+    parser.add_argument("--package", action="append", help="measure only this crate (repeatable), and print the page")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--out", type=Path, help=f"the page's file ({OUT.relative_to(ROOT)} for all crates)")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
@@ -172,8 +172,13 @@ def main():
         sys.exit(f"inner loop: {fault}")
     except KeyboardInterrupt:
         sys.exit("inner loop: interrupted; the edited file is restored")
-    options.out.write_text(page(rows, options.rounds, datetime.now(UTC)))
-    print(f"inner loop: wrote {options.out}")
+    text = page(rows, options.rounds, datetime.now(UTC))
+    if options.package and not options.out:
+        print(text, end="")
+        return
+    out = options.out or OUT
+    out.write_text(text)
+    print(f"inner loop: wrote {out}")
 
 
 if __name__ == "__main__":

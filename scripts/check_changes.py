@@ -17,7 +17,7 @@ documentation, hardware models, generated files and dependencies.
 | Cargo.toml or Cargo.lock of the workspace | clippy of all targets of all crates |
 | the hardware's sources | Verible's linter and formatter on these files |
 | Python that `make lint` reads | ruff on these files; mypy if the package's types or the verifier changed |
-| scripts | those of scripts/tests that name a changed script, and changed tests |
+| scripts, wherever they are | those of scripts/tests that name a changed one, and changed tests |
 | the election's pages | biome on these files |
 
 How the caches stay warm:
@@ -139,7 +139,8 @@ class Workspace:
         """Returns the package whose targets may read a file: that of the nearest manifest, if the
         workspace contains it.
         """
-        if Path(path).suffix in NOT_RUST:
+        # Sources include files of any kind from their own folder (`include_str!`).
+        if Path(path).suffix in NOT_RUST and "src" not in Path(path).parts:
             return None
         for folder in Path(path).parents:
             name = folder.as_posix()
@@ -217,7 +218,9 @@ def python_groups(paths):
 def script_tests(root, paths):
     """Returns the script tests to run: changed tests, and tests that name a changed script."""
     tests = sorted((root / "scripts" / "tests").glob("test_*.py"))
-    scripts = [Path(path) for path in paths if Path(path).parent == Path("scripts")]
+    scripts = [
+        Path(path) for path in paths if Path(path).suffix in (".py", ".sh") and Path(path).parent.name != "tests"
+    ]
     words = {
         name for path in scripts for name in (path.name, f"import {path.stem}\n" if path.suffix == ".py" else path.name)
     }

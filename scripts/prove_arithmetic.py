@@ -444,15 +444,16 @@ def numbers():
         yield {0: 0, 1: 2**64 - 1, 2: 1}.get(kind, (state * 0x9E3779B97F4A7C15 ^ state >> 29) % 2**64)
 
 
+def drawing(words):
+    """Returns a function that draws a number of k words from a generator."""
+    return lambda k: sum(next(words) << 64 * i for i in range(k))
+
+
 def operands():
     """Yields moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor
     as dual residues.
     """
-    words = numbers()
-
-    def number(k):
-        return sum(next(words) << 64 * i for i in range(k))
-
+    number = drawing(numbers())
     for k in (1, 2, 3, 5):
         least = (1 << 64 * (k - 1)) + 2 if k > 1 else 3
         for m in ((1 << 64 * k) - 1, least | 1, number(k) | 1 << (64 * k - 1) | 1):
@@ -500,11 +501,7 @@ def vectors(folder):
 
 def singles(folder):
     """Returns products with a reciprocal, computed by Coq: a line for each call."""
-    words, calls, rows = numbers(), [], []
-
-    def number(k):
-        return sum(next(words) << 64 * i for i in range(k))
-
+    number, calls, rows = drawing(numbers()), [], []
     for d in (2, 3, 5, 6):
         top = 64 * (d - 1)
         for m in ((1 << 64 * d) - 1, (4 << top) + 1, number(d) | 1 << (64 * d - 1) | 1, number(d - 1) | 5 << top | 1):

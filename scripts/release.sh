@@ -5,9 +5,10 @@
 #   scripts/release.sh                    every part that this machine can build; the others are named, with the reason
 #   scripts/release.sh --list             the names of the parts
 #   scripts/release.sh --missing          the parts that this machine cannot build, each with the reason
+#   scripts/release.sh --files NAME...    the name patterns of the files of these parts, one per line
 #   scripts/release.sh --only NAME...     these parts alone; one that cannot be built fails
 #
-# HEARITH_RELEASE_REQUIRE  parts, or `all`, that must not be left out
+# HEARITH_RELEASE_REQUIRE  parts, or `all`, that must not be left out, separated by white space
 # HEARITH_RELEASE_OUT      the release's folder (dist/release)
 # HEARITH_MINISIGN_KEY     the secret key file that signs SHA256SUMS; its password, if any, is read
 #                          from standard input
@@ -16,6 +17,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/release/common.sh
 
+# Where a wheel's DuckDB extension lies among the sources; git ignores it.
+EXTENSION=crates/python/python/hearith/hearith.duckdb_extension
 # In build order: signed files come after everything else.
 PARTS=(
     source sdist verilog
@@ -36,11 +39,15 @@ missing() {
         echo "the crates use Unix interfaces (file modes and descriptors, positioned reads, terminals) that have no Windows implementation yet"
         return
         ;;
-    macos-* | wheel-macos-*)
+    macos-*)
         [ -n "${SDKROOT:-}" ] || {
             echo "it links with the macOS frameworks CoreFoundation and Security of Apple's SDK, which SDKROOT does not name"
             return
         }
+        ;;
+    wheel-macos-*)
+        echo "nobody has built it: it needs Apple's SDK and a macOS build of the DuckDB extension"
+        return
         ;;
     esac
     case $part in
@@ -93,7 +100,7 @@ files_of() {
     source) echo "$name-source.tar.gz" ;;
     sdist) echo "$name.tar.gz" ;;
     verilog) echo "$name-verilog.tar.gz" ;;
-    sbom) echo "*.cdx.json" ;;
+    sbom) echo "$name-*.cdx.json" "hearith-web-$VERSION.cdx.json" ;;
     provenance) echo provenance.intoto.json ;;
     checksums) echo SHA256SUMS ;;
     signature) echo SHA256SUMS.minisig ;;
@@ -118,6 +125,60 @@ forget() {
         done
         [ ! -e "$WORK/tested.tsv" ] || sed -i "/^$part\t/d" "$WORK/tested.tsv"
     done
+}
+
+# strangers PART...: prints the files in the release's folder that belong to none of these parts.
+strangers() {
+    local part pattern patterns options=()
+    for part in "$@"; do
+        read -ra patterns <<<"$(files_of "$part")"
+        for pattern in "${patterns[@]}"; do options+=(! -name "$pattern"); done
+    done
+    find "$OUT" -mindepth 1 -maxdepth 1 "${options[@]}" -printf '%f\n' | sort
+}
+
+# no_strangers PART...: fails if the release's folder contains a file of another part, whose commit
+# nobody noted.
+no_strangers() {
+    local found
+    found=$(strangers "$@" | paste -sd ' ')
+    [ -z "$found" ] || fail "$OUT contains files that no build of this commit noted: $found; remove them or build their parts again"
+}
+
+# noted: prints the parts with notes.
+noted() {
+    [ ! -e "$WORK/tested.tsv" ] || cut -f 1 "$WORK/tested.tsv"
+}
+
+# signs PART: whether a part is made of the files of all others.
+signs() {
+    [[ " provenance checksums signature " == *" $1 "* ]]
+}
+
+# stale PART...: prints these parts, and those that were made of their files.
+stale() {
+    local part found=
+    for part in "${PARTS[@]}"; do
+        if [[ " $* " == *" $part "* ]]; then
+            echo "$part"
+            found=1
+        elif [ -n "$found" ] && signs "$part"; then
+            echo "$part"
+        fi
+    done
+}
+
+# own_extension: gives the source folder its own extension of DuckDB back, which `wheel` moved away.
+own_extension() {
+    [ ! -e "$WORK/own.duckdb_extension" ] || mv -f "$WORK/own.duckdb_extension" "$EXTENSION"
+}
+
+# after_failure PART: leaves nothing of a part whose build or test failed, nor what was made of it.
+after_failure() {
+    local parts
+    own_extension
+    mapfile -t parts < <(stale "$1")
+    forget "${parts[@]}"
 }
 
 # program TRIPLE: compiles the command line once per run, stripped, with its debug information next
@@ -220,7 +281,7 @@ CONTROL
 # wheel TRIPLE PART: builds the Python package for one platform, including the DuckDB extension and
 # the lists of dependencies.
 wheel() {
-    local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel extension=crates/python/python/hearith/hearith.duckdb_extension
+    local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel
     local manylinux=manylinux_${GLIBC/./_}
     configure "$triple"
     case $triple in
@@ -237,13 +298,11 @@ wheel() {
     fi
     objcopy "$triple" --strip-all "$folder/libhearith_duckdb.so"
     # The source folder may contain this machine's extension, which tests use.
-    if [ -e "$extension" ] && ! [ -e "$WORK/own.duckdb_extension" ]; then
-        mv "$extension" "$WORK/own.duckdb_extension"
-    fi
-    CARGO_BUILD_TARGET=$triple python3 crates/duckdb/package.py --library "$folder/libhearith_duckdb.so" "$extension" >/dev/null
+    [ ! -e "$EXTENSION" ] || mv "$EXTENSION" "$WORK/own.duckdb_extension"
+    CARGO_BUILD_TARGET=$triple python3 crates/duckdb/package.py --library "$folder/libhearith_duckdb.so" "$EXTENSION" >/dev/null
     maturin build --locked --zig --profile dist --target "$triple" --compatibility "$compatibility" --manifest-path crates/python/Cargo.toml --out "$folder"
-    rm -f "$extension"
-    [ ! -e "$WORK/own.duckdb_extension" ] || mv "$WORK/own.duckdb_extension" "$extension"
+    rm -f "$EXTENSION"
+    own_extension
     wheel=$(ls "$folder"/hearith-*.whl)
     [[ $wheel == *-"${compatibility}_${triple%%-*}".whl ]] || fail "$part: $(basename "$wheel") is not a wheel for $compatibility"
     scripts/sbom.py --target "$triple" --wheel "$wheel"
@@ -260,12 +319,12 @@ check_wheel() {
     mapfile -t libraries < <(find "$folder" -name '*.so' -o -name '*.duckdb_extension' | sort)
     [ ${#libraries[@]} -eq 2 ] || fail "$(basename "$wheel") contains ${#libraries[@]} libraries instead of 2"
     case $triple in
-    *-linux-gnu) scripts/release/check_elf.py --python --glibc "$GLIBC" "${libraries[@]}" ;;
+    *-linux-gnu) scripts/release/check_elf.py --python 3.11 --glibc "$GLIBC" "${libraries[@]}" ;;
     *-linux-musl)
         if has_musl "$triple"; then
             exports=(--exports "/lib/ld-musl-${triple%%-*}.so.1")
         fi
-        scripts/release/check_elf.py --python --musl "${exports[@]}" "${libraries[@]}"
+        scripts/release/check_elf.py --python 3.11 --musl "${exports[@]}" "${libraries[@]}"
         ;;
     esac
 }
@@ -278,12 +337,12 @@ try_wheel() {
         scripts/try_package.sh "$wheel"
         python3 -m venv --clear "$WORK/$triple/venv"
         "$WORK/$triple/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel"
-        found=$("$WORK/$triple/venv/bin/python" scripts/release/try_wheel.py "$PWD")
+        found=$("$WORK/$triple/venv/bin/python" scripts/release/try_wheel.py "$PWD" "$unpacked/hearith/hearith.duckdb_extension")
         tested "$part" "$found; the README's programs"
         ;;
     aarch64-*-linux-gnu)
         python=$(scripts/release/arm_python.sh "$WORK/$triple/python")
-        found=$(PYTHONPATH=$unpacked:$WORK/$triple/python/packages PYTHONDONTWRITEBYTECODE=1 qemu-aarch64 "$python" scripts/release/try_wheel.py "$PWD")
+        found=$(PYTHONPATH=$unpacked:$WORK/$triple/python/packages PYTHONDONTWRITEBYTECODE=1 qemu-aarch64 "$python" scripts/release/try_wheel.py "$PWD" "$unpacked/hearith/hearith.duckdb_extension")
         tested "$part" "qemu-aarch64: $found"
         ;;
     *-linux-musl)
@@ -311,7 +370,8 @@ musl_release() {
 build_source() {
     # The archive has the commit's time.
     local folder=$WORK/source count
-    git archive --format=tar --prefix="hearith-$VERSION/" HEAD | gzip --no-name --best >"$OUT/hearith-$VERSION-source.tar.gz"
+    # A user's settings of git must not change a byte.
+    git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix="hearith-$VERSION/" HEAD | gzip --no-name --best >"$OUT/hearith-$VERSION-source.tar.gz"
     rm -rf "$folder" && mkdir -p "$folder"
     tar -xzf "$OUT/hearith-$VERSION-source.tar.gz" -C "$folder"
     count=$(find "$folder/hearith-$VERSION" ! -type d | wc -l)
@@ -373,7 +433,11 @@ build_sbom() {
 }
 
 build_provenance() {
-    PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --notes "$WORK/tested.tsv" --toolchains "$WORK"/*.toolchain
+    local parts toolchains
+    mapfile -t parts < <(noted)
+    no_strangers "${parts[@]}" provenance checksums signature
+    mapfile -t toolchains < <(find "$WORK" -maxdepth 1 -name '*.toolchain' | sort)
+    PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --notes "$WORK/tested.tsv" --toolchains "${toolchains[@]}"
     tested provenance "NOT VERIFIED, no checksums were built"
 }
 
@@ -392,6 +456,7 @@ build_checksums() {
 
 build_signature() {
     local commit found
+    ! grep -q '"sourcesChanged": true' "$OUT/provenance.intoto.json" || fail "a trial from changed sources is not signed"
     commit=$(stated_commit)
     # The default comment contains the time.
     minisign -S -s "$HEARITH_MINISIGN_KEY" -m "$OUT/SHA256SUMS" -x "$OUT/SHA256SUMS.minisig" \
@@ -444,11 +509,19 @@ list_missing() {
 # A function, and a block around its call, make bash read the whole file before running anything,
 # because it may be edited meanwhile.
 main() {
-    local only=() wanted=() left_out=() options required part reason
+    local only=() wanted=() left_out=() parts=() required_parts=() options required part reason
     while [ $# -gt 0 ]; do
         case $1 in
         --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
         --missing) list_missing && exit 0 ;;
+        --files)
+            shift
+            for part in "$@"; do
+                is_part "$part" || { echo "release: there is no part $part; --list prints the parts" >&2 && exit 2; }
+                files_of "$part" | xargs printf '%s\n'
+            done
+            exit 0
+            ;;
         --only)
             shift
             while [ $# -gt 0 ] && [[ $1 != --* ]]; do
@@ -464,7 +537,11 @@ main() {
 
     [ -n "$VERSION" ] || fail "Cargo.toml: [workspace.package] has no version"
     mkdir -p "$WORK" "$OUT"
-    required=" ${HEARITH_RELEASE_REQUIRE:-} ${only[*]:-} "
+    read -r -d '' -a required_parts <<<"${HEARITH_RELEASE_REQUIRE:-}" || true
+    for part in "${required_parts[@]}"; do
+        [ "$part" = all ] || is_part "$part" || fail "HEARITH_RELEASE_REQUIRE: there is no part $part; --list prints the parts"
+    done
+    required=" ${required_parts[*]:-} ${only[*]:-} "
     for part in "${PARTS[@]}"; do
         [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $part "* ]] || continue
         reason=$(missing "$part")
@@ -483,16 +560,27 @@ main() {
         options=()
         [ ${#only[@]} -eq 0 ] || options=(--notes "$WORK/tested.tsv" --again "${wanted[@]}")
         python3 scripts/release/provenance.py --check "$OUT" "${options[@]}"
+        if [ ${#only[@]} -gt 0 ]; then
+            mapfile -t parts < <(noted)
+            no_strangers "${parts[@]}" "${wanted[@]}" provenance checksums signature
+        fi
     fi
     name_left_out "${left_out[@]}"
     if [ ${#only[@]} -eq 0 ]; then
-        rm -rf "${OUT:?}"/* "$WORK/tested.tsv" "$WORK"/*.toolchain
+        # Only files of releases: HEARITH_RELEASE_OUT may name any folder.
+        find "$OUT" -maxdepth 1 -type f \( -name 'hearith[-_]*' -o -name 'SHA256SUMS*' -o -name provenance.intoto.json \) -delete
+        rm -f "$WORK/tested.tsv" "$WORK"/*.toolchain
+        no_strangers
     else
-        forget "${wanted[@]}"
+        mapfile -t parts < <(stale "${wanted[@]}")
+        forget "${parts[@]}"
     fi
     for part in "${wanted[@]}"; do
         say "$part"
+        # shellcheck disable=SC2064  # the part of now
+        trap "after_failure $part" EXIT
         build "$part"
+        trap - EXIT
     done
     name_left_out "${left_out[@]}"
     say "done: $OUT"

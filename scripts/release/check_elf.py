@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Checks that a Linux program or library needs only its C library, of an old enough release.
 
-Usage: check_elf.py --glibc 2.28 FILE...
-       check_elf.py --musl [--exports LIBC] FILE...
+Usage: check_elf.py --glibc 2.28 [--python 3.11] FILE...
+       check_elf.py --musl [--exports LIBC] [--python 3.11] FILE...
 
 With --glibc, every undefined dynamic symbol of FILE must be glibc's, of that release or an earlier
 one, or unversioned and weak, and FILE may name only glibc's own libraries. With --musl, FILE may
 name only musl's library, and with --exports (a copy of the library) that library must contain every
-symbol. --python also accepts the functions of Python's stable ABI, which the process that loads an
-extension module provides. Needs binutils (readelf), which reads files for every processor. Prints
-one line for each file and each fault; exits with status 1 if there is a fault.
+symbol. --python also accepts the symbols of Python's stable ABI up to that version, which the
+process that loads an extension module provides. FILE must be a program or a library, use the
+system's loader, and name no folder for libraries. Needs binutils (readelf), which reads files for
+every processor. Prints one line for each file and each fault; exits with status 1 if there is a
+fault.
 """
 
 import argparse
@@ -25,17 +27,8 @@ GLIBC = re.compile(
 )
 #: Musl's only library, by the names that linkers write for it.
 MUSL = re.compile(r"(libc\.so|libc\.musl-\w+\.so\.1|ld-musl-\w+\.so\.1)$")
-#: Prefixes of Python's C API.
-PYTHON = re.compile(r"_?Py[A-Z_]")
-#: Unversioned weak symbols that may stay undefined: start-up hooks of compilers.
-HOOKS = {
-    "_ITM_deregisterTMCloneTable",
-    "_ITM_registerTMCloneTable",
-    "__gmon_start__",
-    "__cxa_finalize",
-    "__register_frame_info",
-    "__deregister_frame_info",
-}
+#: The system's loaders.
+LOADER = re.compile(r"/lib(64)?/ld-(linux-\S+\.so\.\d|musl-\w+\.so\.1)$")
 
 
 def readelf(*arguments):
@@ -76,15 +69,27 @@ def numbers(version):
     return tuple(int(part) for part in version.split("."))
 
 
+def form_faults(path):
+    """Yields what makes a file depend on more than the system's loader and library folders."""
+    kind = re.search(r"^\s*Type:\s+(\w+)", readelf("--file-header", str(path)), re.MULTILINE)[1]
+    if kind not in ("DYN", "EXEC"):
+        yield f"is of type {kind}, neither a program nor a library"
+    loader = re.search(r"Requesting program interpreter: (.*?)\]", readelf("--program-headers", str(path)))
+    if loader and not LOADER.match(loader[1]):
+        yield f"needs the loader {loader[1]}"
+    for tag, value in re.findall(r"\((RPATH|RUNPATH|RELR)\)\s+(.*)", readelf("--dynamic", str(path))):
+        yield f"has {tag} {value}, which not every system honours"
+
+
 def glibc_faults(path, newest, python):
     """Yields what a file needs beyond this release of glibc."""
     for library in needed(path):
         if not GLIBC.match(library):
             yield f"needs {library}, which is not part of glibc"
     for name, version, weak, defined in symbols(path):
-        if defined or (python and PYTHON.match(name)):
+        if defined or name in python:
             continue
-        if version is None and not weak and name not in HOOKS:
+        if version is None and not weak:
             yield f"needs {name}, which has no symbol version, so no library guarantees it"
         elif version is not None and too_new(version, newest):
             yield f"needs {name}@{version}, which glibc {newest} does not have"
@@ -105,7 +110,7 @@ def musl_faults(path, exports, python):
         if not MUSL.match(library):
             yield f"needs {library}, which is not musl's"
     for name, version, weak, defined in symbols(path):
-        if defined or (python and PYTHON.match(name)):
+        if defined or name in python:
             continue
         if version is not None:
             yield f"needs {name}@{version}: musl's symbols have no versions"
@@ -113,11 +118,21 @@ def musl_faults(path, exports, python):
             yield f"needs {name}, which this musl does not have"
 
 
+def stable_abi(version):
+    """Returns the symbols of Python's stable ABI up to a version."""
+    import abi3info  # from scripts/requirements.txt, for extension modules only
+
+    newest = abi3info.models.PyVersion(*numbers(version))
+    symbols = {**abi3info.FUNCTIONS, **abi3info.DATAS}
+    return frozenset(symbol.name for symbol, one in symbols.items() if one.added <= newest)
+
+
 def check(path, arguments, exports):
     """Returns the faults of one file."""
+    python = stable_abi(arguments.python) if arguments.python else frozenset()
     if arguments.glibc:
-        return list(glibc_faults(path, arguments.glibc, arguments.python))
-    return list(musl_faults(path, exports, arguments.python))
+        return [*form_faults(path), *glibc_faults(path, arguments.glibc, python)]
+    return [*form_faults(path), *musl_faults(path, exports, python)]
 
 
 def main():
@@ -128,7 +143,7 @@ def main():
     library.add_argument("--musl", action="store_true")
     parser.add_argument("--exports", type=Path, metavar="LIBC", help="musl's library, whose symbols the file may need")
     parser.add_argument(
-        "--python", action="store_true", help="an extension module, whose process provides Python's functions"
+        "--python", metavar="VERSION", help="an extension module, whose process provides Python's stable ABI"
     )
     parser.add_argument("file", type=Path, nargs="+")
     arguments = parser.parse_args()

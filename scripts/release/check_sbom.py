@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that a list of dependencies contains every crate whose code is in the program.
+"""Checks that a list of dependencies contains every crate whose code is in the program, except
+those that the standard library also contains (COMPILER): names cannot tell their copies apart.
 
 Usage: check_sbom.py --target TRIPLE LIST FILE. LIST is the program's *.cdx.json, FILE its debug
 information, which names its functions. Crates come from the functions' names, not from cargo, which

@@ -99,7 +99,13 @@ configure() {
     # If several prefixes match, the last one wins.
     flags+=("--remap-path-prefix=$ROOT=/hearith" "--remap-path-prefix=$CARGO_TARGET_DIR=/target")
     c_flags+=("-ffile-prefix-map=$ROOT=/hearith" "-ffile-prefix-map=$CARGO_TARGET_DIR=/target")
+    # Zig compiles start files and the unwinder once into its cache; objects in the user's cache name
+    # folders of other builds.
+    export ZIG_GLOBAL_CACHE_DIR=$WORK/zig
+    # The registry's folder exists only when something was downloaded.
+    (cd "$ROOT" && "${CARGO:-cargo}" fetch --quiet --locked --target "$triple")
     for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
+        [ -d "$registry" ] || fail "cargo downloaded no crate to $registry"
         flags+=("--remap-path-prefix=${registry%/}=/crates")
         c_flags+=("-ffile-prefix-map=${registry%/}=/crates")
     done
@@ -156,6 +162,15 @@ without_folder() {
     debugedit --base-dir="$ROOT" --dest-dir=/hearith "$3"
     objcopy "$1" "$3"
     debugedit --build-id --build-id-seed=hearith "$3" >/dev/null
+    no_other_folder "$3"
+}
+
+# no_other_folder FILE: fails if debug information names a folder of this machine.
+no_other_folder() {
+    local found
+    found=$(readelf --debug-dump=info --dwarf-depth=1 "$1" 2>/dev/null | sed -n 's/^.*DW_AT_comp_dir.*: //p' |
+        { grep -Ev '^/(hearith|target|crates|rustc|rust)(/|$)' || true; } | sort -u | paste -sd ' ')
+    [ -z "$found" ] || fail "$(basename "$1"): its debug information names $found"
 }
 
 # split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED, which links to its debug

@@ -29,15 +29,14 @@ BUILD_TYPE = f"{REPOSITORY}/blob/main/docs/how-to/releases.md#provenance"
 BUILDER = f"{REPOSITORY}/blob/main/scripts/release.sh"
 #: The statement itself, and files made after it.
 NOT_SUBJECTS = ("SHA256SUMS", "SHA256SUMS.minisig", "provenance.intoto.json")
-#: Files that pin every dependency: crates, Python's build tools, packages of the pages.
+#: Files that pin every dependency: crates, Python's build tools, Yosys, packages of the pages.
 LOCKS = (
     "Cargo.lock",
     "crates/python/requirements-wheel.txt",
     "crates/python/requirements.txt",
+    "synth/requirements.txt",
     "web/package-lock.json",
 )
-
-
 #: The targets of parts, as in `triple_of` of common.sh, without the part's kind in front.
 TRIPLES = {
     "linux-x86_64": "x86_64-unknown-linux-gnu",
@@ -105,6 +104,9 @@ def statement(folder, toolchains=(), built=()):
     """Returns the statement about a release with these parts."""
     source = {"uri": f"git+{REPOSITORY}", "digest": {"gitCommit": git("rev-parse", "HEAD")}}
     locks = [{"name": name, "digest": {"sha256": sha256(ROOT / name)}} for name in LOCKS]
+    internal = {"sourceDateEpoch": int(os.environ.get("SOURCE_DATE_EPOCH", "0"))}
+    if source_commit() != git("rev-parse", "HEAD"):
+        internal["sourcesChanged"] = True
     return {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": subjects(folder),
@@ -113,7 +115,7 @@ def statement(folder, toolchains=(), built=()):
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
                 "externalParameters": {"source": source["uri"], "command": "make release"},
-                "internalParameters": {"sourceDateEpoch": int(os.environ.get("SOURCE_DATE_EPOCH", "0"))},
+                "internalParameters": internal,
                 "resolvedDependencies": [source, *locks, *tools(toolchains, built)],
             },
             "runDetails": {"builder": {"id": os.environ.get("HEARITH_BUILDER", BUILDER)}},
@@ -124,9 +126,10 @@ def statement(folder, toolchains=(), built=()):
 def source_commit():
     """Returns the commit, with a remark if the sources differ from it.
 
-    Results of measurements do not count as sources.
+    New files that git does not ignore differ too, because tools read or pack some of them. Results
+    of measurements do not count as sources.
     """
-    changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+    changes = git("status", "--porcelain", "--untracked-files=normal", "--", ".", ":!bench/results")
     return git("rev-parse", "HEAD") + (" with changes" if changes else "")
 
 

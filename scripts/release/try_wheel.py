@@ -2,11 +2,13 @@
 
 It imports the package, makes keys, encrypts, sums and decrypts, and checks known answers.
 
-Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT, where FOLDER holds the unpacked wheel and NumPy,
-and ROOT is the repository.
+Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT [EXTENSION], where FOLDER holds the unpacked wheel
+and NumPy, ROOT is the repository, and EXTENSION the wheel's library for DuckDB.
 """
 
+import ctypes
 import json
+import os
 import platform
 import sys
 from pathlib import Path
@@ -24,6 +26,10 @@ assert private.decrypt(encrypted).tolist() == numbers.tolist()
 prices = public.encrypt([19.99, 5.25], scale=2)
 assert str(private.decrypt(prices @ np.array([2, 10]))) == "92.48"
 
+# DuckDB's extension, with every symbol resolved at once.
+for extension in sys.argv[2:]:
+    ctypes.CDLL(extension, os.RTLD_NOW)
+
 # Known answers, computed by plain Python (crates/paillier/tests/vectors/generate.py).
 vectors = json.loads((Path(sys.argv[1]) / "crates/paillier/tests/vectors/vectors.json").read_text())
 count = 0
@@ -37,4 +43,5 @@ for key in vectors["keys"]:
 assert count > 10, count
 
 where = f"{platform.machine()}, Python {platform.python_version()}"
-print(f"{where}: numbers encrypted, summed and decrypted; {count} known answers")
+loaded = "; DuckDB's extension loads" if sys.argv[2:] else ""
+print(f"{where}: numbers encrypted, summed and decrypted; {count} known answers{loaded}")

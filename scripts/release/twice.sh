@@ -23,5 +23,5 @@ options=() names=()
 mkdir -p "$folder/second"
 CARGO_TARGET_DIR=$folder/objects HEARITH_RELEASE_OUT=$folder/second "$folder/another-clone/scripts/release.sh" "${options[@]}"
 # With chosen parts, other files of the first build have no counterpart.
-[ $# -eq 0 ] || mapfile -t names < <(cd "$folder/second" && find . -maxdepth 1 -type f -printf '%f\n' | sort)
+[ $# -eq 0 ] || mapfile -t names < <("$root/scripts/release.sh" --files "$@")
 "$root/scripts/release/compare.py" "$first" "$folder/second" "${names[@]/#/--only=}" | tee "${CARGO_TARGET_DIR:-$root/target}/release-work/twice.txt"

@@ -28,6 +28,8 @@ def listed(folder):
         match = re.fullmatch(r"([0-9a-f]{64})  ([^/\s]+)", line)
         if not match:
             raise SystemExit(f"verify: {SUMS}: invalid line: {line!r}")
+        if match[2] in digests:
+            raise SystemExit(f"verify: {SUMS}: names {match[2]} twice")
         digests[match[2]] = match[1]
     return digests
 
@@ -76,13 +78,13 @@ def main():
             sys.exit(f"verify: {folder / name} is missing")
     digests = listed(folder)
     faults = [*checksum_faults(folder, digests), *statement_faults(folder, digests)]
-    if arguments.key:
+    if arguments.key is not None:
         faults += signature_faults(folder, arguments.key)
     for fault in faults:
         print(f"verify: {fault}", file=sys.stderr)
     if faults:
         sys.exit(1)
-    signed = "the signature is valid" if arguments.key else "no signature was verified (--key)"
+    signed = "the signature is valid" if arguments.key is not None else "no signature was verified (--key)"
     print(f"verify: {len(digests)} files match the release; {signed}")
 
 

@@ -128,6 +128,8 @@ def test_an_unknown_base_is_one_message(tree):
         ("a/Cargo.toml", "a"),
         ("a/proto/service.proto", "a"),
         ("a/README.md", None),
+        ("a/src/kernel/steps.txt", "a"),
+        ("a/tests/test_tool.py", None),
         ("rtl/lib/fifo.sv", None),
         ("rtl/tests/main.rs", "rtl"),
         ("a/peer/src/lib.rs", None),
@@ -187,6 +189,9 @@ def test_make_lint_reads_the_same_python():
     [
         ("scripts/tool.py", ["scripts/tests/test_tool.py"]),
         ("scripts/tests/test_other.py", ["scripts/tests/test_other.py"]),
+        ("scripts/release/tool.py", ["scripts/tests/test_tool.py"]),
+        ("bench/tool.py", ["scripts/tests/test_tool.py"]),
+        ("bench/tool.txt", []),
         ("scripts/unknown.sh", []),
         ("a/src/lib.rs", []),
     ],

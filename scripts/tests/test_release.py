@@ -80,11 +80,14 @@ def test_other_libraries_are_rejected(tmp_path):
 def test_symbols_that_nothing_promises_are_rejected(tmp_path):
     file = library(
         tmp_path / "user.so",
-        "int PyLong_AsLong(void); int secret(void); int u(void) { return PyLong_AsLong() + secret(); }",
+        "int PyLong_AsLong(void), secret(void), _PyLong_AsByteArray(void), PyType_GetBaseByToken(void), __register_frame_info(void);"
+        "int u(void) { return PyLong_AsLong() + secret() + _PyLong_AsByteArray() + PyType_GetBaseByToken() + __register_frame_info(); }",
     )
-    result = run(RELEASE / "check_elf.py", "--glibc", "2.28", "--python", file)
+    result = run(sys.executable, RELEASE / "check_elf.py", "--glibc", "2.28", "--python", "3.11", file)
     assert result.returncode == 1
-    assert "needs secret, " in result.stderr
+    # Private, newer than that Python, and a hook that is not weak.
+    for name in ("secret", "_PyLong_AsByteArray", "PyType_GetBaseByToken", "__register_frame_info"):
+        assert f"needs {name}, " in result.stderr
     assert "PyLong_AsLong" not in result.stderr
     assert "needs PyLong_AsLong, " in run(RELEASE / "check_elf.py", "--glibc", "2.28", file).stderr
 
@@ -102,6 +105,24 @@ def test_symbols_that_musl_lacks_are_rejected(tmp_path):
     assert result.stderr == f"{bad}: needs absent, which this musl does not have\n"
     (tmp_path / "versioned").mkdir()
     assert "have no versions" in run(*command, glibc(tmp_path / "versioned", "GLIBC_2.28")).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["-Wl,-rpath,/opt/lib"], "has RUNPATH "),
+        (["-Wl,-rpath,/opt/lib", "-Wl,--disable-new-dtags"], "has RPATH "),
+        (["-Wl,--dynamic-linker=/opt/ld.so"], "needs the loader /opt/ld.so"),
+        (["-c"], "is of type REL, neither a program nor a library"),
+        ([], None),
+    ],
+)
+def test_what_depends_on_the_machine_is_rejected(options, fault, tmp_path):
+    file = tmp_path / "built"
+    command = ["cc", "-x", "c", "-", "-o", str(file), *options]
+    subprocess.run(command, input="int main(void) { return 0; }", text=True, check=True)
+    result = run(RELEASE / "check_elf.py", "--glibc", "9.9", file)
+    assert (result.returncode == 1 and fault in result.stderr) if fault else result.returncode == 0
 
 
 def test_what_is_no_program_is_rejected(tmp_path):
@@ -199,6 +220,18 @@ def test_a_list_that_is_none_is_rejected(release):
     assert "SHA256SUMS: invalid line" in verify(release).stderr
 
 
+def test_a_list_with_two_digests_of_a_file_is_rejected(release):
+    sums = release / "SHA256SUMS"
+    sums.write_text(f"{'0' * 64}  hearith.deb\n" + sums.read_text())
+    assert "SHA256SUMS: names hearith.deb twice" in verify(release).stderr
+
+
+def test_an_empty_key_is_not_the_absence_of_one(release):
+    result = run(RELEASE / "verify.py", release, "--key", "")
+    assert result.returncode == 1
+    assert "the signature is invalid" in result.stderr
+
+
 def test_the_statement_is_of_the_slsa_form(release):
     statement = json.loads((release / "provenance.intoto.json").read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
@@ -285,6 +318,24 @@ def test_the_folder_of_a_build_does_not_show(tmp_path):
     for name in ("small", "small.debug"):
         one, another = (tmp_path / folder / name for folder in ("one", "another/longer"))
         assert one.read_bytes() == another.read_bytes()
+
+
+def test_a_folder_of_another_build_is_found(tmp_path):
+    """An object from a cache names the folder in which it was compiled."""
+    machine = run("uname", "-m").stdout.strip()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/part.c").write_text("int part(void) { return 0; }")
+    subprocess.run(["cc", "-g", "-c", "part.c"], cwd=tmp_path / "other", check=True)
+    (tmp_path / "main.c").write_text("int part(void); int main(void) { return part(); }")
+    subprocess.run(
+        ["cc", "-g", "-Wl,--build-id=sha1", "main.c", "other/part.o", "-o", "built"], cwd=tmp_path, check=True
+    )
+    (tmp_path / "root").mkdir()
+    split = f"split {machine}-unknown-linux-gnu {tmp_path}/built {tmp_path}/small"
+    assert shell(f"ROOT={tmp_path}; {split}").returncode == 0
+    done = shell(f"ROOT={tmp_path}/root; {split}")
+    assert done.returncode == 1
+    assert f"its debug information names {tmp_path} {tmp_path}/other" in done.stderr
 
 
 def rustc(path, release, triples=()):
@@ -405,6 +456,76 @@ def test_a_part_that_is_built_again_is_forgotten_first(tmp_path):
         assert [line.split("\t")[0] for line in notes.read_text().splitlines()] == [one for one in names if one != part]
 
 
+def test_a_failure_leaves_nothing_of_a_part_or_of_what_was_made_of_it(tmp_path):
+    files = ("hearith_1_amd64.deb", "hearith-1.tar.gz", "provenance.intoto.json", "SHA256SUMS", "SHA256SUMS.minisig")
+    parts = ("deb-amd64", "sdist", "provenance", "checksums", "signature")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "release-work").mkdir()
+    for name in files:
+        (tmp_path / "out" / name).touch()
+    notes = tmp_path / "release-work/tested.tsv"
+    notes.write_text("".join(f"{part}\t1\tran\n" for part in parts))
+    script = """VERSION=1; missing() { :; }; debian() { touch "$OUT/hearith_1_amd64.deb"; false; }
+trap - EXIT; main --only deb-amd64"""
+    result = functions(script, tmp_path, HEARITH_RELEASE_DIRTY="1")
+    assert result.returncode == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["hearith-1.tar.gz"]
+    assert notes.read_text() == "sdist\t1\tran\n"
+
+
+def test_files_without_a_note_are_not_stated(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "release-work").mkdir()
+    (tmp_path / "release-work/tested.tsv").write_text("sdist\t1\tran\n")
+    for name in ("hearith-1.tar.gz", "hearith_1_amd64.deb"):
+        (tmp_path / "out" / name).touch()
+    result = functions("VERSION=1; build_provenance", tmp_path)
+    assert result.returncode == 1
+    assert "contains files that no build of this commit noted: hearith_1_amd64.deb" in result.stderr
+    assert not (tmp_path / "out/provenance.intoto.json").exists()
+
+
+def test_other_files_in_the_folder_of_a_release_are_kept(tmp_path):
+    (tmp_path / "out/own").mkdir(parents=True)
+    (tmp_path / "out/own/text").touch()
+    (tmp_path / "out/hearith-0.1.0.tar.gz").touch()
+    result = functions("missing() { :; }; main", tmp_path, HEARITH_RELEASE_DIRTY="1")
+    assert result.returncode == 1
+    assert "noted: own; remove them" in result.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["own"]
+
+
+def test_a_trial_from_changed_sources_says_so_and_is_not_signed(release, tmp_path, monkeypatch):
+    assert "sourcesChanged" not in internal(release) or provenance.source_commit().endswith("with changes")
+    monkeypatch.setattr(provenance, "source_commit", lambda: "cafe with changes")
+    assert internal(release)["sourcesChanged"] is True
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/provenance.intoto.json").write_text(json.dumps(provenance.statement(release), indent=2))
+    result = functions("HEARITH_MINISIGN_KEY=k; build_signature", tmp_path)
+    assert result.returncode == 1
+    assert "a trial from changed sources is not signed" in result.stderr
+
+
+def internal(release):
+    """Returns the statement's parameters that only the build determines."""
+    return provenance.statement(release)["predicate"]["buildDefinition"]["internalParameters"]
+
+
+def test_new_files_are_changes(tmp_path, monkeypatch):
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    assert "with changes" not in provenance.source_commit()
+    (tmp_path / ".gitignore").write_text("ignored\n")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "second"], check=True)
+    (tmp_path / "ignored").touch()
+    assert "with changes" not in provenance.source_commit()
+    (tmp_path / "new.py").touch()
+    assert provenance.source_commit().endswith(" with changes")
+
+
 def test_the_statement_names_the_compilers_of_what_was_built(release, tmp_path):
     notes = []
     for triple in sorted(set(provenance.TRIPLES.values())):
@@ -489,8 +610,26 @@ def test_what_cannot_be_built_is_named(tmp_path):
     result = run(ROOT / "scripts/release.sh", env=options | {"HEARITH_RELEASE_REQUIRE": "signature"})
     assert result.returncode == 1
     assert "signature cannot be built: " in result.stderr
+    for words, unknown in (("linux-arm64", "linux-arm64"), ("source,sdist", "source,sdist"), ("source\n\n ALL", "ALL")):
+        result = run(ROOT / "scripts/release.sh", env=options | {"HEARITH_RELEASE_REQUIRE": words})
+        assert result.returncode == 1
+        assert f"HEARITH_RELEASE_REQUIRE: there is no part {unknown}" in result.stderr
     # Nothing was begun.
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_workflow_requires_all_that_needs_no_other_system():
+    text = (ROOT / ".github/workflows/release.yml").read_text()
+    required = set(text.partition("HEARITH_RELEASE_REQUIRE: >-")[2].partition("HEARITH_BUILDER")[0].split())
+    parts = set(run(ROOT / "scripts/release.sh", "--list").stdout.split())
+    assert required == {part for part in parts if "macos" not in part and "windows" not in part} - {"signature"}
+
+
+def test_the_files_of_a_part_are_named():
+    patterns = run(ROOT / "scripts/release.sh", "--files", "linux-x86_64", "sbom").stdout.split()
+    assert len(patterns) == 4
+    assert patterns[1].endswith("-x86_64-unknown-linux-gnu-debug.tar.gz")
+    assert run(ROOT / "scripts/release.sh", "--files", "linux-vax").returncode == 2
 
 
 def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
