@@ -56,6 +56,17 @@ fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
         .parameter("Truncated", truncated)
 }
 
+/// A unit with a register behind every step, whose products are cut into tiles.
+fn deep(name: &str, q: u64, words: u32, paired: u32, (x_tile, f_tile): (u32, u32)) -> Design {
+    Design::new(name, "residue_unit_deep")
+        .source("rns/rns_pkg.sv")
+        .parameter("Q", format!("64'd{q}"))
+        .parameter("Words", words)
+        .parameter("Paired", paired)
+        .parameter("XTile", x_tile)
+        .parameter("FTile", f_tile)
+}
+
 pub fn designs() -> Vec<Design> {
     let mut designs = vec![
         pool("residues_pool_360", PAPER, &POOL_360, 360),
@@ -95,6 +106,16 @@ pub fn designs() -> Vec<Design> {
         unit("residue_unit_3", "residue_unit", 3, 6, 3),
         unit("residue_unit_17", "residue_unit", 17, 2, 2).parameter("Compact", 1),
         unit("residue_unit_roy_17", "residue_unit_roy", 17, 2, 2),
+        deep("residues_deep_360", EVALUATED[0], 12, 1, (26, 17)).optimisation(0),
+        deep("residues_deep_360_words", EVALUATED[0], 12, 0, (18, 18)).optimisation(0),
+        deep("residues_deep_1440", EVALUATED[1], 48, 1, (18, 18)).optimisation(0),
+        deep("residues_deep_long", LONGEST[1], 5, 1, (26, 17)).optimisation(0),
+        deep("residues_deep_11", 11, 3, 1, (2, 3)),
+        deep("residues_deep_13", 13, 3, 0, (3, 1)),
+        deep("residues_deep_5", 5, 4, 1, (26, 17)),
+        deep("residues_deep_3", 3, 6, 1, (1, 1)),
+        deep("residues_deep_17", 17, 2, 1, (4, 2)),
+        deep("residues_deep_9", 9, 3, 0, (5, 7)),
         barrett("barrett_13_5", 13, 5, 0).parameter("Quotient", 1),
         barrett("barrett_13_12", 13, 12, 0).parameter("Difference", 1),
         barrett("barrett_9_14_compact", 9, 14, 1).parameter("Residue", 1),

@@ -503,6 +503,12 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("residue_bank", &["V=63"], "V is 2 to 62"),
     ("residue_unit", &["Words=1"], "Words must be at least 2"),
     ("residue_unit", &["Stages=9"], "Stages must be at most 8"),
+    ("residue_unit_deep", &["Words=1"], "Words must be at least 2"),
+    ("residue_unit_deep", &["Paired=2"], "Paired is 0 or 1"),
+    ("residue_unit_deep", &["Q=64'd9223372036854775809"], "Q must have 2 to 62 bits"),
+    ("residue_unit_deep", &["XTile=0"], "XTile and FTile must be at least 1"),
+    ("add_all", &["Count=0"], "Count and Bits must be at least 1"),
+    ("constant_parts", &["XBits=0"], "FactorBits and XBits must be at least 1"),
     ("residue_unit_roy", &["Words=1"], "Words must be at least 2"),
     ("residue_unit_roy", &["Stages=8"], "Stages must be at most 7"),
     ("residue_unit_tan", &["Words=1"], "Words must be at least 2"),
@@ -660,6 +666,7 @@ const GOOD: &[(&str, &[&str])] = &[
     ("flexible_barrett", &["K=31"]),
     ("flexible_barrett", &["K=76"]),
     ("residue_unit", &["Words=2", "Stages=0"]),
+    ("residue_unit_deep", &["Words=2", "Paired=0", "XTile=1", "FTile=64"]),
 ];
 
 /// A module and its settings.

@@ -122,10 +122,16 @@ fn every_small_number_in_every_architecture() {
     }
 }
 
+/// The modulus of a single unit, which may be longer than `Design::parameter` reads.
+fn modulus(design: &Design) -> u64 {
+    let (_, value) = design.parameters().iter().find(|(name, _)| *name == "Q").expect("a modulus");
+    value.rsplit("'d").next().and_then(|digits| digits.parse().ok()).expect("decimal digits")
+}
+
 /// Checks a module with one stream of numbers and one of their residues modulo `Q`.
 fn check_single(design: &'static Design, operand: &'static str, latency: u64, numbers: Vec<Integer>) {
     let core = Core { design, operands: if operand == "a_i" { &["a_i"] } else { &["x_i"] }, results: &["r_o"] };
-    let q = design.parameter("Q");
+    let q = modulus(design);
     let items: Vec<Vec<Integer>> = numbers.into_iter().map(|number| vec![number]).collect();
     let results = core.timed(&[], &items, latency, 1);
     for (item, result) in items.iter().zip(&results) {
@@ -142,6 +148,39 @@ fn every_small_number_in_single_units() {
     check_single(&rtl::RESIDUE_UNIT_3, "a_i", 3, all(12));
     check_single(&rtl::RESIDUE_UNIT_17, "a_i", 2, all(10));
     check_single(&rtl::RESIDUE_UNIT_ROY_17, "a_i", 2, all(10));
+}
+
+/// Cycles from a coefficient to its residue in `residue_unit_deep`.
+fn deep_latency(design: &Design) -> u64 {
+    9 + u64::from(design.parameter("Paired"))
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn every_small_number_in_deep_units() {
+    for (design, bits) in [
+        (&rtl::RESIDUES_DEEP_11, 12),
+        (&rtl::RESIDUES_DEEP_13, 12),
+        (&rtl::RESIDUES_DEEP_5, 12),
+        (&rtl::RESIDUES_DEEP_3, 12),
+        (&rtl::RESIDUES_DEEP_17, 10),
+        (&rtl::RESIDUES_DEEP_9, 12),
+    ] {
+        check_single(design, "a_i", deep_latency(design), all(bits));
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn long_numbers_in_deep_units() {
+    for design in
+        [&rtl::RESIDUES_DEEP_360, &rtl::RESIDUES_DEEP_360_WORDS, &rtl::RESIDUES_DEEP_1440, &rtl::RESIDUES_DEEP_LONG]
+    {
+        let q = modulus(design);
+        let array =
+            Array { design, primes: vec![q], v: u64::BITS - q.leading_zeros(), words: design.parameter("Words") };
+        check_single(design, "a_i", deep_latency(design), array.corners(&mut Random::new(11), 400));
+    }
 }
 
 #[test]
