@@ -15,7 +15,7 @@ MUTANTS ?=
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
 .PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-gpu bench-web bench-js bench-postgres bench-inner-loop
-.PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-asic synth-check
+.PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-frequency synth-check
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -271,8 +271,8 @@ synth-ballot: hardware-tools ## synthesise the block streams of the ballot machi
 synth-memories: hardware-tools ## count the block RAMs of the library's memories, write bench/results/memories.md (minutes)
 	$(HARDWARE_PYTHON) synth/memories.py --jobs $(SYNTH_JOBS)
 
-synth-asic: hardware-tools ## map cores to standard cells, write bench/results/frequency.md (HEARITH_LIBERTY: libraries; half an hour)
-	$(HARDWARE_PYTHON) synth/asic.py --jobs $(SYNTH_JOBS)
+synth-frequency: hardware-tools ## map cores to standard cells, route some on two families, write bench/results/frequency.md (HEARITH_LIBERTY: libraries; hours)
+	$(HARDWARE_PYTHON) synth/frequency.py --jobs $(SYNTH_JOBS)
 
 synth-check: hardware-tools ## synthesise small forms of changed designs, compare with synth/check.json (ALL=1: all; UPDATE=1: write it)
 	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update) $(if $(ALL),--all)

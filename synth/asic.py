@@ -1,11 +1,7 @@
-"""Maps cores of rtl/ to standard cells with Yosys and writes their longest paths by OpenSTA to
-`bench/results/frequency.md`.
+"""Maps cores of rtl/ to standard cells with Yosys, and finds their longest paths with OpenSTA.
 
-The cell libraries are not in the repository. HEARITH_LIBERTY names a folder that contains
-`nangate45_typ.lib` and `sky130hd_tt.lib`, as in `examples/` of OpenSTA's repository (compressed or
-not). Without it the page uses the results that the repository keeps. A result is kept in
-target/synth until one of its sources changes, so jobs can run in any order and in parts: `--list`
-lists them, `--only WORD` runs those whose name contains a word, `--jobs 2` runs two at a time.
+The cell libraries are not in the repository. HEARITH_LIBERTY names a folder with the files of
+LIBRARIES, as in `examples/` and `test/asap7/` of OpenSTA's repository (compressed or not).
 """
 
 import gzip
@@ -15,25 +11,39 @@ import pathlib
 import re
 import shutil
 import subprocess
+from typing import NamedTuple
 
-import mesa
-import pages
 import tools
-from tables import table
 
-#: The libraries: file, SHA-256, description, and a buffer that drives inputs.
+
+class Library(NamedTuple):
+    """A cell library: its files with their SHA-256, a description, a buffer that drives inputs, and
+    OpenSTA's command that sets the units of the others.
+    """
+
+    files: dict
+    description: str
+    driver: str
+    units: str = ""
+
+
 LIBRARIES = {
-    "Nangate45": (
-        "nangate45_typ.lib",
-        "2efd0b32eb580e4e60e72fc0575bb3bc69aac907c91d908442e4ae6d7fe55895",
-        "45 nm, typical, 1.1 V, 25 C",
-        "BUF_X1",
+    "Nangate45": Library({"nangate45_typ.lib": "2efd0b32eb580e4e60e72fc0575bb3bc69aac907c91d908442e4ae6d7fe55895"}, "45 nm, typical, 1.1 V, 25 C", "BUF_X1"),
+    "sky130hd": Library(
+        {"sky130hd_tt.lib": "70a45bf9b5ea8f6a701dc34744b5c767b38e1af31b1d1f97309a97ec64603ecf"}, "130 nm, typical, 1.8 V, 25 C", "sky130_fd_sc_hd__buf_1"
     ),
-    "sky130hd": (
-        "sky130hd_tt.lib",
-        "70a45bf9b5ea8f6a701dc34744b5c767b38e1af31b1d1f97309a97ec64603ecf",
-        "130 nm, typical, 1.8 V, 25 C",
-        "sky130_fd_sc_hd__buf_1",
+    # The only corner of which OpenSTA's repository holds all cells.
+    "ASAP7": Library(
+        {
+            "asap7sc7p5t_AO_RVT_SS_nldm_211120.lib": "55584f8ac4910eefdbaf0183b021681cd87b3b9d62a62d6f802a601e79002df9",
+            "asap7sc7p5t_INVBUF_RVT_SS_nldm_220122.lib": "971247fdbb98c969300444c440ce5a5f3bc64a17c402e2025cf09c87908e97c0",
+            "asap7sc7p5t_OA_RVT_SS_nldm_211120.lib": "bf962aaa931b8bfeb8133719db6f6da0dde86fb373dd03629bf492f33f75c649",
+            "asap7sc7p5t_SEQ_RVT_SS_nldm_220123.lib": "c6a6d9ad22bfb1bc9cf1c4ac66d09ce575ca18648ce4e50597d92174bc290d78",
+            "asap7sc7p5t_SIMPLE_RVT_SS_nldm_211120.lib": "29f2d9c5153299a3907df523633bb84fda8f291d90b3b0058d22ed5d67e719ee",
+        },
+        "7 nm, predictive, slow, 0.63 V, 100 C",
+        "BUFx2_ASAP7_75t_R",
+        "set_cmd_units -time ns",
     ),
 }
 #: ABC's target in ps, which no design reaches, and the clock period for the power, in ns.
@@ -41,55 +51,18 @@ AIM, PERIOD = 500, 10
 #: Transitions of an input per cycle, for the power; OpenSTA derives registers and gates from it.
 ACTIVITY = 0.1
 
-Q = 1073692673
-UNIT = {"Q": Q, "Words": 12, "Stages": 4}
-SOLINAS, FERMAT = {"A": 64, "B": 32}, {"A": 64, "B": 0}
-
-
-def mesa_cores(n, *names):
-    """Returns cores of MESA with their parameters in MESA at n bits."""
-    found = mesa.cores(n)
-    return {f"{name}, {n} bits": (name, found[name]) for name in names}
-
-
-#: The cores of each paper, and its rebuilt rivals: name, module, parameters.
-DESIGNS = {
-    "Multipliers and ladders": {
-        **mesa_cores(256, "mont_mul_cios", "mont_mul_radix2", "mod_exp_ladder", "dual_lanes"),
-        "mont_mul_digit, 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 32, "Tile": 16}),
-        "mod_exp_pair, 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 32, "Tile": 16}),
-        **mesa_cores(1024, "mont_mul_cios", "mont_mul_radix2"),
-    },
-    "Dividers and adders": mesa_cores(1024, "div_exact", "div_restoring", "carry_resolve", "cond_sub", "mod_add", "wide_add"),
-    "Residue units, 360 bits, four registers": {
-        "ours": ("residue_unit", UNIT),
-        "ours, compact": ("residue_unit", {**UNIT, "Compact": 1}),
-        "Roy (rival)": ("residue_unit_roy", UNIT),
-        "Tan (rival)": ("residue_unit_tan", UNIT),
-    },
-    "Transforms": {
-        "reduce_solinas, 2^64 - 2^32 + 1": ("reduce_solinas", SOLINAS),
-        "reduce_fermat, 2^64 + 1": ("reduce_fermat", {"A": 64}),
-        "reduce_barrett": ("reduce_barrett", {}),
-        "modular_product, 2^64 - 2^32 + 1": ("modular_product", SOLINAS),
-        "butterfly, 2^64 - 2^32 + 1": ("butterfly", {**SOLINAS, "K": 64}),
-        "butterfly, 2^64 + 1": ("butterfly", {**FERMAT, "K": 64}),
-    },
-    "Voting and encryption": {
-        "sha256": ("sha256", {}),
-        "digit_mac": ("digit_mac", {}),
-        "aes_ctr, a round": ("aes_ctr", {"Rounds": 1}),
-    },
-}
-
 
 def liberty(name):
-    """Returns the file of a library.
+    """Returns the files of a library.
 
     Raises:
-        tools.Failed: HEARITH_LIBERTY does not contain it, or contains another version.
+        tools.Failed: HEARITH_LIBERTY does not contain them, or contains another version.
     """
-    file, digest, _, _ = LIBRARIES[name]
+    return [liberty_file(name, *one) for one in LIBRARIES[name].files.items()]
+
+
+def liberty_file(name, file, digest):
+    """Returns one file of a library, decompressed."""
     path = tools.WORK / file
     if not path.exists():
         folder = os.environ.get("HEARITH_LIBERTY")
@@ -129,16 +102,18 @@ def mapped(library, top, parameters):
     cells, registers, and power.
     """
 
+    described = LIBRARIES[library]
+
     def work(name):
         name = f"{name}-{library}"
-        file, _, _, driver = LIBRARIES[library]
         cells = liberty(library)
         constraints, report, netlist = (tools.WORK / f"{name}.{end}" for end in ("constr", "stat", "v"))
-        constraints.write_text(f"set_driving_cell {driver}\nset_load 10.0\n")
-        steps = STEPS.format(top=top, library=cells, aim=AIM, constraints=constraints, report=report, netlist=netlist)
+        constraints.write_text(f"set_driving_cell {described.driver}\nset_load 10.0\n")
+        steps = STEPS.format(top=top, library=repeated("-liberty", cells), aim=AIM, constraints=constraints, report=report, netlist=netlist)
         tools.yosys(f"{tools.read(top, parameters)}; {steps}", tools.WORK / f"{name}.log")
         questions = tools.WORK / f"{name}.tcl"
-        questions.write_text(QUESTIONS.format(library=cells, netlist=netlist, top=top, period=PERIOD, activity=ACTIVITY))
+        reads = repeated("\nread_liberty", cells) + ("\n" + described.units).rstrip()
+        questions.write_text(QUESTIONS.format(library=reads, netlist=netlist, top=top, period=PERIOD, activity=ACTIVITY))
         if not shutil.which("sta"):
             raise tools.Failed("OpenSTA is not installed (Debian package opensta)")
         said = tools.run(["sta", "-exit", str(questions)], tools.WORK / f"{name}.sta")
@@ -148,8 +123,13 @@ def mapped(library, top, parameters):
         netlist.unlink()
         return found
 
-    options = [library, LIBRARIES[library][1], STEPS, QUESTIONS, AIM, PERIOD, ACTIVITY]
+    options = [library, *described.files.values(), STEPS, QUESTIONS, AIM, PERIOD, ACTIVITY]
     return tools.kept(f"asic-{library}", top, parameters, work, options)
+
+
+def repeated(word, paths):
+    """Returns the rest of a command that takes files, after its first occurrence of the word."""
+    return f" {word} ".join(map(str, paths))
 
 
 def answers(said, report):
@@ -157,7 +137,7 @@ def answers(said, report):
     path, power = said.split("== path")[1].split("== power")
     slack = float(re.search(r"(-?[\d.]+)\s+slack", path)[1])
     watts = float(re.search(r"^Total\s.*?([\d.e+-]+)\s+100", power, re.MULTILINE)[1])
-    gates = re.findall(r"^\s*(?:[\d.]+\s+)*[\d.]+ [v^] \S+/(?:Z|ZN|Y|X|Q|QN|COUT|SUM|CO|S) \((\w+)\)", path, re.MULTILINE)
+    gates = re.findall(r"^\s*(?:[\d.]+\s+)*[\d.]+ [v^] \S+/(?:Z|ZN|Y|X|Q|QN|COUT|SUM|CO|S|CON|SN) \((\w+)\)", path, re.MULTILINE)
     area = re.findall(r"Chip area for (?:top )?module.*?:\s*([\d.]+)", report)[-1]
     # The last section covers the whole design.
     whole = re.split(r"^=== .* ===$", report, flags=re.MULTILINE)[-1]
@@ -173,68 +153,9 @@ def answers(said, report):
     }
 
 
-def jobs():
-    """Returns every mapping by its name."""
-    return {
-        f"{library}: {group}: {label}": lambda library=library, design=design: mapped(library, *design)
-        for group, designs in DESIGNS.items()
-        for label, design in designs.items()
-        for library in LIBRARIES
-    }
-
-
-def tables():
-    text = []
-    for group, designs in DESIGNS.items():
-        rows = []
-        for label, design in designs.items():
-            cells = [label]
-            for library in LIBRARIES:
-                found = mapped(library, *design)
-                cells += [f"{found[kind]:,}".replace(",", " ") for kind in ("MHz", "area", "uW/MHz", "gates")] if found else ["not run"] * 4
-            rows.append(cells)
-        head = [f"{library}: {kind}" for library in LIBRARIES for kind in ("MHz, mapped", "area, um2", "uW/MHz", "gates of the longest path")]
-        text.append(f"## {group}\n\n{table(('core', *head), rows)}\n")
-    return "\n".join(text)
-
-
-TEXT = """# Frequencies and areas in standard cells
-
-Written by `make synth-asic` (synth/asic.py) with {tools}, and OpenSTA {sta}.
-
-**Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions, and no figure is projected
-from someone else's frequency. The libraries are {libraries}. They are not in the repository: HEARITH_LIBERTY names their folder.
-
-The longest path is from register to register. Power is OpenSTA's with {activity} transitions per input and cycle, including leakage, at {period} MHz. Rivals are the papers' other
-designs, rebuilt here. These cores contain no memories.
-
-{tables}"""
-
-
 def sta_version():
     """Returns the version of OpenSTA that the page was made with."""
     if not shutil.which("sta"):
         return "(not here)"
     done = subprocess.run(["sta", "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.stdout.split("\n")[0].strip()
-
-
-def page():
-    """Returns the page."""
-    return TEXT.format(
-        tools=pages.versions().split(",")[0],
-        sta=sta_version(),
-        libraries=" and ".join(f"{name} ({what})" for name, (_, _, what, _) in LIBRARIES.items()),
-        activity=ACTIVITY,
-        period=f"{1000 / PERIOD:g}",
-        tables=tables(),
-    )
-
-
-def main():
-    arguments = pages.options(__doc__).parse_args()
-    pages.write("frequency", jobs(), arguments, page)
-
-
-if __name__ == "__main__":
-    main()

@@ -37,7 +37,7 @@ def harness(top, name, parameters):
     report = WORK / f"{name}-ports.json"
     yosys(f"{read(top, parameters)}; proc; write_json {report}", WORK / f"{name}-ports.log")
     ports = json.loads(report.read_text())["modules"][top]["ports"]
-    connections, totals = [".clk_i(clk_i)", ".rst_ni(rst_ni)"], {"input": 0, "output": 0}
+    connections, totals = [f".{port}({port})" for port in ("clk_i", "rst_ni") if port in ports], {"input": 0, "output": 0}
     for port, io in ports.items():
         if port not in ("clk_i", "rst_ni"):
             way, width = io["direction"], len(io["bits"])
@@ -138,15 +138,17 @@ def clock(top, parameters, seed=1):
     return kept(f"ecp5-packed-seed{seed}", top, parameters, work, [NEXTPNR, CHAIN, packing.VERSION])
 
 
-def clocks(top, parameters):
-    """Returns the results of `clock` for every seed that was run, or None if none was."""
-    found = [clock(top, parameters, seed) for seed in SEEDS]
+def clocks(top, parameters, place=clock):
+    """Returns the results of `clock`, or that of another family, for every seed that was run, or
+    None if none was.
+    """
+    found = [place(top, parameters, seed) for seed in SEEDS]
     return [one for one in found if one] or None
 
 
-def clock_jobs(label, top, parameters):
+def clock_jobs(label, top, parameters, place=clock):
     """Returns a job for each seed."""
-    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed) for seed in SEEDS}
+    return {f"clock {label} seed {seed}": lambda seed=seed: place(top, parameters, seed) for seed in SEEDS}
 
 
 def least_and_median(found):

@@ -1,4 +1,4 @@
-"""synth/asic.py reads the tools' output correctly."""
+"""synth/asic.py and synth/gowin.py read and write the tools' files correctly."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
 import asic
+import frequency
+import gowin
 import tools
 
 SAID = """OpenSTA 2.0.17
@@ -49,6 +51,11 @@ def test_answers_are_read():
     }
 
 
+def test_output_pins_of_all_libraries_are_gates_of_the_path():
+    for pin in ("Y", "CON", "SN", "QN", "COUT"):
+        assert asic.answers(SAID.replace("_1_/ZN", f"_1_/{pin}"), REPORT)["gates"] == 2
+
+
 def test_a_design_that_misses_the_clock_has_a_frequency_too():
     assert asic.answers(SAID.replace(" 9.8200   slack", "-15.0000   slack"), REPORT)["MHz"] == 40.0
 
@@ -71,8 +78,29 @@ def test_a_library_is_the_one_that_the_page_is_made_with(tmp_path, monkeypatch):
 
 
 def test_every_design_is_a_module_with_these_parameters():
-    for designs in asic.DESIGNS.values():
+    for designs in frequency.DESIGNS.values():
         for top, parameters in designs.values():
             text = next(path for path in tools.SOURCES if path.stem == top).read_text()
             head = text[text.index("module ") : text.index("\n);")]
             assert all(f" {name} " in head for name in parameters), (top, parameters)
+
+
+def test_every_file_of_a_library_is_read():
+    paths = [Path("a.lib"), Path("b.lib")]
+    assert f"abc -liberty {asic.repeated('-liberty', paths)} -D 1" == "abc -liberty a.lib -liberty b.lib -D 1"
+    commands = f"read_liberty {asic.repeated(chr(10) + 'read_liberty', paths)}"
+    assert [line.split() for line in commands.splitlines()] == [["read_liberty", "a.lib"], ["read_liberty", "b.lib"]]
+
+
+def test_every_bit_of_a_port_has_a_pad_of_its_own():
+    lines = gowin.constraints({"clk_i": 1, "in_i": 3, "out_o": 2}).splitlines()
+    names = [line.split('"')[1] for line in lines]
+    assert names == ["clk_i", "in_i[0]", "in_i[1]", "in_i[2]", "out_o[0]", "out_o[1]"]
+    assert len({line.split()[-1] for line in lines}) == len(lines)
+    with pytest.raises(tools.Failed, match="60 bits of ports, but 48 pads"):
+        gowin.constraints({"in_i": 60})
+
+
+def test_routed_cores_are_among_the_designs():
+    assert list(frequency.routed()) == list(frequency.ROUTED)
+    assert frequency.FAMILIES.keys() == frequency.KINDS.keys()
