@@ -300,7 +300,8 @@ wheel() {
     # The source folder may contain this machine's extension, which tests use.
     [ ! -e "$EXTENSION" ] || mv "$EXTENSION" "$WORK/own.duckdb_extension"
     CARGO_BUILD_TARGET=$triple python3 crates/duckdb/package.py --library "$folder/libhearith_duckdb.so" "$EXTENSION" >/dev/null
-    maturin build --locked --zig --profile dist --target "$triple" --compatibility "$compatibility" --manifest-path crates/python/Cargo.toml --out "$folder"
+    CARGO=$(zig_cargo "$triple") maturin build --locked --profile dist --target "$triple" --compatibility "$compatibility" \
+        --manifest-path crates/python/Cargo.toml --out "$folder"
     rm -f "$EXTENSION"
     own_extension
     wheel=$(ls "$folder"/hearith-*.whl)

@@ -142,6 +142,21 @@ compile() {
     (cd "$ROOT" && cargo-zigbuild build --locked --profile dist --target "$(zig_target "$triple")" --package "$package" "$@")
 }
 
+# zig_cargo TRIPLE: makes a cargo for maturin that compiles as `compile` does, and prints its path.
+# maturin's own --zig names another linker, so that cargo would compile every crate again.
+zig_cargo() {
+    local triple=$1 cargo=$WORK/$1/zig-cargo
+    cat >"$cargo" <<PROGRAM
+#!/usr/bin/env bash
+# Written by scripts/release/common.sh.
+export CARGO=${CARGO:-cargo}
+[ "\${1:-}" = rustc ] || exec "\$CARGO" "\$@"
+exec cargo-zigbuild "\${@/%$triple/$(zig_target "$triple")}"
+PROGRAM
+    chmod 755 "$cargo"
+    echo "$cargo"
+}
+
 # objcopy TRIPLE ARGUMENT...: runs binutils' objcopy for that target.
 objcopy() {
     local triple=$1 program=objcopy

@@ -320,6 +320,20 @@ def test_the_folder_of_a_build_does_not_show(tmp_path):
         assert one.read_bytes() == another.read_bytes()
 
 
+def test_maturin_compiles_as_the_other_parts_do(tmp_path):
+    """The cargo that maturin calls compiles with cargo-zigbuild and does all else itself."""
+    triple = "aarch64-unknown-linux-gnu"
+    (tmp_path / "release-work" / triple).mkdir(parents=True)
+    for name in ("cargo-zigbuild", "own"):
+        program(tmp_path / name, f'for one; do echo "{name} $CARGO $one"; done')
+    made = shell(f"CARGO={tmp_path}/own; zig_cargo {triple}", CARGO_TARGET_DIR=str(tmp_path)).stdout.strip()
+    options = {"env": os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}}
+    told = run(made, "rustc", "--target", triple, f"--target={triple}", "--lib", f"/a/{triple}/b", **options).stdout
+    words = ["rustc", "--target", f"{triple}.2.28", f"--target={triple}.2.28", "--lib", f"/a/{triple}/b"]
+    assert told.splitlines() == [f"cargo-zigbuild {tmp_path}/own {word}" for word in words]
+    assert run(made, "metadata", **options).stdout == f"own {tmp_path}/own metadata\n"
+
+
 def test_a_folder_of_another_build_is_found(tmp_path):
     """An object from a cache names the folder in which it was compiled."""
     machine = run("uname", "-m").stdout.strip()
