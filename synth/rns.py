@@ -37,6 +37,11 @@ NAMES = {
 # for the basis's pool.
 SETS = {360: (2**13, 1073692673, 60), 1440: (2**15, 1073479681, 63)}
 V = 30
+# Numbers of registers at which all units are compared at 360 bits, and the units with a register
+# behind every step: name, parameters, registers. Pieces of products fit the family's DSP blocks.
+EQUAL = (4, 5)
+DEEP = {"Ours, deep": ({"Paired": 1}, 10), "Roy [11], deep": ({"Paired": 0}, 9)}
+TILES = {"xcup": {"XTile": 26, "FTile": 17}, "ecp5": {"XTile": 18, "FTile": 18}}
 
 # The paper, [CP24]. Table I: bits, c, maximum bits of beta, p, primes.
 PAPER_POOLS = [
@@ -85,7 +90,16 @@ def unit(architecture, bits, stages, prime=None):
     """Returns the resources of one unit and the cells on its longest path between registers, for
     the evaluated prime or another.
     """
-    top, parameters = placed(architecture, bits, stages, prime)
+    return mapped(*placed(architecture, bits, stages, prime))
+
+
+def deep(name, family):
+    """Returns the module and parameters of a deep unit for a family."""
+    return "residue_unit_deep", {"Q": SETS[360][1], "Words": 360 // V, **DEEP[name][0], **TILES[family]}
+
+
+def mapped(top, parameters):
+    """Returns the resources of a module and the cells on its longest path between registers."""
 
     def work(name):
         report, depth = WORK / f"{name}.json", WORK / f"{name}.ltp"
@@ -139,16 +153,6 @@ BANKS = {
     "residue_bank, 60 bits": {"Words": 2, "StreamBits": 64},
     "residue_bank, 360 bits": {"Words": 12, "StreamBits": 64},
 }
-
-
-def megahertz(found):
-    """Returns the lowest and the median clock as a line of text."""
-    if not found:
-        return "(not run)"
-    if len(found) == 1:
-        return f"{found[0]['MHz']:.1f} MHz (one placement)"
-    least, median = routing.least_and_median(found)
-    return f"{least} to {median} MHz (least and median)"
 
 
 def table_1(pools):
@@ -226,6 +230,19 @@ def spread(counts):
     return f"{least} to {most}" if least < most else least
 
 
+def table_equal(clocks):
+    """Returns resources and frequencies of all units at equal numbers of registers."""
+    designs = [(NAMES[one], stages, unit(one, 360, stages), clocks[one, 360, stages]) for stages in EQUAL for one in UNITS]
+    designs += [(name, registers, mapped(*deep(name, "xcup")), routing.clocks(*deep(name, "ecp5"))) for name, (_, registers) in DEEP.items()]
+    rows = []
+    for name, registers, used, found in designs:
+        cells = [used[kind] for kind in ("LUT", "DSP", "FF")] if used else [None] * 3
+        placed_cells = found[0]["used"] if found else {}
+        rows.append((name, registers, *cells, *routing.least_and_median(found), placed_cells.get("MULT18X18D"), routing.path_text(found) if found else None))
+    kinds = ("LUT, mapped", "DSP, mapped", "FF, mapped", "MHz, ECP5: least", "median", "multipliers, ECP5", "longest path of the slowest placement")
+    return table(("design", "registers", *kinds), rows)
+
+
 def table_bases(bases):
     rows = []
     for bits in SETS:
@@ -263,7 +280,14 @@ Counted by `hearith rns primes`.
 {table_2}
 
 On the ECP5, the longest path of the proposed units is the pairs' additions and the product behind them, between two of the four registers; Roy's unit has no pairs. A fifth register
-splits this path: at 360 bits the proposed unit then reaches {fifth_proposed} and the compact one {fifth_compact}.
+splits this path.
+
+## Equal numbers of registers
+All units at 360 bits with equal numbers of registers from end to end. With four and with five, Roy's unit is the fastest, because its products are shorter. With a register behind every
+step, also between the multipliers of a product and the additions behind them (`residue_unit_deep`), ours is; Roy's unit, cut in the same places, also takes twice the DSP blocks. The
+pieces of products have {tiles_xcup} bits on UltraScale+, and {tiles_ecp5} on the ECP5.
+
+{table_equal}
 
 ## Table III: area of one unit, four stages
 The paper's cells are placed and routed, ours are mapped: a netlist without wires.
@@ -317,8 +341,13 @@ def main():
     every = [(architecture, bits) for bits in SETS for architecture in UNITS]
     staged = [(*one, stages) for one in every for stages in (4, 0)]
     # Units of 1440 bits need more multipliers than the ECP5 has.
-    clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
-    jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
+    equal = [(architecture, 360, stages) for stages in EQUAL for architecture in UNITS]
+    clocked = [*dict.fromkeys([*(one for one in staged if one[1] == 360), *equal])]
+    every_unit = dict.fromkeys([*staged, *equal])
+    jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in every_unit}
+    for name in DEEP:
+        jobs[f"unit {name}"] = functools.partial(mapped, *deep(name, "xcup"))
+        jobs |= routing.clock_jobs(f"unit {name}", *deep(name, "ecp5"))
     for one in clocked:
         jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
     for label, parameters in BANKS.items():
@@ -343,8 +372,9 @@ def main():
             table_2=table_2(units, clocks),
             table_3=table_3(units),
             table_products=table_products(units),
-            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
-            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
+            table_equal=table_equal(clocks),
+            tiles_xcup=" by ".join(map(str, TILES["xcup"].values())),
+            tiles_ecp5=" by ".join(map(str, TILES["ecp5"].values())),
             table_efficiency=table_efficiency(clocks),
             table_bases=table_bases(bases),
             table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
