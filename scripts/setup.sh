@@ -36,9 +36,10 @@ need_for_release() {
     need "binutils-aarch64-linux-gnu" command -v aarch64-linux-gnu-objcopy
     need "qemu-user" command -v qemu-aarch64
     need "musl" test -e "/lib/ld-musl-$(uname -m).so.1"
-    # Needed to run aarch64 programs, and the Python that tries the aarch64 wheel.
-    local foreign="libc6:arm64 libgcc-s1:arm64 libpython3-stdlib:arm64 libexpat1:arm64 zlib1g:arm64 musl:arm64"
-    need "$foreign" bash -c 'ls /lib/ld-linux-aarch64.so.1 /lib/ld-musl-aarch64.so.1 /usr/lib/python3*/lib-dynload/*aarch64*'
+    # Needed to run aarch64 programs, and the Python and NumPy that try the aarch64 wheel.
+    local foreign="libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64 libpython3-stdlib:arm64 libexpat1:arm64 zlib1g:arm64 musl:arm64"
+    need "$foreign" bash -c 'ls /lib/ld-linux-aarch64.so.1 /lib/ld-musl-aarch64.so.1 /usr/lib/python3*/lib-dynload/*aarch64* \
+        /usr/lib/aarch64-linux-gnu/libstdc++.so.6'
     if ! (. scripts/release/common.sh && toolchain aarch64-unknown-linux-gnu && toolchain x86_64-unknown-linux-musl) >/dev/null; then
         packages+=(rustc-web cargo-web rust-web-src libstd-rust-web-dev:arm64)
     fi
