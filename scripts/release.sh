@@ -19,7 +19,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Where a wheel's DuckDB extension lies among the sources; git ignores it.
 EXTENSION=crates/python/python/hearith/hearith.duckdb_extension
-# In build order: signed files come after everything else.
+# Made of the files of all other parts, in this order.
+SIGNED=(provenance checksums signature)
+# In build order.
 PARTS=(
     source sdist verilog
     linux-x86_64 linux-aarch64
@@ -28,7 +30,7 @@ PARTS=(
     wheel-musl-x86_64 wheel-musl-aarch64
     macos-x86_64 macos-aarch64 wheel-macos-x86_64 wheel-macos-aarch64
     windows-x86_64 wheel-windows-x86_64
-    sbom provenance checksums signature
+    sbom "${SIGNED[@]}"
 )
 
 # missing PART: prints why this machine cannot build a part, or nothing.
@@ -114,12 +116,18 @@ files_of() {
     esac
 }
 
+# patterns_of PART...: prints the name patterns of these parts' files, one per line.
+patterns_of() {
+    local part
+    for part in "$@"; do files_of "$part" | tr ' ' '\n'; done
+}
+
 # forget PART...: removes the files and notes of these parts from an earlier run, so that a failed
 # build leaves nothing.
 forget() {
     local part pattern patterns
     for part in "$@"; do
-        read -ra patterns <<<"$(files_of "$part")"
+        mapfile -t patterns < <(patterns_of "$part")
         for pattern in "${patterns[@]}"; do
             find "$OUT" -maxdepth 1 -type f -name "$pattern" -delete
         done
@@ -129,11 +137,9 @@ forget() {
 
 # strangers PART...: prints the files in the release's folder that belong to none of these parts.
 strangers() {
-    local part pattern patterns options=()
-    for part in "$@"; do
-        read -ra patterns <<<"$(files_of "$part")"
-        for pattern in "${patterns[@]}"; do options+=(! -name "$pattern"); done
-    done
+    local pattern patterns options=()
+    mapfile -t patterns < <(patterns_of "$@")
+    for pattern in "${patterns[@]}"; do options+=(! -name "$pattern"); done
     find "$OUT" -mindepth 1 -maxdepth 1 "${options[@]}" -printf '%f\n' | sort
 }
 
@@ -150,11 +156,6 @@ noted() {
     [ ! -e "$WORK/tested.tsv" ] || cut -f 1 "$WORK/tested.tsv"
 }
 
-# signs PART: whether a part is made of the files of all others.
-signs() {
-    [[ " provenance checksums signature " == *" $1 "* ]]
-}
-
 # stale PART...: prints these parts, and those that were made of their files.
 stale() {
     local part found=
@@ -162,7 +163,7 @@ stale() {
         if [[ " $* " == *" $part "* ]]; then
             echo "$part"
             found=1
-        elif [ -n "$found" ] && signs "$part"; then
+        elif [ -n "$found" ] && [[ " ${SIGNED[*]} " == *" $part "* ]]; then
             echo "$part"
         fi
     done
@@ -278,7 +279,7 @@ CONTROL
     rm -rf "$folder"
 }
 
-# wheel TRIPLE PART: builds the Python package for one platform, including the DuckDB extension and
+# wheel TRIPLE PART: builds the Python package for one platform of Linux, including the DuckDB extension and
 # the lists of dependencies.
 wheel() {
     local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel
@@ -287,15 +288,10 @@ wheel() {
     case $triple in
     *-linux-gnu) compatibility=$manylinux ;;
     *-linux-musl) compatibility=musllinux_$MUSLLINUX ;;
-    *) compatibility=pypi ;;
     esac
     rm -rf "$folder" && mkdir -p "$folder"
     compile "$triple" hearith-duckdb --lib
-    if [[ $triple == *-linux-* ]]; then
-        without_folder "$triple" "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
-    else
-        cp "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
-    fi
+    without_folder "$triple" "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
     objcopy "$triple" --strip-all "$folder/libhearith_duckdb.so"
     # The source folder may contain this machine's extension, which tests use.
     [ ! -e "$EXTENSION" ] || mv "$EXTENSION" "$WORK/own.duckdb_extension"
@@ -436,7 +432,7 @@ build_sbom() {
 build_provenance() {
     local parts toolchains
     mapfile -t parts < <(noted)
-    no_strangers "${parts[@]}" provenance checksums signature
+    no_strangers "${parts[@]}" "${SIGNED[@]}"
     mapfile -t toolchains < <(find "$WORK" -maxdepth 1 -name '*.toolchain' | sort)
     PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --notes "$WORK/tested.tsv" --toolchains "${toolchains[@]}"
     tested provenance "NOT VERIFIED, no checksums were built"
@@ -519,8 +515,8 @@ main() {
             shift
             for part in "$@"; do
                 is_part "$part" || { echo "release: there is no part $part; --list prints the parts" >&2 && exit 2; }
-                files_of "$part" | xargs printf '%s\n'
             done
+            patterns_of "$@"
             exit 0
             ;;
         --only)
@@ -563,7 +559,7 @@ main() {
         python3 scripts/release/provenance.py --check "$OUT" "${options[@]}"
         if [ ${#only[@]} -gt 0 ]; then
             mapfile -t parts < <(noted)
-            no_strangers "${parts[@]}" "${wanted[@]}" provenance checksums signature
+            no_strangers "${parts[@]}" "${wanted[@]}" "${SIGNED[@]}"
         fi
     fi
     name_left_out "${left_out[@]}"

@@ -32,7 +32,7 @@ LIBRARIES = {
     "sky130hd": Library(
         {"sky130hd_tt.lib": "70a45bf9b5ea8f6a701dc34744b5c767b38e1af31b1d1f97309a97ec64603ecf"}, "130 nm, typical, 1.8 V, 25 C", "sky130_fd_sc_hd__buf_1"
     ),
-    # The only corner of which OpenSTA's repository holds all cells.
+    # The slow corner: of the typical one OpenSTA's repository does not hold all cells.
     "ASAP7": Library(
         {
             "asap7sc7p5t_AO_RVT_SS_nldm_211120.lib": "55584f8ac4910eefdbaf0183b021681cd87b3b9d62a62d6f802a601e79002df9",

