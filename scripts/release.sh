@@ -279,8 +279,8 @@ CONTROL
     rm -rf "$folder"
 }
 
-# wheel TRIPLE PART: builds the Python package for one platform of Linux, including the DuckDB extension and
-# the lists of dependencies.
+# wheel TRIPLE PART: builds the Python package for one platform of Linux, including the DuckDB
+# extension and the lists of dependencies.
 wheel() {
     local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel
     local manylinux=manylinux_${GLIBC/./_}
