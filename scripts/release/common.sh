@@ -135,11 +135,15 @@ zig_target() {
     esac
 }
 
+# A name of the current folder that is the same everywhere, for compilers: they trust PWD if it names
+# the current folder. No flag reaches the start files and the unwinder that zig compiles to link.
+HERE=/proc/self/cwd
+
 # compile TRIPLE PACKAGE [--lib]: compiles a package for a target.
 compile() {
     local triple=$1 package=$2
     shift 2
-    (cd "$ROOT" && cargo-zigbuild build --locked --profile dist --target "$(zig_target "$triple")" --package "$package" "$@")
+    (cd "$ROOT" && PWD=$HERE cargo-zigbuild build --locked --profile dist --target "$(zig_target "$triple")" --package "$package" "$@")
 }
 
 # zig_cargo TRIPLE: makes a cargo for maturin that compiles as `compile` does, and prints its path.
@@ -151,7 +155,7 @@ zig_cargo() {
 # Written by scripts/release/common.sh.
 export CARGO=${CARGO:-cargo}
 [ "\${1:-}" = rustc ] || exec "\$CARGO" "\$@"
-exec cargo-zigbuild "\${@/%$triple/$(zig_target "$triple")}"
+PWD=$HERE exec cargo-zigbuild "\${@/%$triple/$(zig_target "$triple")}"
 PROGRAM
     chmod 755 "$cargo"
     echo "$cargo"
@@ -169,37 +173,27 @@ objcopy() {
     command "$program" "$@"
 }
 
-# without_folder TRIPLE FILE COPY: copies a linked file of Linux, with this folder replaced in its
-# debug information: zig compiles its unwinder without the flags that replace paths. The build id, a
-# digest of the debug information too, is then computed of a file without debugedit's remnants.
-without_folder() {
-    cp "$2" "$3"
-    debugedit --base-dir="$ROOT" --dest-dir=/hearith "$3"
-    objcopy "$1" "$3"
-    debugedit --build-id --build-id-seed=hearith "$3" >/dev/null
-    no_other_folder "$3"
-}
-
-# no_other_folder FILE: fails if debug information names a folder of this machine.
+# no_other_folder FILE: fails if debug information names a folder of this machine. Rust's project
+# built the standard library in /rustc, /rust and /checkout.
 no_other_folder() {
     local found
-    found=$(readelf --debug-dump=info --dwarf-depth=1 "$1" 2>/dev/null | sed -n 's/^.*DW_AT_comp_dir.*: //p' |
-        { grep -Ev '^/(hearith|target|crates|rustc|rust)(/|$)' || true; } | sort -u | paste -sd ' ')
+    found=$(readelf --debug-dump=info --dwarf-depth=1 "$1" 2>/dev/null |
+        sed -En 's/^.*DW_AT_(comp_dir|name) *: (\(indirect [^)]*\): )?(\/.*)$/\3/p' |
+        { grep -Ev "^(/(hearith|target|crates|rustc|rust|checkout)(/|$)|$HERE$)" || true; } | sort -u | sed -n 1,3p | paste -sd ' ')
     [ -z "$found" ] || fail "$(basename "$1"): its debug information names $found"
 }
 
 # split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED, which links to its debug
 # information in STRIPPED.debug.
 split() {
-    local triple=$1 file=$2.mapped stripped=$3
-    without_folder "$triple" "$2" "$file"
+    local triple=$1 file=$2 stripped=$3
+    no_other_folder "$file"
     objcopy "$triple" --only-keep-debug --compress-debug-sections=zlib "$file" "$stripped.debug"
     objcopy "$triple" --strip-all "$file" "$stripped"
     # The link contains the debug file's checksum, and its name without a folder.
     (cd "$(dirname "$stripped")" && objcopy "$triple" --add-gnu-debuglink="$(basename "$stripped").debug" "$stripped")
     chmod 755 "$stripped"
     chmod 644 "$stripped.debug"
-    rm "$file"
 }
 
 # pack ARCHIVE FOLDER NAME...: makes a .tar.gz whose bytes depend only on names, contents and modes.

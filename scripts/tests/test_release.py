@@ -289,9 +289,8 @@ def test_archives_depend_on_contents_alone(tmp_path):
 def test_debug_information_is_split_off(tmp_path):
     program = tmp_path / "built"
     source = "int main(void) { return 0; }"
-    subprocess.run(
-        ["cc", "-g", "-Wl,--build-id=sha1", "-x", "c", "-", "-o", str(program)], input=source, text=True, check=True
-    )
+    command = ["cc", "-g", "-Wl,--build-id=sha1", "-x", "c", "-", "-o", str(program)]
+    subprocess.run(command, input=source, text=True, env=os.environ | {"PWD": "/proc/self/cwd"}, check=True)
     machine = run("uname", "-m").stdout.strip()
     assert shell(f"split {machine}-unknown-linux-gnu {program} {tmp_path}/small").returncode == 0
     sections = run("readelf", "--wide", "--sections", tmp_path / "small").stdout
@@ -304,16 +303,20 @@ def test_debug_information_is_split_off(tmp_path):
     assert (tmp_path / "small").stat().st_mode & 0o777 == 0o755
 
 
-def test_the_folder_of_a_build_does_not_show(tmp_path):
-    """The compiler has not replaced the folder, as zig's does not in the unwinder."""
+@pytest.mark.parametrize(
+    "through", ["compile x86_64-unknown-linux-gnu p", "$(zig_cargo x86_64-unknown-linux-gnu) rustc"]
+)
+def test_the_folder_of_a_build_does_not_show(through, tmp_path):
+    """The compiler gets no flag that replaces the folder, as for zig's start files."""
     machine = run("uname", "-m").stdout.strip()
+    program(tmp_path / "cargo-zigbuild", "sh -c 'cc -g -Wl,--build-id=sha1 main.c -o built'")
     for name in ("one", "another/longer"):
         folder = tmp_path / name
-        folder.mkdir(parents=True)
+        (folder / "release-work/x86_64-unknown-linux-gnu").mkdir(parents=True)
         (folder / "main.c").write_text("int main(void) { return 0; }")
-        subprocess.run(["cc", "-g", "-Wl,--build-id=sha1", "main.c", "-o", "built"], cwd=folder, check=True)
-        assert str(folder).encode() in (folder / "built").read_bytes()
-        done = shell(f"ROOT={folder}; split {machine}-unknown-linux-gnu {folder}/built {folder}/small")
+        split = f"split {machine}-unknown-linux-gnu {folder}/built {folder}/small"
+        options = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(folder)}
+        done = shell(f"ROOT={folder}; cd {folder}; {through}; {split}", **options)
         assert done.returncode == 0, done.stderr
     for name in ("small", "small.debug"):
         one, another = (tmp_path / folder / name for folder in ("one", "another/longer"))
@@ -334,22 +337,22 @@ def test_maturin_compiles_as_the_other_parts_do(tmp_path):
     assert run(made, "metadata", **options).stdout == f"own {tmp_path}/own metadata\n"
 
 
-def test_a_folder_of_another_build_is_found(tmp_path):
-    """An object from a cache names the folder in which it was compiled."""
+@pytest.mark.parametrize("place", ["folder", "file"])
+def test_a_folder_of_this_machine_is_found(place, tmp_path):
+    """An object from a cache names the folder in which it was compiled, or its source."""
     machine = run("uname", "-m").stdout.strip()
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other/part.c").write_text("int part(void) { return 0; }")
-    subprocess.run(["cc", "-g", "-c", "part.c"], cwd=tmp_path / "other", check=True)
+    other = tmp_path / "other (folder)"
+    other.mkdir()
+    (other / "part.c").write_text("int part(void) { return 0; }")
     (tmp_path / "main.c").write_text("int part(void); int main(void) { return part(); }")
-    subprocess.run(
-        ["cc", "-g", "-Wl,--build-id=sha1", "main.c", "other/part.o", "-o", "built"], cwd=tmp_path, check=True
-    )
-    (tmp_path / "root").mkdir()
-    split = f"split {machine}-unknown-linux-gnu {tmp_path}/built {tmp_path}/small"
-    assert shell(f"ROOT={tmp_path}; {split}").returncode == 0
-    done = shell(f"ROOT={tmp_path}/root; {split}")
+    source, folder = {"folder": ("part.c", other), "file": (other / "part.c", "/proc/self/cwd")}[place]
+    named = os.environ | {"PWD": str(folder)}
+    subprocess.run(["cc", "-g", "-c", str(source), "-o", "part.o"], cwd=other, env=named, check=True)
+    command = ["cc", "-g", "-Wl,--build-id=sha1", "main.c", str(other / "part.o"), "-o", "built"]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PWD": "/proc/self/cwd"}, check=True)
+    done = shell(f"split {machine}-unknown-linux-gnu {tmp_path}/built {tmp_path}/small")
     assert done.returncode == 1
-    assert f"its debug information names {tmp_path} {tmp_path}/other" in done.stderr
+    assert f"its debug information names {other if place == 'folder' else other / 'part.c'}\n" in done.stderr
 
 
 def rustc(path, release, triples=()):
