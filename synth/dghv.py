@@ -426,6 +426,9 @@ Super-size Hardware Multiplier and Modular Reduction". The designs are in
 flip-flop, DSP48E1) before placement; our frequencies are those of single parts on an ECP5, another family. Yosys leaves the additions between a product's pieces to LUTs, while ISE may
 use the blocks' own adders. *bits^2* is a design's yield: the squared bits of a block per cycle and DSP block, which is what a schoolbook product of long numbers uses.
 
+**These results predate changes for higher frequencies**: a register enables `folded_multiplier` (2 cycles more for a sum of products), `aes_ctr` computes a round in two cycles, and `super_sum` and
+`column_sum` no longer shift or add after an addition.
+
 ## Table 3: parameters
 b is an even number of bits, and no coefficient of a product may reach p. A root is wrong if its power k / 2 is not -1.
 

@@ -51,17 +51,24 @@ package aes_pkg;
         end
     endfunction
 
-    // A round; the last one does not mix columns.
-    function automatic logic [127:0] encrypt_round(input logic [127:0] state, input logic [127:0] key, input logic last);
-        logic [127:0] shifted;
-        for (int k = 0; k < 16; k++) shifted[8*k+:8] = substitute(state[8*((5*k)%16)+:8]);
-        if (!last) for (int c = 0; c < 4; c++) shifted[32*c+:32] = mix(shifted[32*c+:32]);
-        encrypt_round = shifted ^ key;
+    // The first step of a round: each byte of the rows, shifted, through the S-box.
+    function automatic logic [127:0] substitute_shifted(input logic [127:0] state);
+        for (int k = 0; k < 16; k++) substitute_shifted[8*k+:8] = substitute(state[8*((5*k)%16)+:8]);
+    endfunction
+
+    // The second step; the last round does not mix columns.
+    function automatic logic [127:0] mix_with_key(input logic [127:0] state, input logic [127:0] key, input logic last);
+        for (int c = 0; c < 4; c++) mix_with_key[32*c+:32] = (last ? state[32*c+:32] : mix(state[32*c+:32])) ^ key[32*c+:32];
+    endfunction
+
+    // A round key's last word through the S-box, for the next round's key.
+    function automatic logic [31:0] substitute_rotated(input logic [31:0] word);
+        substitute_rotated = substitute_word({word[7:0], word[31:8]});
     endfunction
 
     // The next round's key, from its constant.
-    function automatic logic [127:0] next_key(input logic [127:0] key, input logic [7:0] constant);
-        next_key[31:0] = key[31:0] ^ substitute_word({key[103:96], key[127:104]}) ^ {24'd0, constant};
+    function automatic logic [127:0] next_key(input logic [127:0] key, input logic [31:0] substituted, input logic [7:0] constant);
+        next_key[31:0] = key[31:0] ^ substituted ^ {24'd0, constant};
         for (int k = 1; k < 4; k++) next_key[32*k+:32] = key[32*k+:32] ^ next_key[32*(k-1)+:32];
     endfunction
 endpackage

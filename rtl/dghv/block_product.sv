@@ -28,7 +28,7 @@ module block_product #(
     output logic [Width-1:0] out_o
 );
     localparam int unsigned Log = High + Low;
-    localparam int unsigned Latency = 2 * ntt_pkg::folded_latency(B, High, Low) + ntt_pkg::product_latency(2 * B, B, 0) + 1;
+    localparam int unsigned Latency = 2 * ntt_pkg::folded_latency(B, High, Low) + ntt_pkg::product_latency(2 * B, B, 0) + 3;
     // Blocks needed to push out everything inside.
     localparam int unsigned Wipe = (Latency >> Log) + 2;
     localparam int unsigned CountBits = $clog2(Wipe + 1) + Log;

@@ -35,7 +35,12 @@ module column_sum #(
     logic read_q, upper, at_half, at_end, step, wiped, unused_error;
     logic [Places-1:0] place_q;
     logic carry_q;
+    // Carries out of a column's products, per lane. That of a product is added a cycle after its
+    // last word, when no word can arrive: the addition would otherwise follow that of the words.
     logic [Width-1:0] top_q[dghv_pkg::Lanes];
+    logic ended_q, ended_first_q, ended_carry_q;
+    dghv_pkg::lane_t ended_lane_q;
+    logic [Width-1:0] top;
     logic [Width-1:0] held, former;
     logic [Width:0] sum;
 
@@ -49,12 +54,13 @@ module column_sum #(
     assign in_ready_o  = step;
     assign tag_ready_o = step && at_end;
     assign ready_o     = wiped;
+    assign top         = top_q[ended_q ? ended_lane_q : tag_lane_i];
 
     always_comb begin
         if (!tag_first_i) former = held;
         else if (tag_fresh_i) former = '0;
         else if (!upper) former = held;
-        else former = at_half ? top_q[tag_lane_i] : '0;
+        else former = at_half ? top : '0;
     end
 
     always_ff @(posedge clk_i) begin
@@ -62,13 +68,18 @@ module column_sum #(
             read_q  <= 1'b0;
             place_q <= '0;
             carry_q <= 1'b0;
+            ended_q <= 1'b0;
             for (int unsigned k = 0; k < dghv_pkg::Lanes; k++) top_q[k] <= '0;
         end else begin
-            read_q <= read_q ? !step : tag_valid_i && wiped;
+            read_q        <= read_q ? !step : tag_valid_i && wiped;
+            ended_q       <= step && at_end;
+            ended_first_q <= tag_first_i;
+            ended_carry_q <= sum[Width];
+            ended_lane_q  <= tag_lane_i;
+            if (ended_q) top_q[ended_lane_q] <= (ended_first_q ? '0 : top) + Width'(ended_carry_q);
             if (step) begin
                 place_q <= at_end ? '0 : place_q + Places'(1);
                 carry_q <= !at_end && sum[Width];
-                if (at_end) top_q[tag_lane_i] <= (tag_first_i ? '0 : top_q[tag_lane_i]) + Width'(sum[Width]);
             end
         end
     end

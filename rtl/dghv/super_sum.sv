@@ -131,6 +131,9 @@ module super_sum #(
     logic [Width-1:0] x, x_word, y_word;
     logic [Width:0] sum, more, less, carry;
     logic z_end;
+    // The tested bit of a word, and those above it: registers, so that no shift follows the
+    // addition.
+    logic [Width-1:0] tested_q, beyond_q;
 
     assign x_in      = x_turn_q && wait_valid && place_q < now.x && rd_valid_i;
     assign y_there   = place_q < now.y;
@@ -149,6 +152,11 @@ module super_sum #(
     assign wr_data_o  = sum[Width-1:0];
     assign sum_ready  = !step_i.write || wr_ready_i;
     assign ready_o    = wiped;
+
+    always_ff @(posedge clk_i) begin
+        tested_q <= Width'(1) << step_i.tested;
+        beyond_q <= ~(Width'(1)) << step_i.tested;
+    end
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -172,8 +180,8 @@ module super_sum #(
         end else if (sum_valid && sum_ready) begin
             finding_o.carry  <= sum[Width];
             finding_o.any    <= finding_o.any || sum[Width-1:0] != '0;
-            finding_o.at     <= 1'(sum[Width-1:0] >> step_i.tested);
-            finding_o.beyond <= |(sum[Width-1:0] >> step_i.tested >> 1);
+            finding_o.at     <= |(sum[Width-1:0] & tested_q);
+            finding_o.beyond <= |(sum[Width-1:0] & beyond_q);
             place_q          <= z_end ? '0 : place_q + count_t'(1);
             x_turn_q         <= z_end;
             x_read_q         <= !z_end;

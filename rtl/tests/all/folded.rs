@@ -201,7 +201,7 @@ impl Products {
         let (products, taken, given) = self.pass(pairs, 1, [Pressure::None; 2], 0);
         assert!(products == expected, "products of {}", self.design.name());
         // Two transforms in sequence, a product between them, and a carry after them.
-        assert_eq!(given[0] - taken[0], 2 * latency(n.ilog2()) as u64 + 7 + 1);
+        assert_eq!(given[0] - taken[0], 2 * latency(n.ilog2()) as u64 + 7 + 3);
         assert!(given.windows(2).all(|pair| pair[1] - pair[0] == 1), "a digit every cycle");
         let blocks: Vec<u64> = taken.chunks(self.digits).map(|block| block[0]).collect();
         assert!(blocks.windows(2).all(|pair| pair[1] - pair[0] == n), "a block every {n} cycles");

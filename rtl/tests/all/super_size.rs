@@ -94,7 +94,7 @@ fn products_of_every_small_shape() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_of_products() {
-    for (design, n, way) in [(&rtl::SUPER_PRODUCT_16, 16, 96), (&rtl::SUPER_PRODUCT_128, 128, 352)] {
+    for (design, n, way) in [(&rtl::SUPER_PRODUCT_16, 16, 98), (&rtl::SUPER_PRODUCT_128, 128, 354)] {
         let mut multiplier = Multiplier::new(design, 3, AT_ONCE);
         let b = multiplier.block;
         for (terms, x, y) in [(1, b, b), (1, b, 5 * b), (1, 4 * b, 7 * b), (3, 2 * b, 3 * b - 1), (1, 5 * b - 1, 5 * b)]

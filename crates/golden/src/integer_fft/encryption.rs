@@ -130,7 +130,7 @@ impl Step {
 impl Encryptor {
     /// The encryptor with 128 points modulo `2^64 - 2^32 + 1` and words of 64 bits.
     pub const HALVES: Encryptor =
-        Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 352, between: 5, clear: 1000, transforms: None };
+        Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 354, between: 5, clear: 1000, transforms: None };
 
     /// The encryptor with 4096 points.
     pub const LONG: Encryptor = Encryptor { points: 4096, block: 832, way: 16 * 1024, ..Encryptor::HALVES };
