@@ -11,8 +11,10 @@ import pathlib
 import re
 import shutil
 import subprocess
+import threading
 from typing import NamedTuple
 
+import toggles
 import tools
 
 
@@ -46,10 +48,10 @@ LIBRARIES = {
         "set_cmd_units -time ns",
     ),
 }
+#: Parallel jobs write a library's models only once.
+MODELS = threading.Lock()
 #: ABC's target in ps, which no design reaches, and the clock period for the power, in ns.
 AIM, PERIOD = 500, 10
-#: Transitions of an input per cycle, for the power; OpenSTA derives registers and gates from it.
-ACTIVITY = 0.1
 
 
 def liberty(name):
@@ -84,47 +86,87 @@ STEPS = (
     "abc -liberty {library} -D {aim} -constr {constraints}; setundef -zero; splitnets -ports; opt_clean -purge; "
     "tee -q -o {report} stat -liberty {library}; write_verilog -noattr -noexpr -nohex -nodec {netlist}"
 )
-QUESTIONS = """read_liberty {library}
+#: OpenSTA's commands: what every question begins with, and the questions.
+LINK = """read_liberty {library}
 read_verilog {netlist}
 link_design {top}
 create_clock -name clk -period {period} [get_ports clk_i]
-set_power_activity -global -activity {activity} -duty 0.5
-puts "== path"
-report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] -fields {{fanout}} -digits 4
-puts "== power"
-report_power -digits 6
-exit
 """
+PATH = "report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] -fields {fanout} -digits 4\n"
+POWER = "report_power -digits 6\n"
+#: The kind of a netlist's kept result, which determines its file name.
+NETLIST = "asic-netlist"
 
 
-def mapped(library, top, parameters):
-    """Maps a core to a library's cells. Returns MHz by its longest path between registers, area,
-    cells, registers, and power.
+def netlist(library, top, parameters):
+    """Maps a core to a library's cells; returns its area and registers. The netlist is a file of
+    the same name.
     """
-
     described = LIBRARIES[library]
 
     def work(name):
-        name = f"{name}-{library}"
         cells = liberty(library)
-        constraints, report, netlist = (tools.WORK / f"{name}.{end}" for end in ("constr", "stat", "v"))
+        constraints, report = (tools.WORK / f"{name}.{end}" for end in ("constr", "stat"))
         constraints.write_text(f"set_driving_cell {described.driver}\nset_load 10.0\n")
-        steps = STEPS.format(top=top, library=repeated("-liberty", cells), aim=AIM, constraints=constraints, report=report, netlist=netlist)
+        files = {"report": report, "netlist": tools.WORK / f"{name}.v"}
+        steps = STEPS.format(top=top, library=repeated("-liberty", cells), aim=AIM, constraints=constraints, **files)
         tools.yosys(f"{tools.read(top, parameters)}; {steps}", tools.WORK / f"{name}.log")
-        questions = tools.WORK / f"{name}.tcl"
-        reads = repeated("\nread_liberty", cells) + ("\n" + described.units).rstrip()
-        questions.write_text(QUESTIONS.format(library=reads, netlist=netlist, top=top, period=PERIOD, activity=ACTIVITY))
-        if not shutil.which("sta"):
-            raise tools.Failed("OpenSTA is not installed (Debian package opensta)")
-        said = tools.run(["sta", "-exit", str(questions)], tools.WORK / f"{name}.sta")
-        if re.search(r"^Error", said, re.MULTILINE):
-            raise tools.Failed(f"{name}: {re.search(r'^Error.*', said, re.MULTILINE)[0]}")
-        found = answers(said, report.read_text())
-        netlist.unlink()
-        return found
+        return size(report.read_text())
 
-    options = [library, *described.files.values(), STEPS, QUESTIONS, AIM, PERIOD, ACTIVITY]
+    options = [library, *described.files.values(), STEPS, AIM]
+    return tools.kept(f"{NETLIST}-{library}", top, parameters, work, options, ".v")
+
+
+def asked(library, top, parameters, questions):
+    """Returns what OpenSTA answers about a core's netlist."""
+    name = f"{NETLIST}-{library}-{top}-{tools.named(parameters)}"
+    described, script = LIBRARIES[library], tools.WORK / f"{name}.tcl"
+    reads = repeated("\nread_liberty", liberty(library)) + ("\n" + described.units).rstrip()
+    script.write_text(LINK.format(library=reads, netlist=tools.WORK / f"{name}.v", top=top, period=PERIOD) + questions + "exit\n")
+    if not shutil.which("sta"):
+        raise tools.Failed("OpenSTA is not installed (Debian package opensta)")
+    said = tools.run(["sta", "-exit", str(script)], tools.WORK / f"{name}.sta")
+    if found := re.search(r"^Error.*", said, re.MULTILINE):
+        raise tools.Failed(f"{name}: {found[0]}")
+    return said
+
+
+def mapped(library, top, parameters):
+    """Maps a core to a library's cells. Returns MHz by its longest path between registers, the
+    gates of that path, area and registers.
+    """
+
+    def work(_):
+        return {**netlist(library, top, parameters), **longest(asked(library, top, parameters, PATH))}
+
+    described = LIBRARIES[library]
+    options = [library, *described.files.values(), STEPS, LINK, PATH, AIM, PERIOD]
     return tools.kept(f"asic-{library}", top, parameters, work, options)
+
+
+def power(library, top, parameters):
+    """Returns a mapped core's power in microwatts per MHz while it works on random operands."""
+
+    def work(name):
+        netlist(library, top, parameters)
+        path = tools.WORK / f"{NETLIST}-{library}-{top}-{tools.named(parameters)}.v"
+        commands = tools.WORK / f"{name}.tcl"
+        commands.write_text(toggles.activities(path, models(library), top, tools.WORK / name))
+        said = asked(library, top, parameters, f"source {commands}\n{POWER}")
+        commands.unlink()
+        return microwatts(said)
+
+    options = [library, *LIBRARIES[library].files.values(), STEPS, LINK, POWER, AIM, PERIOD, toggles.STIMULUS]
+    return tools.kept(f"asic-power-{library}", top, parameters, work, options)
+
+
+def models(library):
+    """Returns the file with Verilog models of a library's cells."""
+    path = tools.WORK / f"{library}.cells.v"
+    with MODELS:
+        if not path.exists():
+            toggles.models(liberty(library), path)
+    return path
 
 
 def repeated(word, paths):
@@ -132,25 +174,31 @@ def repeated(word, paths):
     return f" {word} ".join(map(str, paths))
 
 
-def answers(said, report):
-    """Parses the output of OpenSTA and Yosys: MHz, square micrometres and microwatts per MHz."""
-    path, power = said.split("== path")[1].split("== power")
-    slack = float(re.search(r"(-?[\d.]+)\s+slack", path)[1])
-    watts = float(re.search(r"^Total\s.*?([\d.e+-]+)\s+100", power, re.MULTILINE)[1])
-    gates = re.findall(r"^\s*(?:[\d.]+\s+)*[\d.]+ [v^] \S+/(?:Z|ZN|Y|X|Q|QN|COUT|SUM|CO|S|CON|SN) \((\w+)\)", path, re.MULTILINE)
+def longest(said):
+    """Parses OpenSTA's longest path: MHz, gates, and how many of them are buffers."""
+    slack = float(re.search(r"(-?[\d.]+)\s+slack", said)[1])
+    gates = re.findall(r"^\s*(?:[\d.]+\s+)*[\d.]+ [v^] \S+/(?:Z|ZN|Y|X|Q|QN|COUT|SUM|CO|S|CON|SN) \((\w+)\)", said, re.MULTILINE)
+    return {
+        "MHz": round(1000 / (PERIOD - slack), 1),
+        "gates": max(0, len(gates) - 1),
+        "buffers": sum(1 for gate in gates if re.search(r"buf|BUF", gate)),
+    }
+
+
+def microwatts(said):
+    """Parses OpenSTA's power: microwatts per MHz."""
+    watts = float(re.search(r"^Total\s.*?([\d.e+-]+)\s+100", said, re.MULTILINE)[1])
+    return round(watts * 1e6 / (1000 / PERIOD), 2)
+
+
+def size(report):
+    """Parses Yosys' statistics: square micrometres and registers."""
     area = re.findall(r"Chip area for (?:top )?module.*?:\s*([\d.]+)", report)[-1]
     # The last section covers the whole design.
     whole = re.split(r"^=== .* ===$", report, flags=re.MULTILINE)[-1]
     counts = re.findall(r"^\s+(\d+)\s+[\d.E+]+\s+(\w+)$", whole, re.MULTILINE)
     registers = sum(int(number) for number, cell in counts if re.search(r"^(S?DFF|sky130_fd_sc_hd__[es]?df)", cell))
-    return {
-        "MHz": round(1000 / (PERIOD - slack), 1),
-        "area": round(float(area)),
-        "registers": registers,
-        "uW/MHz": round(watts * 1e6 / (1000 / PERIOD), 2),
-        "gates": max(0, len(gates) - 1),
-        "buffers": sum(1 for gate in gates if re.search(r"buf|BUF", gate)),
-    }
+    return {"area": round(float(area)), "registers": registers}
 
 
 def sta_version():

@@ -28,11 +28,13 @@ PAIRS = {
 }
 DUAL = {"W": 18, "V": 26, "D": 2}
 CIOS = {"W": 17, "V": 26, "D": 2}
-# Routed on the ECP5 with a modulus of 256 bits; its multipliers are 18 x 18 bits.
+# Routed on the ECP5, whose multipliers are 18 x 18 bits: cores of a modulus of 256 bits, and the
+# whole co-processor of the paper's key.
 ROUTED = {
     "mont_mul_digit, modulus of 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
     "mod_exp_pair, modulus of 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
     "dual_mul, key of 256 bits (modulus of 512)": ("dual_mul", {"H": 256, "W": 16, "V": 16, "D": 2}),
+    "coproc with dual_mul, key of 512 bits": ("coproc", {"N": 512, "Core": 2, "W": 16, "V": 16, "StreamBits": 32}),
 }
 
 # The paper, [RZ25], tables 2 to 4: xczu15eg, Vivado 2024.1, modulus of 1024 bits (a key of 512).

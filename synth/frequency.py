@@ -81,6 +81,12 @@ def jobs():
         for label, design in designs.items()
         for library in asic.LIBRARIES
     }
+    found |= {
+        f"power {library}: {group}: {label}": lambda library=library, design=design: asic.power(library, *design)
+        for group, designs in DESIGNS.items()
+        for label, design in designs.items()
+        for library in asic.LIBRARIES
+    }
     for label, design in routed().items():
         for family, place in FAMILIES.items():
             found |= routing.clock_jobs(f"{family}: {label}", *design, place)
@@ -95,8 +101,9 @@ def mapped_tables():
         for label, design in designs.items():
             cells = [label]
             for library in asic.LIBRARIES:
-                found = asic.mapped(library, *design)
-                cells += [f"{found[kind]:,}".replace(",", " ") for kind in ("MHz", "area", "uW/MHz", "gates")] if found else ["not run"] * 4
+                found = asic.mapped(library, *design) or {}
+                kinds = (found.get("MHz"), found.get("area"), asic.power(library, *design), found.get("gates"))
+                cells += ["not run" if one is None else f"{one:,}".replace(",", " ") for one in kinds]
             rows.append(cells)
         head = [f"{library}: {kind}" for library in asic.LIBRARIES for kind in ("MHz, mapped", "area, um2", "uW/MHz", "gates of the longest path")]
         text.append(f"### {group}\n\n{table(('core', *head), rows)}\n")
@@ -134,7 +141,8 @@ Apicula reads from the vendor's files. The lowest and the median frequency of {s
 **Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions. The libraries are
 {libraries}. They are not in the repository: HEARITH_LIBERTY names their folder.
 
-The longest path is from register to register. Power is OpenSTA's with {activity} transitions per input and cycle, including leakage, at {period} MHz.
+The longest path is from register to register. Power is OpenSTA's at {period} MHz, including leakage, from the transitions of every net in a simulation of the netlist on random operands, without
+glitches (synth/toggles.py).
 
 {mapped}"""
 
@@ -150,7 +158,6 @@ def page():
         packed=routing.PACKED,
         routed=routed_table(),
         libraries=f"{', '.join(libraries[:-1])} and {libraries[-1]}",
-        activity=asic.ACTIVITY,
         period=f"{1000 / asic.PERIOD:g}",
         mapped=mapped_tables(),
     )

@@ -28,6 +28,9 @@ DESIGNS = {
     "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA}),
     "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
     "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual, 256 bits, 2 lanes": ("mesa_dual", {"N": 256, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual, 512 bits, 1 lane": ("mesa_dual", {"N": 512, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual, 1024 bits, 1 lane": ("mesa_dual", {"N": 1024, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32}),
 }
 
 
