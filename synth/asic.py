@@ -117,17 +117,22 @@ def netlist(library, top, parameters):
     return tools.kept(f"{NETLIST}-{library}", top, parameters, work, options, ".v")
 
 
+def netlist_file(library, top, parameters):
+    """Returns the file of a core's netlist."""
+    return tools.WORK / f"{NETLIST}-{library}-{top}-{tools.named(parameters)}.v"
+
+
 def asked(library, top, parameters, questions):
     """Returns what OpenSTA answers about a core's netlist."""
-    name = f"{NETLIST}-{library}-{top}-{tools.named(parameters)}"
-    described, script = LIBRARIES[library], tools.WORK / f"{name}.tcl"
+    path = netlist_file(library, top, parameters)
+    described, script = LIBRARIES[library], path.with_suffix(".tcl")
     reads = repeated("\nread_liberty", liberty(library)) + ("\n" + described.units).rstrip()
-    script.write_text(LINK.format(library=reads, netlist=tools.WORK / f"{name}.v", top=top, period=PERIOD) + questions + "exit\n")
+    script.write_text(LINK.format(library=reads, netlist=path, top=top, period=PERIOD) + questions + "exit\n")
     if not shutil.which("sta"):
         raise tools.Failed("OpenSTA is not installed (Debian package opensta)")
-    said = tools.run(["sta", "-exit", str(script)], tools.WORK / f"{name}.sta")
+    said = tools.run(["sta", "-exit", str(script)], path.with_suffix(".sta"))
     if found := re.search(r"^Error.*", said, re.MULTILINE):
-        raise tools.Failed(f"{name}: {found[0]}")
+        raise tools.Failed(f"{path.stem}: {found[0]}")
     return said
 
 
@@ -149,9 +154,8 @@ def power(library, top, parameters):
 
     def work(name):
         netlist(library, top, parameters)
-        path = tools.WORK / f"{NETLIST}-{library}-{top}-{tools.named(parameters)}.v"
         commands = tools.WORK / f"{name}.tcl"
-        commands.write_text(toggles.activities(path, models(library), top, tools.WORK / name))
+        commands.write_text(toggles.activities(netlist_file(library, top, parameters), models(library), top, tools.WORK / name))
         said = asked(library, top, parameters, f"source {commands}\n{POWER}")
         commands.unlink()
         return microwatts(said)
