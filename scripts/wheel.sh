@@ -2,7 +2,7 @@
 # Builds the wheel in dist/ with the list of its dependencies, and tries it in a fresh virtual
 # environment. On Linux it runs with glibc 2.28 and later, whatever this machine has: zig's linker
 # knows the symbols of each release.
-# Arguments to maturin replace --release (`--profile dev` is quick after `cargo test`).
+# Arguments go to maturin (`--profile dev` is quick after `cargo test`).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ if [ "$(uname)" = Linux ]; then
 fi
 [ ! -f crates/duckdb/package.py ] || .venv/bin/python crates/duckdb/package.py
 rm -f dist/hearith-*.whl
-.venv/bin/maturin build --manifest-path crates/python/Cargo.toml --out dist "${options[@]}" "${@:---release}"
+.venv/bin/maturin build --manifest-path crates/python/Cargo.toml --out dist "${options[@]}" "$@"
 
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
 # maturin has checked the release of every linked symbol; pip relies on the name.

@@ -6,8 +6,8 @@ package's sources, where the wheel includes it. Its name must be hearith.duckdb_
 DuckDB derives the name of the entry point from it.
 
 --library names an already built library. Otherwise this script builds it, with the cargo profile in
-HEARITH_PROFILE (default: release). If HEARITH_GLIBC is set (for example 2.28), the library runs
-with that release of glibc; this needs cargo-zigbuild.
+HEARITH_PROFILE (default: dist, that of releases). If HEARITH_GLIBC is set (for example 2.28), the
+library runs with that release of glibc; this needs cargo-zigbuild.
 
 The description has 512 bytes: eight fields of 32 bytes in reverse order, and space for a signature.
 The signature is empty, so DuckDB needs the option allow_unsigned_extensions.
@@ -56,7 +56,7 @@ def description(target, version):
 
 def build():
     """Builds the library and returns its path."""
-    profile = os.environ.get("HEARITH_PROFILE", "release")
+    profile = os.environ.get("HEARITH_PROFILE", "dist")
     glibc = os.environ.get("HEARITH_GLIBC")
     cargo = ["cargo-zigbuild", "rustc", "--target", f"{target()}.{glibc}"] if glibc else ["cargo", "rustc"]
     command = [*cargo, "--profile", profile, "--package", "hearith-duckdb", "--lib"]
