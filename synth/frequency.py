@@ -127,7 +127,7 @@ def routed_table():
 TEXT = """# Frequencies and areas of our own
 
 Written by `make synth-frequency` (synth/frequency.py) with {tools}, and OpenSTA {sta}. No figure is projected from someone else's frequency. Rivals are the papers' other designs, rebuilt
-here. These cores contain no memories. The row of `aes_ctr` predates its rounds of two cycles.
+here. These cores contain no memories.
 
 ## Placed and routed on two families
 
