@@ -30,12 +30,11 @@ DUAL = {"W": 18, "V": 26, "D": 2}
 CIOS = {"W": 17, "V": 26, "D": 2}
 # Routed on the ECP5, whose multipliers are 18 x 18 bits: cores of a modulus of 256 bits, and the
 # whole co-processor of the paper's key.
-WHOLE = "coproc with dual_mul, key of 512 bits"
 ROUTED = {
     "mont_mul_digit, modulus of 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
     "mod_exp_pair, modulus of 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
     "dual_mul, key of 256 bits (modulus of 512)": ("dual_mul", {"H": 256, "W": 16, "V": 16, "D": 2}),
-    WHOLE: ("coproc", {"N": 512, "Core": 2, "W": 16, "V": 16, "StreamBits": 32}),
+    "coproc with dual_mul, key of 512 bits": ("coproc", {"N": 512, "Core": 2, "W": 16, "V": 16, "StreamBits": 32}),
 }
 
 # The paper, [RZ25], tables 2 to 4: xczu15eg, Vivado 2024.1, modulus of 1024 bits (a key of 512).
@@ -124,13 +123,8 @@ def jobs():
         for label, (top, parameters) in cores(key).items():
             found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
     for label, (top, parameters) in ROUTED.items():
-        found |= routing.clock_jobs(label, top, parameters, router_of(label))
+        found |= routing.clock_jobs(label, top, parameters)
     return found
-
-
-def router_of(label):
-    """Returns the function that places and routes a design."""
-    return routing.large_clock if label == WHOLE else routing.clock
 
 
 def measured(files):
@@ -314,7 +308,7 @@ def table_devices():
 def table_clocks():
     rows = []
     for label, (top, parameters) in ROUTED.items():
-        found = routing.clocks(top, parameters, router_of(label))
+        found = routing.clocks(top, parameters)
         least, median = routing.least_and_median(found)
         if found is None:
             rows.append((label, least, median, "", "", "", ""))
@@ -323,25 +317,6 @@ def table_clocks():
             kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
             rows.append((label, least, median, *(used.get(kind, 0) for kind in kinds), routing.path_text(found)))
     head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
-    return table(head, rows)
-
-
-def table_whole():
-    """Returns the whole co-processor for the paper's key at its lowest routed clock, beside the
-    paper's.
-    """
-    paper = [PAPER_RATES[kind] for kind in ("product", "power", "encryption")]
-    rows = [("the paper's, xczu15eg", PAPER_MHZ, *(PAPER[kind] for kind in ("LUT", "FF", "DSP")), "-", f"{paper[0] / 1e3:.1f}", *paper[1:])]
-    label, found = "coproc with dual_mul, LFE5U-85F", routing.clocks(*ROUTED[WHOLE], routing.large_clock)
-    if found:
-        slowest, dual = min(found, key=lambda one: one["MHz"]), Dual(512)
-        kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")
-        rates = [slowest["MHz"] * 1e6 / taken for taken in (dual.product, dual.power(1024), dual.encryption())]
-        used = (slowest["used"].get(kind, 0) for kind in kinds)
-        rows.append((label, f"{slowest['MHz']:.1f}", *used, f"{rates[0] / 1e3:.1f}", *(f"{rate:.1f}" for rate in rates[1:])))
-    else:
-        rows.append((label, *(None,) * 8))
-    head = ("co-processor", "MHz", "LUT", "FF", "multipliers", "block RAM", "products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)")
     return table(head, rows)
 
 
@@ -376,7 +351,7 @@ operation, times 10^-3.
 
 {rivals}
 
-Our figures are of three kinds, which are never combined in one number. *Routed*: placed and routed by a tool, see [below](#a-whole-co-processor-placed-and-routed); no core was on an UltraScale+ part. *Mapped*: cells of Yosys's netlist of the core
+Our figures are of three kinds, which are never combined in one number. *Routed*: placed and routed by a tool; no core of this size was. *Mapped*: cells of Yosys's netlist of the core
 alone, without wires. *Projected*: our cycles at the paper's {mhz} MHz. The table has no ATP for our cores, because it would multiply mapped cells by a projected time and be compared with
 that of whole placed systems.
 
@@ -398,12 +373,6 @@ Cycles are those of four concurrent encryptions (r^n), divided by four.
 
 {devices}
 
-## A whole co-processor, placed and routed
-For a key of 512 bits, the paper's: multiplier, four contexts, registers, streams, memories and sequencer on the largest ECP5, at the lowest frequency of its placements. All figures are
-routed. The parts differ: an ECP5's LUT has four inputs and its multiplier 18 x 18 bits, the paper's part is of a 16 nm process.
-
-{whole}
-
 ## The paper's part, filled: a projection
 Cores of `dual_mul` alone, as many as fit the ZU15EG's LUTs, flip-flops and DSP blocks, at the paper's {mhz} MHz. They leave no space for memories' ports, control and streams, and no
 placement has shown that such a device reaches that frequency: the projection shows what the arithmetic allows, not what a device achieves.
@@ -411,8 +380,7 @@ placement has shown that such a device reaches that frequency: the projection sh
 {device}
 
 ## Clocks, placed and routed
-With registers packed into multipliers (synth/packing.py, which changes neither values nor cycles) and a target of 200 MHz. {seeds} placements each, or the number stated; the lowest
-frequency and the median. nextpnr's second router made the whole co-processor, its first one the others.
+With registers packed into multipliers (synth/packing.py, which changes neither values nor cycles) and a target of 200 MHz. {seeds} placements each; the lowest frequency and the median.
 
 {clocks}
 """
@@ -440,7 +408,6 @@ def page(files):
         device_key=DEVICE_KEY,
         devices=table_devices(),
         device=table_device(found),
-        whole=table_whole(),
         clocks=table_clocks(),
     )
 

