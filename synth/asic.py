@@ -122,9 +122,20 @@ def netlist_file(library, top, parameters):
     return tools.WORK / f"{NETLIST}-{library}-{top}-{tools.named(parameters)}.v"
 
 
-def asked(library, top, parameters, questions):
+def flat(library, path, top):
+    """Returns a netlist's file without modules inside, as a simulation that dumps one module needs
+    it. Hidden names become short ones.
+    """
+    if path.read_text().count("\nendmodule") == 1:
+        return path
+    whole = path.with_suffix(".flat.v")
+    reads = "; ".join(f"read_liberty -lib {file}" for file in liberty(library))
+    tools.yosys(f"{reads}; read_verilog {path}; hierarchy -top {top}; flatten; rename -hide; write_verilog -noattr -noexpr -nohex -nodec {whole}", whole.with_suffix(".log"))
+    return whole
+
+
+def asked(library, top, path, questions):
     """Returns what OpenSTA answers about a core's netlist."""
-    path = netlist_file(library, top, parameters)
     described, script = LIBRARIES[library], path.with_suffix(".tcl")
     reads = repeated("\nread_liberty", liberty(library)) + ("\n" + described.units).rstrip()
     script.write_text(LINK.format(library=reads, netlist=path, top=top, period=PERIOD) + questions + "exit\n")
@@ -142,7 +153,7 @@ def mapped(library, top, parameters):
     """
 
     def work(_):
-        return {**netlist(library, top, parameters), **longest(asked(library, top, parameters, PATH))}
+        return {**netlist(library, top, parameters), **longest(asked(library, top, netlist_file(library, top, parameters), PATH))}
 
     described = LIBRARIES[library]
     options = [library, *described.files.values(), STEPS, LINK, PATH, AIM, PERIOD]
@@ -154,9 +165,10 @@ def power(library, top, parameters):
 
     def work(name):
         netlist(library, top, parameters)
+        path = flat(library, netlist_file(library, top, parameters), top)
         commands = tools.WORK / f"{name}.tcl"
-        commands.write_text(toggles.activities(netlist_file(library, top, parameters), models(library), top, tools.WORK / name))
-        said = asked(library, top, parameters, f"source {commands}\n{POWER}")
+        commands.write_text(toggles.activities(path, models(library), top, tools.WORK / name))
+        said = asked(library, top, path, f"source {commands}\n{POWER}")
         commands.unlink()
         return microwatts(said)
 
