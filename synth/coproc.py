@@ -386,7 +386,7 @@ With registers packed into multipliers (synth/packing.py, which changes neither 
 
 **The whole co-processor** for the paper's key of 512 bits takes 38 837 LUTs and carries (46 % of the part), 32 893 flip-flops, 72 multipliers and 63 block RAMs, harness included. It fits
 and nextpnr places it, but no routing was run to its end: after seven minutes the first router had 145 000 of 203 593 connections open, and after four rounds the second had 42 896 wires with two users.
-For a key of 256 bits it takes 22 668 LUTs and carries, 18 508 flip-flops, 40 multipliers and 35 block RAMs; after 20 minutes the first router had 11 900 of 117 776 connections open.
+For a key of 256 bits it takes 22 668 LUTs and carries, 18 508 flip-flops, 40 multipliers and 35 block RAMs; after 20 minutes the first router had 14 016 of 117 776 connections open.
 """
 
 
