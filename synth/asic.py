@@ -130,7 +130,10 @@ def flat(library, path, top):
         return path
     whole = path.with_suffix(".flat.v")
     reads = "; ".join(f"read_liberty -lib {file}" for file in liberty(library))
-    tools.yosys(f"{reads}; read_verilog {path}; hierarchy -top {top}; flatten; rename -hide; write_verilog -noattr -noexpr -nohex -nodec {whole}", whole.with_suffix(".log"))
+    tools.yosys(
+        f"{reads}; read_verilog {path}; hierarchy -top {top}; flatten; rename -hide; write_verilog -noattr -noexpr -nohex -nodec {whole}",
+        whole.with_suffix(".log"),
+    )
     return whole
 
 
