@@ -123,8 +123,8 @@ def netlist_file(library, top, parameters):
 
 
 def flat(library, path, top):
-    """Returns a netlist's file without modules inside, as a simulation that dumps one module needs
-    it. Hidden names become short ones.
+    """Returns the file of a netlist as one module, because the simulation dumps one. Names from
+    inside become numbers, which `toggles.drivers` reads.
     """
     if path.read_text().count("\nendmodule") == 1:
         return path
