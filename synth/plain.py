@@ -30,13 +30,29 @@ DESIGNS = {
     "mesa_dual_64": ("mesa_dual", {"N": 64, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32}),
     "mesa_dual_2048": ("mesa_dual", {"N": 2048, "Lanes": 1, "StreamBits": 64}),
     "coproc_64": ("coproc", {"N": 64, "Groups": 4, "StreamBits": 32}),
+    "coproc_digit_64": ("coproc", {"N": 64, "Core": 1, "Digit": 16, "Width": 16, "Tile": 16, "Groups": 4, "StreamBits": 32}),
+    "coproc_dual_64": ("coproc", {"N": 64, "Core": 2, "W": 16, "V": 16, "Groups": 4, "StreamBits": 32}),
     "coproc_512": ("coproc", {"N": 512, "Groups": 16, "StreamBits": 64}),
+    "coproc_dual_512": ("coproc", {"N": 512, "Core": 2, "Groups": 16, "StreamBits": 64}),
     "residue_bank": ("residue_bank", {"Count": 2, "Primes": PRIMES, "StreamBits": 32}),
     "dghv_small": ("dghv", {"Rounds": 1, "MemoryWords": 1024, "StreamBits": 32}),
     "encryptor_board_64": ("encryptor_board", {"N": 64, "ABits": 64, "Voters": 10, "Slots": 64}),
     "tally_board_64": ("tally_board", {"N": 64, "EBits": 64, "Slots": 64}),
     "dual_encryptor_64": ("dual_encryptor", {"N": 64, "Teeth": 3, "Exponent": 16}),
     "block_encryptor_8": ("block_encryptor", {"Blocks": 8, "Lanes": 2}),
+    "mont_mul_radix2_64": ("mont_mul_radix2", {"N": 64, "XBits": 66, "Word": 16}),
+    "mont_mul_cios_64": ("mont_mul_cios", {"N": 64, "W": 16, "V": 16}),
+    "mont_mul_digit_64": ("mont_mul_digit", {"N": 64, "Digit": 16, "Width": 16, "Tile": 16}),
+    "mod_exp_ladder_64": ("mod_exp_ladder", {"N": 64, "W": 16, "V": 16, "Bits": 8}),
+    "mod_exp_pair_64": ("mod_exp_pair", {"N": 64, "Digit": 16, "Width": 16, "Tile": 16}),
+    "dual_lanes_64": ("dual_lanes", {"N": 64, "Lanes": 1, "W": 16, "V": 16}),
+    "dual_mul_64": ("dual_mul", {"H": 64, "W": 16, "V": 16}),
+    "residue_array": ("residue_array", {"Count": 2, "Primes": PRIMES}),
+    "ntt_parallel_8": ("ntt_parallel", {"A": 16, "K": 8}),
+    "convolution_parallel_8": ("convolution_parallel", {"A": 16, "K": 8, "Base": 6, "ATile": 8}),
+    "uart_link": ("uart_link", {"BaudDivisor": 8, "Words": 64, "Timeout": 4000}),
+    "spi_controller_link": ("spi_controller_link", {"Words": 64, "Timeout": 4000}),
+    "spi_peripheral_link": ("spi_peripheral_link", {"Words": 64, "Timeout": 4000}),
 }
 #: Further designs under test in the benches of rtl/sim.
 PARTS = {
@@ -256,6 +272,11 @@ def simulate(name):
     return icarus(folder, [*files, folder / "clock.v"])
 
 
+def small():
+    """Returns the designs to reset; those of more than a few hundred bits take minutes each."""
+    return [name for name in DESIGNS if not re.search(r"_(512|1024|2048)$", name)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("write", "simulate"))
@@ -269,9 +290,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         jobs = {name: lambda name=name: (folder / f"{name}.v").write_text(convert(name)) for name in options.names[1:] or DESIGNS}
     else:
-        # Designs of more than a few hundred bits take minutes each.
-        small = [name for name in DESIGNS if not re.search(r"_(512|1024|2048)$", name)]
-        jobs = {name: lambda name=name: simulate(name) for name in options.names or [*BENCHES, *small]}
+        jobs = {name: lambda name=name: simulate(name) for name in options.names or [*BENCHES, *small()]}
     reporting = {name: lambda name=name, job=job: print(f"plain: {name}: {job()}", flush=True) for name, job in jobs.items()}
     failures = tools.run_jobs(reporting, at_once=options.jobs)
     if failures:

@@ -1,5 +1,6 @@
 """Designs in plain Verilog, and the simulations that detect unknown values."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +28,14 @@ TEXT = """module part(clk_i, rst_ni, in_data_i, out_valid_o, out_data_o);
 endmodule
 """
 ICARUS = pytest.mark.skipif(not shutil.which("iverilog"), reason="Icarus Verilog is not here: the set-up brings it")
+
+
+def test_every_top_is_released_and_reset_in_four_states():
+    text = (tools.ROOT / "rtl" / "tests" / "all" / "parameters.rs").read_text()
+    tops = set(re.findall(r'"(\w+)"', text[text.index("const TOPS") :].split("];")[0]))
+    assert len(tops) == 22
+    for names in (plain.DESIGNS, plain.small()):
+        assert {plain.DESIGNS[name][0] for name in names} == tops
 
 
 def run(text, tmp_path):
