@@ -351,7 +351,8 @@ Addresses count bytes. The lower half of the addresses holds the registers. The 
   cleared. A key requires every region of its system that is not marked as optional.
 - The first constant written while STATUS.ready is set begins another key: the device first wipes
   itself, as by CONTROL.wipe, and EPOCH changes. No answer depends on a constant of an earlier key,
-  or on a value computed with one.
+  or on a value computed with one. Constants that were never put into use have no such end: write
+  CONTROL.wipe before those of another key, or words of both form a key.
 - A device accepts a constant that is written while it clears its memories once they are clear.
 - KEY_CHECK is the CRC-32 of IEEE 802.3 (polynomial 0x04c11db7, reflected 0xedb88320; begun with all
   ones, inverted at the end) over the words that were written since word 0 of a region, each as four

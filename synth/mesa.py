@@ -383,9 +383,9 @@ the ladders stay apart; in the third column, and on the rest of this page, each 
 {table_2}
 
 A ladder saves blocks and flip-flops at the cost of LUTs: two additions per word, about 4 000 LUTs at 1024 bits, lie outside the DSP blocks, so that these use all their registers and
-the widest words they accept (`rtl/arith/mont_word.sv`). Pre and post include a device's registers, packets and checksums (`rtl/lib`). What they take more than the paper's at 1024
-bits, about 3 200 LUTs, is less than the price of either of two choices: in each branch, 2 048 LUTs choose which number of the first pair is squared first, because an exponent may begin
-with zeros; and about 1 800 gate the two moduli and factors of the one multiplier for Pre and Post, because Yosys puts no gated addend into the LUT of a carry chain.
+the widest words they accept (`rtl/arith/mont_word.sv`). Pre and post include a device's registers, packets and checksums (`rtl/lib`). What they take more than the paper's, about
+3 200 LUTs at 1024 bits and 9 200 at 2048, is less than the price of two choices together, about 5 900 at 1024 bits and twice that at 2048: in each of the two branches, 2 048 LUTs choose
+which number of the first pair is squared first, because an exponent may begin with zeros; and about 1 800 gate the two moduli and factors of the one multiplier for Pre and Post, because Yosys puts no gated addend into the LUT of a carry chain.
 
 ## Table III: cycles at N = 1024, 12 ME
 The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two plaintexts. Our powers are modulo a multiple of

@@ -284,7 +284,8 @@ splits this path.
 
 ## Equal numbers of registers
 All units at 360 bits with equal numbers of registers from end to end. With four and with five, Roy's unit is the fastest, because its products are shorter. With a register behind every
-step, also between the multipliers of a product and the additions behind them (`residue_unit_deep`), ours is; Roy's unit, cut in the same places, also takes twice the DSP blocks. The
+step, also between the multipliers of a product and the additions behind them (`residue_unit_deep`), ours is, with ten registers; Roy's unit, cut in the same places, has nine of them and takes
+twice the DSP blocks. The
 pieces of products have {tiles_xcup} bits on UltraScale+, and {tiles_ecp5} on the ECP5.
 
 {table_equal}
