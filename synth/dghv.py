@@ -234,7 +234,7 @@ ROUTED = {
     "columns to memory": ("column_writer", {}),
     "sums and differences over memory": ("super_sum", {}),
     "the way to memory": ("memory_isolate", {}),
-    "AES in counter mode, ten circuits": ("aes_ctr", {"Rounds": 10}),
+    "AES in counter mode, two circuits": ("aes_ctr", {"Rounds": 2}),
     "the memory's port": ("memory_port", {}),
     "products of blocks, in words": ("block_product", {}),
 }
@@ -425,9 +425,6 @@ Super-size Hardware Multiplier and Modular Reduction". The designs are in
 **Limits of the comparison.** The paper's figures come from ISE on a Virtex-7, placed and routed or stated to be too large for it. Ours come from Yosys, mapped to the same primitives (LUT6,
 flip-flop, DSP48E1) before placement; our frequencies are those of single parts on an ECP5, another family. Yosys leaves the additions between a product's pieces to LUTs, while ISE may
 use the blocks' own adders. *bits^2* is a design's yield: the squared bits of a block per cycle and DSP block, which is what a schoolbook product of long numbers uses.
-
-**These results predate changes for higher frequencies**: a register enables `folded_multiplier` (2 cycles more for a sum of products), `aes_ctr` computes a round in two cycles, and `super_sum` and
-`column_sum` no longer shift or add after an addition.
 
 ## Table 3: parameters
 b is an even number of bits, and no coefficient of a product may reach p. A root is wrong if its power k / 2 is not -1.
