@@ -52,11 +52,12 @@ test: ## run the tests of all software and of each hardware system's smallest mo
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-hardware: ## run all hardware tests, check small syntheses against synth/check.json, and simulate plain Verilog
+test-hardware: ## run all hardware tests, check small syntheses against synth/check.json, simulate plain Verilog, and synthesise FuseSoC cores
 	@scripts/setup.sh test
 	scripts/test.sh hardware cocotb
 	$(MAKE) synth-check
 	$(HARDWARE_PYTHON) synth/plain.py simulate
+	$(HARDWARE_PYTHON) -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py -k synthesised
 
 test-extras: ## run each benchmark once, and each fuzz target over its seeds and for five seconds
 	@scripts/setup.sh test
