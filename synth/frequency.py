@@ -150,7 +150,8 @@ Larger cores do not fit the GW2A-18C: `mont_mul_cios` of 256 bits would take all
 **Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions. The libraries are
 {libraries}. They are not in the repository: HEARITH_LIBERTY names their folder. Small memories, whose bits the tables give, become flip-flops in areas and power.
 Nets with many gates get trees of buffers (`ABC` in synth/asic.py). Widths beyond these repeat the same words: a mapping of `mont_mul_cios` of 1024 bits takes four times as long as one of 256 bits. Cells
-that say *not run* were left out for their time.
+that say *not run* were left out for their time. These netlists come from a native build of the same Yosys: YoWASP's, with other libraries, breaks ties in another order, and areas of 57 netlists differed
+by 0.4 % at most.
 
 Of the residue units with four registers Roy's is the fastest, because its products are shorter; [rns.md](rns.md) compares the units at equal and at more registers.
 

