@@ -169,7 +169,7 @@ def asked(library, top, path, name, questions):
 
 def mapped(library, top, parameters):
     """Maps a core to a library's cells. Returns MHz by its longest path between registers, the
-    gates of that path, area and registers.
+    gates of that path, area, registers and the bits of memories.
     """
 
     def work(name):

@@ -148,7 +148,7 @@ def with_inputs(count):
 
 def test_the_first_operand_is_random_too(folder):
     # Never ready, so the operand that is there after the reset stays.
-    text = with_inputs(64).replace("r_o[0]", "in_ready_o").replace(".D(\\a_i[1] )", ".D(1'b1)")
+    text = with_inputs(64).replace("r_o[0]", "in_ready_o").replace("D(\\a_i[1] ),\n    .QN", "D(1'b0),\n    .Q")
     (folder / "core.v").write_text(text)
     found = recorded(folder)
     operand = [found[f"x_i[{bit}]"] for bit in range(64)]
