@@ -61,7 +61,11 @@ def signature_faults(folder, key):
     """Yields the faults that minisign finds."""
     option = ["-p", key] if Path(key).is_file() else ["-P", key]
     command = ["minisign", "-V", "-q", *option, "-m", str(folder / SUMS), "-x", str(folder / SIGNATURE)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        yield f"{SIGNATURE}: the signature was not verified: minisign is not installed"
+        return
     if result.returncode:
         yield f"{SIGNATURE}: the signature is invalid: {(result.stderr or result.stdout).strip()}"
 

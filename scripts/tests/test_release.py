@@ -227,9 +227,38 @@ def test_a_list_with_two_digests_of_a_file_is_rejected(release):
 
 
 def test_an_empty_key_is_not_the_absence_of_one(release):
+    # With or without minisign; the tests below tell its verdicts apart.
     result = run(RELEASE / "verify.py", release, "--key", "")
     assert result.returncode == 1
-    assert "the signature is invalid" in result.stderr
+    assert "SHA256SUMS.minisig: the signature" in result.stderr
+    assert "no signature was verified" not in result.stdout
+
+
+def verify_with(folder, minisign):
+    """Verifies with a key, where PATH holds nothing or, unless it is None, this script as minisign."""
+    programs = folder / "programs"
+    programs.mkdir()
+    if minisign is not None:
+        (programs / "minisign").write_text(minisign)
+        (programs / "minisign").chmod(0o755)
+    command = [sys.executable, RELEASE / "verify.py", folder / "release", "--key", "RWQ"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": str(programs)})
+
+
+def test_a_missing_minisign_is_named(release):
+    result = verify_with(release.parent, None)
+    assert result.returncode == 1
+    assert result.stderr == "verify: SHA256SUMS.minisig: the signature was not verified: minisign is not installed\n"
+
+
+@pytest.mark.parametrize(
+    ("minisign", "output"),
+    [("exit 0", "the signature is valid"), ("echo no >&2; exit 1", "the signature is invalid: no")],
+)
+def test_the_verdict_is_minisigns(release, minisign, output):
+    result = verify_with(release.parent, f"#!/bin/sh\n{minisign}\n")
+    assert result.returncode == ("invalid" in output)
+    assert output in result.stdout + result.stderr
 
 
 def test_the_statement_is_of_the_slsa_form(release):
