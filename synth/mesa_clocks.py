@@ -24,7 +24,7 @@ DESIGNS = {
     "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS}),
     "dual_lanes, 1024 bits, 1 lane": ("dual_lanes", {"N": 1024, "Lanes": 1, **DUAL}),
     **{f"{core}, 256 bits": (core, parameters) for core, parameters in mesa.cores(256, CIOS, LADDER).items()},
-    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA}),
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA, "D": 4}),
     "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA}),
     "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
     "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),

@@ -1,6 +1,7 @@
 //! The challenges of the boards' proofs (`rtl/election`), for keys of 256 and 2048 bits, compared
 //! with the transcripts that the READMEs of `crates/proofs` and `crates/threshold` describe.
 
+use crate::idle;
 use hearith_rtl::{PROOF_CHALLENGE_512, PROOF_CHALLENGE_4096, SHARE_CHALLENGE_4096};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
@@ -39,10 +40,8 @@ fn challenge(design: &'static Design, inputs: &[(&str, Integer)]) -> Integer {
     // Inputs may change in every cycle before a challenge is requested.
     let mut random = Random::new(4);
     for _ in 0..5 {
-        for (port, _) in inputs {
-            let width = bench.model.width(port) as usize;
-            bench.model.set_limbs(port, &random.bits(width));
-        }
+        let ports: Vec<&str> = inputs.iter().map(|(port, _)| *port).collect();
+        idle::change(&mut bench.model, &ports, &mut random);
         bench.step();
     }
     inputs.iter().for_each(|(port, value)| bench.model.set_limbs(port, &value.to_digits(Order::Lsf)));

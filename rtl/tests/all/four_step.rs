@@ -1,6 +1,7 @@
 //! Products over an external memory by four-step transforms, against GMP.
 
 use crate::golden::{below, power};
+use crate::idle;
 use crate::words::{AT_ONCE, Ending, Manner, Operand, Packed, SLOW, Words};
 use hearith_golden::integer_fft::four_step::{FourStep, Shape};
 use hearith_rtl as rtl;
@@ -389,9 +390,8 @@ impl Alone {
         self.memory.put(command.y.at, y, &factors[1]);
         let moved = (self.memory.read, self.memory.written);
         // While nothing is in progress, the step's wires may change in every cycle.
-        let width = self.bench.model.width("step_i") as usize;
         for _ in 0..[0, 1, 5][self.random.below(3) as usize] {
-            self.bench.model.set_limbs("step_i", &self.random.bits(width));
+            idle::change(&mut self.bench.model, &["step_i"], &mut self.random);
             assert!(!self.memory.step(&mut self.bench, "done_o"));
         }
         self.bench.model.set_limbs("step_i", &command.limbs());

@@ -893,7 +893,7 @@ fn every_parameter_of_a_top_is_swept() {
 }
 
 /// The name and the source of every module whose file has its name, sorted.
-fn modules() -> Vec<(String, String)> {
+pub fn modules() -> Vec<(String, String)> {
     let mut modules = Vec::new();
     for room in ROOMS {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(room);

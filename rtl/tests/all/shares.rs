@@ -2,6 +2,7 @@
 //! GMP's powers and the hash that `docs/explanation/threshold.md` describes. The test computes the
 //! powers and records the unit's requests for them, with exponent lengths and cycles.
 
+use crate::idle;
 use hearith_rtl::SHARE_PROVER;
 use hearith_verilated::bench::{Bench, Random};
 use rug::{Integer, integer::Order};
@@ -151,9 +152,7 @@ impl Unit {
         for port in ["c_i", "contest_i", "mark_i", "verifier_i", "check_i"] {
             let kept = self.bench.model.get(port);
             for _ in 0..3 {
-                let width = self.bench.model.width(port) as usize;
-                let other = self.random.bits(width);
-                self.bench.model.set_limbs(port, &other);
+                idle::change(&mut self.bench.model, &[port], &mut self.random);
                 self.step();
             }
             self.bench.model.set_limbs(port, &kept);

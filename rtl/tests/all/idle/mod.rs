@@ -5,11 +5,21 @@
 //! The answers of a module in long use are compared with those of one that was just reset and whose
 //! inputs never change. Other tests show that the latter are right.
 
-use hearith_verilated::Design;
+mod list;
+
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
+use hearith_verilated::{Design, Model};
 use rug::Integer;
 
 use crate::golden::limbs;
+
+/// Gives inputs random values.
+pub fn change(model: &mut Model, ports: &[&str], random: &mut Random) {
+    for port in ports {
+        let width = model.width(port) as usize;
+        model.set_limbs(port, &random.bits(width));
+    }
+}
 
 /// A stream into a module: valid, ready, and the fields of an item.
 pub type Port = (&'static str, &'static str, &'static [&'static str]);
@@ -58,10 +68,7 @@ impl<'a> Device<'a> {
     /// Lets cycles pass with nothing inside.
     fn idle(&mut self, random: &mut Random, cycles: u64) {
         for _ in 0..cycles {
-            for name in self.module.beside {
-                let width = self.bench.model.width(name) as usize;
-                self.bench.model.set_limbs(name, &random.bits(width));
-            }
+            change(&mut self.bench.model, self.module.beside, random);
             self.bench.step();
         }
     }
