@@ -235,7 +235,9 @@ def test_an_empty_key_is_not_the_absence_of_one(release):
 
 
 def verify_with(folder, minisign):
-    """Verifies with a key, where PATH holds nothing or, unless it is None, this script as minisign."""
+    """Verifies with a key, where PATH holds nothing or, unless it is None, this script as
+    minisign.
+    """
     programs = folder / "programs"
     programs.mkdir()
     if minisign is not None:
