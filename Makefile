@@ -52,12 +52,12 @@ test: ## run the tests of all software and of each hardware system's smallest mo
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-hardware: ## run all hardware tests, check small syntheses against synth/check.json, simulate plain Verilog, and synthesise FuseSoC cores
+test-hardware: ## run all hardware tests, check small syntheses against synth/check.json, simulate plain Verilog, synthesise FuseSoC cores, and map one to cells
 	@scripts/setup.sh test
 	scripts/test.sh hardware cocotb
 	$(MAKE) synth-check
 	$(HARDWARE_PYTHON) synth/plain.py simulate
-	$(FUSESOC_TESTS) -k synthesised
+	$(YOSYS_TESTS) -k 'synthesised or mapped'
 
 test-extras: ## run each benchmark once, and each fuzz target over its seeds and for five seconds
 	@scripts/setup.sh test
@@ -80,7 +80,7 @@ test-full: ## run all tests, including long ones, Spark, Flower, notebooks, the 
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
 	$(MAKE) synth-check ALL=1
 	$(HARDWARE_PYTHON) synth/plain.py simulate
-	HEARITH_ALL_TARGETS=1 $(FUSESOC_TESTS)
+	HEARITH_ALL_TARGETS=1 $(YOSYS_TESTS)
 	$(MAKE) test-postgres
 	scripts/test_fhe.sh
 	scripts/test_spark.sh
@@ -247,7 +247,8 @@ doc: ## build the API documentation in target/doc
 # of parallel syntheses: each uses one core and up to a few GiB.
 SYNTH_JOBS ?= 1
 HARDWARE_PYTHON = .venv/bin/python
-FUSESOC_TESTS = $(HARDWARE_PYTHON) -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py
+# Tests of scripts that need Yosys.
+YOSYS_TESTS = $(HARDWARE_PYTHON) -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py scripts/tests/test_netlists.py
 hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt

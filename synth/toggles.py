@@ -90,7 +90,7 @@ def bench(netlist, top):
     stable = [one for one in bits if not one.is_output and re.search(STABLE, one.port)]
     if not operands:
         raise tools.Failed(f"{top}: no operand to drive")
-    ready = [f"out[{place}]" for place, one in enumerate(outputs(bits)) if one.port == "in_ready_o"] or ["1"]
+    ready = [f"out[{place}]" for place, one in enumerate(outputs(bits)) if one.port == "in_ready_o"] or ["1'b1"]
     ends = [f".{escaped(one.bit)}({driven(one, operands, stable)})" for one in bits if not one.is_output]
     ends += [f".{escaped(one.bit)}(out[{place}])" for place, one in enumerate(outputs(bits))]
     return f"""`timescale 1ns / 1ns
@@ -114,7 +114,7 @@ module bench;
   end
   always @(posedge clk) begin
     started <= rst_n;
-    for (i = 0; i < {drawn}; i = i + 1) if ({" | ".join(["!rst_n", f"i < {streams}", *ready])}) operand[i] <= $urandom >> 31;
+    for (i = 0; i < ({" | ".join(["!rst_n", *ready])} ? {drawn} : {streams}); i = i + 1) operand[i] <= $urandom >> 31;
   end
 endmodule
 """
