@@ -35,7 +35,9 @@ DESIGNS = {
         **mesa_cores(256, "mont_mul_cios", "mont_mul_radix2", "mod_exp_ladder", "dual_lanes"),
         "mont_mul_digit, 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 32, "Tile": 16}),
         "mod_exp_pair, 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 32, "Tile": 16}),
-        **mesa_cores(1024, "mont_mul_cios", "mont_mul_radix2"),
+        **mesa_cores(1024, "mont_mul_cios", "mont_mul_radix2", "mod_exp_ladder", "dual_lanes"),
+        "mont_mul_digit, 1024 bits": ("mont_mul_digit", {"N": 1024, "Digit": 256, "Width": 128, "Tile": 16}),
+        "mod_exp_pair, 1024 bits": ("mod_exp_pair", {"N": 1024, "Digit": 256, "Width": 128, "Tile": 16}),
     },
     "Dividers and adders": mesa_cores(1024, "div_exact", "div_restoring", "carry_resolve", "cond_sub", "mod_add", "wide_add"),
     "Residue units, 360 bits": {
@@ -152,7 +154,7 @@ Larger cores do not fit the GW2A-18C: `mont_mul_cios` of 256 bits would take all
 
 **Mapped**: the netlist without wires. There is no placement, no clock tree and no wire load, so a chip is slower. Designs are compared under equal conditions. The libraries are
 {libraries}. They are not in the repository: HEARITH_LIBERTY names their folder. Small memories, whose bits the tables give, become flip-flops in areas and power.
-Products are Booth's, adders are prefix trees, and nets with many gates get trees of buffers (`STEPS` and `ABC` in synth/asic.py). Widths beyond these repeat the same words: a mapping of `mont_mul_cios` of 1024 bits takes four times as long as one of 256 bits. Cells
+Products are Booth's, adders are prefix trees, and nets with many gates get trees of buffers (`STEPS` and `ABC` in synth/asic.py). Widths beyond these repeat the same words. Cells
 that say *not run* were left out for their time. These netlists come from a native build of the same Yosys. YoWASP's, with other libraries, breaks ties in another order: of 16 netlists areas differ by
 up to 3.3 % and frequencies by up to 9.8 %, by 0.6 and 1.7 % in the median. So a few per cent between two cores are chance.
 
