@@ -64,9 +64,7 @@ MODULUS = 2**BITS + 1
 
 @pytest.fixture(scope="module")
 def netlist():
-    """The cells of a mapped reducer (kind, and the net of each pin), and the nets that are
-    another.
-    """
+    """What drives each net of a mapped reducer: the kind of a cell and the nets of its inputs."""
     if "HEARITH_YOSYS" not in os.environ and not shutil.which(tools.YOSYS):
         pytest.skip("Yosys is not installed (make hardware-tools)")
     tools.WORK.mkdir(parents=True, exist_ok=True)
@@ -83,58 +81,48 @@ def netlist():
         text = asic.netlist_file("small", "reduce_fermat", {"A": BITS}).read_text()
     kinds = "|".join([*GATES, "DFF"])
     cells = re.findall(rf"^  ({kinds}) \S+ \((.*?)\);", text, re.MULTILINE | re.DOTALL)
+    drivers = {}
+    for kind, text_of_pins in cells:
+        pins = dict(re.findall(r"\.(\w+)\(\s*(.*?)\s*\)", text_of_pins))
+        drivers[pins.get("Z") or pins["Q"]] = kind, [pins[name] for name in ("A", "B", "D") if name in pins]
     # An output that is a register's, or another's, is assigned.
-    same = dict(re.findall(r"^  assign (\S.*?) = (\S.*?);", text, re.MULTILINE))
-    return [(kind, dict(re.findall(r"\.(\w+)\(\s*(.*?)\s*\)", pins))) for kind, pins in cells], same
-
-
-def nets(cells):
-    """Returns a function of the cell that drives a net: its kind and the nets of its inputs."""
-    return {
-        pins.get("Z") or pins["Q"]: (kind, [net for pin, net in pins.items() if pin in ("A", "B", "D")])
-        for kind, pins in cells
-    }
+    for net, other in re.findall(r"^  assign (\S.*?) = (\S.*?);", text, re.MULTILINE):
+        drivers[net] = "assign", [other]
+    return drivers
 
 
 def test_adders_of_a_mapped_core_are_trees(netlist):
-    drivers = nets(netlist[0])
-
     @functools.cache
     def depth(net):
-        kind, inputs = drivers.get(net, ("DFF", []))
-        return 0 if kind == "DFF" else 1 + max(map(depth, inputs))
+        kind, inputs = netlist.get(net, ("DFF", []))
+        return 0 if kind == "DFF" else (kind in GATES) + max(map(depth, inputs))
 
-    sys.setrecursionlimit(10_000)
-    longest = max(depth(net) for kind, inputs in drivers.values() if kind == "DFF" for net in inputs)
+    longest = max(depth(net) for kind, inputs in netlist.values() if kind == "DFF" for net in inputs)
     # A chain of carries takes one or two gates per bit.
     assert BITS.bit_length() < longest < BITS * 2 / 3
 
 
 def test_a_mapped_core_computes(netlist):
-    cells, same = netlist
-    drivers = nets(cells)
-    registers = {net: inputs[0] for net, (kind, inputs) in drivers.items() if kind == "DFF"}
+    registers = {net: inputs[0] for net, (kind, inputs) in netlist.items() if kind == "DFF"}
+    functions = {kind: function for kind, (_, _, function) in GATES.items()} | {"assign": bool}
+
+    def value(net, known):
+        """Returns a net's value from known ones, and adds it to them."""
+        if net not in known:
+            kind, inputs = netlist[net]
+            known[net] = functions[kind](*(value(one, known) for one in inputs))
+        return known[net]
 
     def step(inputs, state):
         """Returns the registers after a cycle."""
-        values = {**inputs, **state}
-
-        def value(net):
-            if net in ("1'h0", "1'h1"):
-                return net == "1'h1"
-            if net not in values:
-                kind, from_nets = drivers[net] if net in drivers else ("BUF", [same[net]])
-                values[net] = bool(GATES[kind][2](*map(value, from_nets)))
-            return values[net]
-
-        return {net: value(source) for net, source in registers.items()}
+        known = {"1'h0": False, "1'h1": True, **inputs, **state}
+        return {net: value(source, known) for net, source in registers.items()}
 
     draw = random.Random(5)
     factors = [(MODULUS - 1, MODULUS - 1), (0, 0), (1, MODULUS - 1)]
     factors += [(draw.randrange(MODULUS), draw.randrange(MODULUS)) for _ in range(40)]
-    sys.setrecursionlimit(10_000)
     for a, b in factors:
         inputs = {rf"\x_i[{at}]": bool(a * b >> at & 1) for at in range(2 * BITS + 1)} | {"en_i": True}
         state = step(inputs, step(inputs, dict.fromkeys(registers, False)))
-        y = sum(state[same.get(net, net)] << at for at in range(BITS + 1) for net in [rf"\y_o[{at}]"])
+        y = sum(value(rf"\y_o[{at}]", dict(state)) << at for at in range(BITS + 1))
         assert y == a * b % MODULUS

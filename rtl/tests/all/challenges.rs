@@ -39,8 +39,8 @@ fn challenge(design: &'static Design, inputs: &[(&str, Integer)]) -> Integer {
     bench.reset();
     // Inputs may change in every cycle before a challenge is requested.
     let mut random = Random::new(4);
+    let ports: Vec<&str> = inputs.iter().map(|(port, _)| *port).collect();
     for _ in 0..5 {
-        let ports: Vec<&str> = inputs.iter().map(|(port, _)| *port).collect();
         idle::change(&mut bench.model, &ports, &mut random);
         bench.step();
     }
