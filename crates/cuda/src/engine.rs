@@ -19,6 +19,8 @@ use crate::shape::{Arithmetic, Operation, Size};
 const PIECES: u32 = 4;
 /// Most factors of a product that one group of threads computes: `fix` has one constant for each.
 const LIST: usize = 32;
+/// Fewest factors for which a list is split: each part costs a transfer and a product more.
+const SHORTEST: usize = 4;
 /// Bits of a digit: `kernels/operations.cuh`.
 const WINDOW: u32 = 5;
 const OWN_WINDOW: u32 = 4;
@@ -438,11 +440,9 @@ impl Engine {
         let mut intermediate = None;
         while !open.is_empty() {
             let numbers = intermediate.as_ref().unwrap_or(numbers);
-            let total: usize = lists.iter().map(Vec::len).sum();
             let kernel = plain.arithmetic.kernel(Operation::Product, plain.size);
-            let length = total.div_ceil(self.0.groups(kernel)).clamp(4, LIST);
             let chunk = self.0.rows();
-            let parts = parts(&lists, numbers.len(), length, chunk);
+            let parts = parts(&lists, numbers.len(), chunk, self.0.groups(kernel));
             let mut made = Batch::zeros(parts.len(), width).public();
             let key = self.0.put(Buffer::Key, &plain.key)?;
             let row_bytes = plain.size.limbs * plain.arithmetic.bytes();
@@ -543,24 +543,44 @@ struct Part {
     number: usize,
 }
 
-/// Splits lists into parts of at most `length` rows each, ordered by the chunks of their rows.
-fn parts(lists: &[Vec<u32>], rows: usize, length: usize, chunk: usize) -> Vec<Part> {
-    let mut parts = Vec::new();
+/// Splits lists into parts of rows in one chunk, ordered by chunks. The parts of a list in a chunk
+/// have equal lengths, give or take one.
+fn parts(lists: &[Vec<u32>], rows: usize, chunk: usize, groups: usize) -> Vec<Part> {
+    let mut pieces: Vec<Vec<(usize, Vec<u32>)>> = vec![Vec::new(); rows.div_ceil(chunk).max(1)];
     for (group, list) in lists.iter().enumerate() {
-        let mut windows = vec![Vec::new(); rows.div_ceil(chunk).max(1)];
+        let mut windows = vec![Vec::new(); pieces.len()];
         list.iter().for_each(|&row| windows[row as usize / chunk].push(row));
-        if list.is_empty() {
-            parts.push(Part { group, window: 0, rows: Vec::new(), number: 0 });
-        }
-        for (window, list) in windows.iter().enumerate() {
-            let part = |rows: &[u32]| Part { group, window, rows: rows.to_vec(), number: 0 };
-            parts.extend(list.chunks(length).map(part));
+        for (window, rows) in windows.into_iter().enumerate() {
+            // An empty list has one empty part.
+            if !rows.is_empty() || (list.is_empty() && window == 0) {
+                pieces[window].push((group, rows));
+            }
         }
     }
-    // Stable: a group's parts keep their order.
-    parts.sort_by_key(|part| part.window);
-    parts.iter_mut().enumerate().for_each(|(number, part)| part.number = number);
+    let mut parts = Vec::new();
+    for (window, pieces) in pieces.iter().enumerate() {
+        let length = length(pieces.iter().map(|(_, rows)| rows.len()), groups);
+        for (group, rows) in pieces {
+            let number = rows.len().div_ceil(length).max(1);
+            for part in 0..number {
+                let rows = &rows[part * rows.len() / number..(part + 1) * rows.len() / number];
+                parts.push(Part { group: *group, window, rows: rows.to_vec(), number: parts.len() });
+            }
+        }
+    }
     parts
+}
+
+/// The most factors of a part with which `groups` groups of threads finish lists of these lengths
+/// first. Products that a group waits for count as its own, and each part counts as one more
+/// product, since a later round multiplies it.
+fn length(lists: impl Iterator<Item = usize> + Clone, groups: usize) -> usize {
+    let cost = |length: usize| {
+        let parts: usize = lists.clone().map(|list| list.div_ceil(length).max(1)).sum();
+        let longest = lists.clone().map(|list| list.div_ceil(list.div_ceil(length).max(1))).max().unwrap_or(0);
+        parts.div_ceil(groups) * groups * longest + parts
+    };
+    (SHORTEST..=LIST).min_by_key(|&length| cost(length)).unwrap_or(LIST)
 }
 
 /// The residue of a card's limbs plus `plus` (0 or 1), provided that the sum is below twice the
@@ -903,9 +923,9 @@ mod tests {
     fn parts_cover_every_row_once() {
         let chunk = 100;
         let lists = vec![vec![0, chunk as u32, 1, 2, 3], vec![], vec![chunk as u32 + 1; 9]];
-        let parts = parts(&lists, chunk + 2, 4, chunk);
+        let parts = parts(&lists, chunk + 2, chunk, 5);
         for (number, part) in parts.iter().enumerate() {
-            assert!(part.number == number && part.rows.len() <= 4);
+            assert!(part.number == number && part.rows.len() <= LIST);
             assert!(part.rows.iter().all(|&row| row as usize / chunk == part.window));
         }
         for (group, list) in lists.iter().enumerate() {
@@ -915,6 +935,43 @@ mod tests {
             rows.sort_unstable();
             expected.sort_unstable();
             assert_eq!(rows, expected);
+        }
+    }
+
+    /// Products that one group of threads computes one after the other, for all rounds of the sum
+    /// of `rows` rows in `sums` groups, in chunks of `chunk` rows, where `groups` groups of threads
+    /// compute.
+    fn steps(rows: usize, sums: usize, chunk: usize, groups: usize) -> usize {
+        let (mut left, mut steps) = (rows, 0);
+        loop {
+            let lists: Vec<Vec<u32>> = match left == rows {
+                true => (0..sums).map(|sum| (sum as u32..rows as u32).step_by(sums).collect()).collect(),
+                false => (0..sums)
+                    .map(|sum| (sum * left / sums..(sum + 1) * left / sums).map(|row| row as u32).collect())
+                    .collect(),
+            };
+            let parts = parts(&lists, left, chunk, groups);
+            for window in parts.chunk_by(|a, b| a.window == b.window) {
+                steps += window
+                    .chunks(groups)
+                    .map(|wave| wave.iter().map(|part| part.rows.len()).max().unwrap())
+                    .sum::<usize>();
+            }
+            if parts.len() == sums {
+                return steps;
+            }
+            left = parts.len();
+        }
+    }
+
+    /// A card is never far from as fast as if all groups of threads multiplied all the time, beyond
+    /// a few products to combine their results.
+    #[test]
+    fn sums_keep_all_groups_of_threads_busy() {
+        for (rows, sums) in [(262_144, 960), (262_144, 1), (65_536, 5), (65_536, 8448), (65_536, 20_000), (9000, 40)] {
+            let found = steps(rows, sums, 65_536, 8448);
+            let least = rows.div_ceil(8448);
+            assert!(found <= least * 3 / 2 + 24, "{rows} rows in {sums} sums: {found} products, at least {least}");
         }
     }
 }
