@@ -3,8 +3,8 @@
 
     wrap_markdown.py FILE...
 
-Tables, code, headings, HTML, comments and paragraphs with hard breaks stay as they are. Code spans
-and links are not broken where they fit on a line.
+Tables, code, headings, HTML, comments and paragraphs with hard breaks stay as they are. Code spans,
+links and numbers such as 65 536 are not broken where they fit on a line.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _ITEM = re.compile(r"^(\s*(?:[-*+]|\d+\.)\s+)\S")
 _OTHER = re.compile(r"^\s*(#|\||>|<|\[[^\]]+\]:\s|```|~~~)")
 #: Words that would start another element at the start of a line.
 _MARKER = re.compile(r"^([-*+]|\d+[.)]|#+|>|=+|-+)$")
-#: Code spans and links, which are kept whole up to this length.
-_WHOLE = re.compile(r"`[^`]+`[^\s`]*|!?\[[^\]\[]*\]\([^)\s]*\)[^\s\[]*")
+#: Code spans, links, and numbers in groups of three digits, which are kept whole up to this length.
+_WHOLE = re.compile(r"`[^`]+`[^\s`]*|!?\[[^\]\[]*\]\([^)\s]*\)[^\s\[]*|(?<!\S)[(]?\d{1,3}(?: \d{3})+(?!\d)")
 LONGEST_WHOLE = 60
 
 
@@ -62,7 +62,7 @@ class Prose:
 
 
 def pieces(text: str) -> list[str]:
-    """Returns the words of a text; a code span or short link is one word."""
+    """Returns the words of a text; a code span, short link or number is one word."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:

@@ -48,6 +48,13 @@ def test_code_spans_and_links_stay_whole():
     }
 
 
+@pytest.mark.parametrize("number", ["4 096", "(65 536)", "1 234 567,"])
+def test_numbers_stay_whole(number):
+    for length in range(85, 101):
+        wrapped = wrap_markdown.wrap(f"{'a' * length} {number} {LONG}\n")
+        assert any(number in line for line in wrapped.split("\n")), wrapped
+
+
 @pytest.mark.parametrize("marker", ["-", "+", "2025.", "#", ">"])
 def test_no_line_begins_with_what_would_be_another_block(marker):
     for length in range(90, 101):
