@@ -19,6 +19,9 @@ const LATTICE: [u64; 4] = [(1 << 50) - 0x20_ffff, (1 << 50) - 0x2b_7fff, (1 << 5
 /// a beta as long as a word allows.
 const LONGEST: [u64; 2] = [(1 << 62) - 3, (1 << 61) + 1];
 
+/// Bits from one word to the next: the exponents of the weights have 17 and 18 bits.
+const FAR: u32 = 131_069;
+
 /// Parallel units for primes of `v` bits.
 fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stages: u32) -> Design {
     let digits: String = primes.iter().rev().map(|prime| format!("{prime:016x}")).collect();
@@ -122,6 +125,14 @@ pub fn designs() -> Vec<Design> {
         barrett("barrett_31_6_compact", 31, 6, 1),
         barrett("barrett_56", EVALUATED[0], 56, 0).parameter("Quotient", 1).parameter("Residue", 1),
         barrett("barrett_58_compact", EVALUATED[1], 58, 1).parameter("Quotient", 1).parameter("Difference", 1),
+        // Words as far apart as the first and the last of a number of 2^17 bits.
+        Design::new("weighted_sum_far", "weighted_sum")
+            .source("rns/rns_pkg.sv")
+            .parameter("Q", format!("64'd{}", LONGEST[1]))
+            .parameter("Items", 3)
+            .parameter("XBits", 30)
+            .parameter("Step", FAR)
+            .parameter("Sum", 1),
         Design::new("stream_stage_8", "stream_stage").parameter("Width", 8),
     ]);
     designs

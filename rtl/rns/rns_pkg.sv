@@ -16,11 +16,11 @@ package rns_pkg;
         beta_bits = $clog2({1'b0, beta(q)} + 65'd1);
     endfunction
 
-    // 2^exponent mod q, exponent < 2^16.
+    // 2^exponent mod q.
     function automatic logic [63:0] power_of_two(input int unsigned exponent, input logic [63:0] q);
         logic [127:0] power;
         power = 128'd1;
-        for (int i = 15; i >= 0; i--) begin
+        for (int i = 31; i >= 0; i--) begin
             power = power * power % {64'd0, q};
             if (exponent[i]) power = 2 * power % {64'd0, q};
         end

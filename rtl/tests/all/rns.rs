@@ -208,6 +208,21 @@ fn barrett_reductions_of_long_words() {
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn weights_of_words_far_apart() {
+    let design = &rtl::WEIGHTED_SUM_FAR;
+    let (q, bits, step) = (Integer::from(modulus(design)), design.parameter("XBits"), design.parameter("Step"));
+    let mut random = Random::new(13);
+    let items: Vec<Vec<Integer>> = (0..20).map(|_| vec![below(&mut random, &power(3 * bits))]).collect();
+    let core = Core { design, operands: &["x_i"], results: &["r_o"] };
+    for (item, result) in items.iter().zip(core.timed(&[], &items, 1, 1)) {
+        let word = |at: u32| Integer::from(&item[0] >> (at * bits)) % power(bits);
+        let sum = (0..3).map(|at| word(at) << (at * step)).sum::<Integer>();
+        assert_eq!(result[0].clone() % &q, sum % &q);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_pools_every_prime() {
     check_pool(&rtl::RESIDUES_POOL_360, 120, 62);
     check_pool(&rtl::RESIDUES_POOL_1440, 70, 63);
