@@ -184,7 +184,7 @@ module coproc #(
     assign {region, key_word} = key_index;
 
     logic [MtBits-1:0] mt;
-    logic [2*N-1:0] square, staged;
+    logic [2*N-1:0] square;
     logic [N-1:0] modulus;
     logic modulus_write, lambda_write, number_region;
     assign modulus_write = key_write && region == 5'(accelerator_pkg::CoprocModulus);
@@ -254,54 +254,35 @@ module coproc #(
         assign exit = (2 * N)'(0);
     end
 
-    // A number is assembled here, and is in memory one cycle after its last word.
-    config_register #(
-        .Bits(2 * N)
-    ) u_staged (
-        .clk_i,
-        .rst_ni (rst_n),
-        .wipe_i (key_wipe),
-        .write_i(key_write && number_region),
-        .index_i(key_word),
-        .data_i (key_data),
-        .value_o(staged)
-    );
-
-    logic whole_q;
-    logic [2:0] constant_q;
-    always_ff @(posedge clk_i) begin
-        if (!rst_n || key_wipe) begin
-            whole_q    <= 1'b0;
-            constant_q <= '0;
-        end else begin
-            whole_q    <= key_write && number_region && key_word == 9'(Words - 1);
-            constant_q <= region[2:0];
-        end
-    end
-
     logic constant_read, key_read;
     logic [2:0] constant_address;
     logic [2*N-1:0] constant;
     logic [WordBits-1:0] key_address;
     logic [31:0] key_exponent;
-    logic [1:0] unused_key_errors;
+    logic unused_key_error;
 
-    ram_1r1w #(
-        .Width(2 * N),
-        .Depth(Constants)
-    ) u_constants (
-        .clk_i,
-        .rst_ni         (rst_n),
-        .wipe_i         (key_wipe),
-        .ready_o        (constants_ready),
-        .write_i        (whole_q),
-        .write_address_i(constant_q),
-        .write_data_i   (staged),
-        .read_i         (constant_read),
-        .read_address_i (constant_address),
-        .read_data_o    (constant),
-        .error_o        (unused_key_errors[0])
-    );
+    // A memory for each word of a number: the host writes words in any order, and a command reads
+    // whole numbers.
+    logic [Words-1:0] word_ready, unused_word_errors;
+    for (genvar w = 0; w < int'(Words); w++) begin : gen_constant_word
+        ram_1r1w #(
+            .Width(32),
+            .Depth(Constants)
+        ) u_word (
+            .clk_i,
+            .rst_ni         (rst_n),
+            .wipe_i         (key_wipe),
+            .ready_o        (word_ready[w]),
+            .write_i        (key_write && number_region && key_word == 9'(w)),
+            .write_address_i(region[2:0]),
+            .write_data_i   (key_data),
+            .read_i         (constant_read),
+            .read_address_i (constant_address),
+            .read_data_o    (constant[32*w+:32]),
+            .error_o        (unused_word_errors[w])
+        );
+    end
+    assign constants_ready = &word_ready;
     ram_1r1w #(
         .Width(32),
         .Depth(2 ** WordBits)
@@ -316,7 +297,7 @@ module coproc #(
         .read_i         (key_read),
         .read_address_i (key_address),
         .read_data_o    (key_exponent),
-        .error_o        (unused_key_errors[1])
+        .error_o        (unused_key_error)
     );
 
     // ---- Commands. ----
@@ -551,5 +532,5 @@ module coproc #(
     );
 
     logic unused;
-    assign unused = ^{index_unused, key_complete, unused_key_errors, unused_errors, carry_unused, written_last};
+    assign unused = ^{index_unused, key_complete, unused_key_error, unused_word_errors, unused_errors, carry_unused, written_last};
 endmodule
