@@ -4,29 +4,32 @@
 //
 // A record is an identifier, Body words and their CRC-32, in a slot of its own, page after page if
 // it is longer than one. Slots are used one after another. The identifier is in the first page and
-// the checksum in the last. So a slot in use never looks empty, and a record never looks whole if a
-// page is missing. A record is acknowledged when it was read back as written. A write that was cut
-// short leaves a slot with a wrong checksum, and was not acknowledged. After reset, all slots up to
-// the first empty one are read, bit by bit. Identifiers of whole records are kept in a table, and
-// an identifier in it is not written again. So a sender without an answer sends the same record
-// again, and it is stored once.
+// the checksum in the last, so a record never looks whole if a page is missing. A record is
+// acknowledged when it was read back as written. A write that was cut short leaves a slot with a
+// wrong checksum, and was not acknowledged. After reset, all slots up to the first empty one are
+// read, bit by bit. Identifiers of whole records are kept in a table, and an identifier in it is
+// not written again. So a sender without an answer sends the same record again, and it is stored
+// once.
 //
 // The record in hand is in a memory that can be accessed with word_write_i and word_read_i while
 // command_ready_o is high. Word 0 is the identifier, and the body follows. Append stores that body,
 // Fetch loads a record there, and Find and Format do not change it. A word arrives a cycle after
 // its request and stays until the next one.
 //
-// If a slot does not read back as written, the next one is used, Attempts times. Format erases the
-// sectors from the last to the first, so that one that is cut short leaves the records of the
-// sectors before. command_ready_o is high when the contents of the memory are known. After reset
-// this takes at most Slots reads.
+// If a slot does not read back as written, the next one is used, or the same one if it still looks
+// empty, since no record behind an empty slot would be found. After Attempts writes the answer is
+// Fault. Format erases the sectors from the last to the first, so that one that is cut short or
+// fails leaves the records of the sectors before; a Format that fails must be repeated.
+// command_ready_o is high when the contents of the memory are known. After reset this takes at most
+// Slots reads. If the memory reports busy for too long, the answer is Fault, and the next command
+// begins with the same reads.
 module vote_log #(
     // words of a record in addition to identifier and checksum, at least 1
     parameter int unsigned Body          = 18,
     parameter int unsigned SlotLog       = 7,  // 2^SlotLog bytes a slot: at least the record
     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
     parameter int unsigned Slots         = 1024,
-    parameter int unsigned Attempts      = 3,  // slots tried for a record, at least 1
+    parameter int unsigned Attempts      = 3,  // writes of a record, at least 1
     parameter int unsigned SckHalfPeriod = 4,
     parameter int unsigned FlashTimeout  = 1 << 20,
     localparam int unsigned PlaceBits    = $clog2(Body + 1)
@@ -47,7 +50,8 @@ module vote_log #(
     output logic [2:0]               answer_o,        // a log_answer_e of ballot_pkg
     // Fetch: its identifier; Find and Append: its place
     output logic [31:0]              id_o,
-    output logic [$clog2(Slots):0]   used_o,          // slots that are no longer empty
+    // slots that are no longer empty; after a Fault, right from the next answer on
+    output logic [$clog2(Slots):0]   used_o,
     output logic                     cs_no,
     output logic                     sck_o,
     output logic                     copi_o,
@@ -74,6 +78,7 @@ module vote_log #(
         Scan,     // orders the read of a slot
         Scanned,  // reads it
         Rest,
+        Begin,    // begins the command
         Search,   // searches the table
         Write,    // orders the program of a page
         Writing,
@@ -92,6 +97,8 @@ module vote_log #(
     logic [31:0] id_q, first_q, crc_q, crc, write_word;
     word_t word_q;
     logic blank_q, same_q;
+    logic started_q;  // the contents were known once
+    logic doubt_q;    // a write or an erase may have been left unfinished
     logic [$clog2(Attempts+1)-1:0] attempt_q;
     ballot_pkg::log_answer_e answer_q;
 
@@ -104,6 +111,8 @@ module vote_log #(
     logic [31:0] flash_word;
     logic ordered;
     logic [12:0] sector_q;
+    slot_t first_slot;  // of the sector
+    assign first_slot = slot_t'((24'(sector_q) << 12) >> SlotLog);
 
     logic table_write, table_ready, table_good, unused_error, found;
     logic record_ready, unused_record_error, rest, comes, fresh_q;
@@ -227,7 +236,7 @@ module vote_log #(
 
     // ---- control --------------------------------------------------------------------------------
 
-    logic accept, empty, last_slot, missing, stored, given_up;
+    logic accept, empty, last_slot, scan_over, missing, stored, given_up;
     assign command_ready_o = state_q == Rest && table_ready && record_ready;
     assign used_o = used_q;
     assign accept = command_valid_i && command_ready_o;
@@ -236,25 +245,25 @@ module vote_log #(
     assign last_slot = slot_q == slot_t'(Slots - 1);
     // The table has no such identifier.
     assign missing = slot_q == used_q && !asked_valid_q;
-    // stored: a record came back as written. given_up: no other slot is tried.
+    assign scan_over = read_over && (empty || last_slot);
+    // stored: a record came back as written. given_up: it is not written again.
     assign stored = same_q && whole;
-    assign given_up = attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || last_slot;
+    assign given_up = attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || (last_slot && !empty);
 
     always_comb begin
         state_d = state_q;
         unique case (state_q)
             Settle: if (ordered) state_d = Settling;
-            Settling: if (flash_done) state_d = flash_failed ? Settle : Scan;
+            Settling: if (flash_done) state_d = !flash_failed ? Scan : started_q ? Answer : Settle;
             Scan: if (ordered) state_d = Scanned;
-            Scanned: if (read_over) state_d = (empty || last_slot) ? Rest : Scan;
-            Rest:
-            if (accept) begin
-                unique case (command_i)
-                    ballot_pkg::Find, ballot_pkg::Append: state_d = Search;
-                    ballot_pkg::Fetch: state_d = id_i < 32'(used_q) ? Read : Answer;
-                    default: state_d = Wipe;
-                endcase
-            end
+            Scanned: if (read_over) state_d = !scan_over ? Scan : started_q ? Begin : Rest;
+            Rest: if (accept) state_d = doubt_q ? Settle : Begin;
+            Begin:
+            unique case (command_q)
+                ballot_pkg::Find, ballot_pkg::Append: state_d = Search;
+                ballot_pkg::Fetch: state_d = id_q < 32'(used_q) ? Read : Answer;
+                default: state_d = Wipe;
+            endcase
             Search:
             if (found) state_d = Answer;
             else if (missing) state_d = (command_q == ballot_pkg::Find || used_q == slot_t'(Slots)) ? Answer : Write;
@@ -271,8 +280,16 @@ module vote_log #(
     end
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) state_q <= Settle;
-        else state_q <= state_d;
+        if (!rst_ni) begin
+            state_q   <= Settle;
+            started_q <= 1'b0;
+            doubt_q   <= 1'b0;
+        end else begin
+            state_q <= state_d;
+            if (state_q == Rest) started_q <= 1'b1;
+            if (state_q == Scanned && scan_over) doubt_q <= 1'b0;
+            else if ((state_q == Writing || state_q == Wiping) && flash_done && flash_failed) doubt_q <= 1'b1;
+        end
     end
 
     // Words to and from the memory, and their checks. The pages of a record are one run.
@@ -314,36 +331,28 @@ module vote_log #(
             unique case (state_q)
                 Scanned:
                 if (read_over) begin
-                    if (empty || last_slot) used_q <= slot_q + slot_t'(!empty);
+                    if (scan_over) used_q <= slot_q + slot_t'(!empty);
                     else slot_q <= slot_q + slot_t'(1);
                 end
                 Rest: begin
                     attempt_q <= '0;
                     slot_q    <= '0;
-                    if (accept) begin
-                        unique case (command_i)
-                            ballot_pkg::Find, ballot_pkg::Append: ;
-                            ballot_pkg::Fetch: slot_q <= slot_t'(id_i);
-                            default: sector_q <= 13'(Sectors - 1);
-                        endcase
-                    end
+                    sector_q  <= 13'(Sectors - 1);
                 end
+                Begin: slot_q <= command_q == ballot_pkg::Fetch ? slot_t'(id_q) : '0;
                 // One place of the table per cycle.
                 Search: if (slot_q != used_q) slot_q <= slot_q + slot_t'(1);
-                Writing:
-                if (flash_done) begin
-                    used_q <= slot_q + slot_t'(1);
-                    done_q <= (flash_failed || written) ? '0 : word_q;
-                end
+                Writing: if (flash_done) done_q <= (flash_failed || written) ? '0 : word_q;
                 Verified:
                 if (read_over) begin
                     attempt_q <= attempt_q + ($clog2(Attempts + 1))'(1);
-                    if (!stored && !given_up) slot_q <= slot_q + slot_t'(1);
+                    used_q    <= slot_q + slot_t'(!empty);
+                    if (!stored && !given_up) slot_q <= slot_q + slot_t'(!empty);
                 end
                 Wiping:
-                if (flash_done) begin
+                if (flash_done && !flash_failed) begin
                     sector_q <= sector_q - 13'd1;
-                    used_q   <= '0;
+                    if (used_q > first_slot) used_q <= first_slot;
                 end
                 default: ;
             endcase
@@ -374,7 +383,8 @@ module vote_log #(
             id_o     <= '0;
         end else begin
             unique case (state_q)
-                Rest: if (accept && command_i == ballot_pkg::Fetch) answer_q <= ballot_pkg::Absent;
+                Settling: answer_q <= ballot_pkg::Fault;
+                Begin: answer_q <= ballot_pkg::Absent;
                 Search:
                 if (found) begin
                     id_o     <= 32'(asked_q);

@@ -120,7 +120,8 @@ impl Log {
 
     /// All complete records by their identifiers. Each must occur once.
     fn records(&mut self) -> HashMap<u64, Vec<u64>> {
-        self.wait();
+        // After a fault the log reads the memory again.
+        assert_ne!(self.ask(FETCH, 0, &[]).0, FAULT);
         let used = self.bench.model.get_u64("used_o");
         let mut records = HashMap::new();
         for place in 0..used {
@@ -316,6 +317,114 @@ fn a_format_that_is_cut_short_leaves_whole_records_or_none() {
         assert_eq!(log.ask(FORMAT, 0, &[]).0, DONE);
         assert!(log.records().is_empty());
     }
+}
+
+/// No slot that looks empty stays before an acknowledged record, which nothing would find after a
+/// reset.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn programs_without_effect_leave_no_empty_slot() {
+    for (design, ineffective) in [(&VOTE_LOG, 1), (&VOTE_LOG, 2), (&VOTE_LOG, 3), (&VOTE_LOG_PAGES, 3)] {
+        let mut log = Log::new(design, 51);
+        let mut random = Random::new(52);
+        let records: Vec<Vec<u64>> = (0..4).map(|_| log.random(&mut random)).collect();
+        assert_eq!(log.ask(APPEND, 100, &records[0]), (DONE, 0));
+        log.flash.ineffective = ineffective;
+        // A record has three attempts.
+        let (code, place) = log.ask(APPEND, 101, &records[1]);
+        let pages = (4 * (log.body as u64 + 2)).div_ceil(256);
+        assert_eq!((code == DONE, log.flash.ineffective), (ineffective < 3 * pages, 0));
+        if code == DONE {
+            assert_eq!(place, 1);
+        } else {
+            assert_eq!((code, log.bench.model.get_u64("used_o")), (FAULT, 1));
+            assert_eq!(log.ask(FIND, 101, &[]).0, ABSENT);
+            assert_eq!(log.ask(APPEND, 101, &records[1]), (DONE, 1));
+        }
+        assert_eq!(log.ask(APPEND, 102, &records[2]), (DONE, 2));
+        log.reset();
+        assert_eq!(log.ask(APPEND, 102, &records[3]).0, KNOWN);
+        let expected = [(100, 0), (101, 1), (102, 2)].map(|(id, at)| (id, records[at].clone()));
+        assert_eq!(log.records(), HashMap::from(expected));
+    }
+}
+
+/// The last sector stays busy in its erasure. Its records may be lost, those of the others not.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_format_that_fails_leaves_the_records_of_other_sectors() {
+    let mut log = Log::new(&VOTE_LOG, 61);
+    let mut random = Random::new(62);
+    let per_sector = 4096 / (log.flash.content.len() as u64 / log.slots);
+    let records: HashMap<u64, Vec<u64>> = (0..per_sector + 2).map(|id| (id, log.random(&mut random))).collect();
+    (0..per_sector + 2).for_each(|id| assert_eq!(log.ask(APPEND, id, &records[&id]), (DONE, id)));
+    log.flash.stuck = true;
+    assert_eq!(log.ask(FORMAT, 0, &[]).0, FAULT);
+    // As long as the memory is busy, nothing is known.
+    assert_eq!(log.ask(FIND, 1, &[]).0, FAULT);
+    assert_eq!(log.ask(APPEND, 1, &records[&1]).0, FAULT);
+    log.flash.stuck = false;
+    assert_eq!(log.ask(APPEND, 1, &records[&1]).0, KNOWN);
+    let body = log.random(&mut random);
+    assert_eq!(log.ask(APPEND, 1000, &body).0, DONE);
+    let mut expected: HashMap<_, _> = records.into_iter().filter(|(id, _)| *id < per_sector).collect();
+    expected.insert(1000, body);
+    for _ in 0..2 {
+        let mut found = log.records();
+        found.retain(|id, _| *id < per_sector || *id == 1000);
+        assert_eq!(found, expected);
+        log.power();
+    }
+    assert_eq!(log.ask(FORMAT, 0, &[]).0, DONE);
+    assert!(log.records().is_empty());
+}
+
+/// Programs without effect, a memory that stays busy, and failures of the power, at random: nothing
+/// that was acknowledged is lost or stored twice.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn no_acknowledged_record_is_lost_in_a_faulty_memory() {
+    let mut random = Random::new(71);
+    let mut faults = 0;
+    for round in 0..20 {
+        let mut log = Log::new(&VOTE_LOG, 72 + round);
+        let (mut acknowledged, mut sent) = (HashMap::new(), HashMap::<u64, Vec<u64>>::new());
+        for id in 0..log.slots / 3 {
+            let record = sent.entry(id).or_insert_with(|| log.random(&mut random)).clone();
+            match random.below(6) {
+                0 => log.flash.ineffective = 1 + random.below(4),
+                1 => log.flash.stuck = true,
+                2 => log.power(),
+                _ => (),
+            }
+            // A sender repeats its record after a fault, twice at most.
+            for _ in 0..3 {
+                // A memory that is stuck cannot be read after a reset.
+                if !log.bench.model.bit("command_ready_o") {
+                    log.flash.stuck = false;
+                }
+                match log.ask(APPEND, id, &record).0 {
+                    DONE | KNOWN => {
+                        acknowledged.insert(id, record);
+                        break;
+                    }
+                    other => assert_eq!(other, FAULT),
+                }
+                faults += 1;
+                log.flash.stuck = log.flash.stuck && random.below(2) == 0;
+            }
+        }
+        (log.flash.stuck, log.flash.ineffective) = (false, 0);
+        for _ in 0..2 {
+            let found = log.records();
+            for (id, record) in &acknowledged {
+                assert_eq!(found.get(id), Some(record), "an acknowledged record");
+            }
+            assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
+            log.power();
+        }
+    }
+    assert!(faults > 40, "{faults} faults");
 }
 
 #[test]

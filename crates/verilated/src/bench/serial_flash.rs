@@ -30,6 +30,8 @@ pub struct SerialFlash {
     pub stuck: bool,
     /// In these pages, the bits of this mask cannot become 0 in any byte.
     pub worn: Option<(std::ops::Range<usize>, u8)>,
+    /// The next programs, as many as this, have no effect, as if they had not been enabled.
+    pub ineffective: u64,
     selected: bool,
     clock: bool,
     bits: usize,
@@ -52,6 +54,7 @@ impl SerialFlash {
             times: [300, 900],
             stuck: false,
             worn: None,
+            ineffective: 0,
             selected: false,
             clock: false,
             bits: 0,
@@ -126,7 +129,9 @@ impl SerialFlash {
                 assert!(self.enabled && self.work.is_none(), "a program that is not allowed");
                 let address = usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c);
                 let base = address / PAGE * PAGE;
-                let data = data.iter().enumerate().map(|(at, &byte)| ((address + at) % PAGE, byte)).collect();
+                let data = data.iter().enumerate().map(|(at, &byte)| ((address + at) % PAGE, byte));
+                let data = if self.ineffective == 0 { data.collect() } else { Vec::new() };
+                self.ineffective = self.ineffective.saturating_sub(1);
                 self.begin(Work::Program { base, data }, self.times[0]);
                 self.programs += 1;
             }
