@@ -787,10 +787,15 @@ fn breaks_off(design: &'static Design) {
     assert!(device.decrypt(&fresh).unwrap() == plain);
 }
 
-/// For each memory of a device, whether it holds anything but zeros.
+/// Whether a device with a key of 64 bits holds anything but zeros: in its numbers, its exponents,
+/// the key's numbers, which have a memory for each word, and the key's exponents.
 fn kept(shared: &Shared) -> Vec<bool> {
-    let memories = ["u_numbers.word_q", "u_exponents.word_q", "u_constants.word_q", "u_key_exponents.word_q"];
-    memories.map(|memory| shared.simulated().memory(memory).iter().flatten().any(|&limb| limb != 0)).to_vec()
+    let words = (0..4).map(|word| format!("gen_constant_word[{word}].u_word")).collect();
+    let memories = [vec!["u_numbers".into()], vec!["u_exponents".into()], words, vec!["u_key_exponents".into()]];
+    let holds = |memory: &String| {
+        shared.simulated().memory(&format!("{memory}.word_q")).iter().flatten().any(|&limb| limb != 0)
+    };
+    memories.map(|parts| parts.iter().any(holds)).to_vec()
 }
 
 /// A flush clears the numbers of commands; a wipe also clears those of the key.
