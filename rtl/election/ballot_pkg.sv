@@ -14,7 +14,8 @@ package ballot_pkg;
         RepeatedVote    = 8'd8,  // the log already has a vote of the voter in this contest
         NoRandomness    = 8'd9,  // the noise source failed: nothing is encrypted
         Unequal         = 8'd10, // two units computed different ciphertexts
-        NotStored       = 8'd11  // the log is full, or its memory failed
+        // the log is full, or its memory failed, perhaps after the ballot was stored
+        NotStored       = 8'd11
     } refusal_e;
 
     // Why the tally board declines an order.

@@ -12,6 +12,8 @@
 //   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can recompute its ciphertexts, and it never counts
 //   kind 4, refused   nothing; the code is the reason (ballot_pkg)
 //
+// After NotStored, the answer to the same vote tells whether the ballot is in the log.
+//
 // A contest whose least equals its most requires the proof that the marks sum to this number. One
 // of most 1, least 0 and more than one candidate requires the proof that they sum to at most 1.
 // After a receipt, the voter's terminal sends {0, identifier} to cast or {1, identifier} to
@@ -447,7 +449,8 @@ module encryptor_board #(
     // The terminal's last word.
     assign decides = state_q == Decide && line_out_valid && line_out_last;
 
-    // passed: the tally board has the current record of the log, or it cannot be read.
+    // passed: the tally board has the current record of the log, or its slot has none. A record
+    // that cannot be read because the memory is busy is read again.
     always_comb begin
         state_d = state_q;
         passed  = 1'b0;
@@ -485,8 +488,8 @@ module encryptor_board #(
             Fetch: if (log_ready) state_d = Fetching;
             Fetching:
             if (log_done) begin
-                passed  = log_answer != ballot_pkg::Done;
-                state_d = passed ? Rest : Forward;
+                passed  = log_answer == ballot_pkg::Absent;
+                state_d = log_answer == ballot_pkg::Done ? Forward : Rest;
             end
             Forward: if (show_taken && line_in_last) state_d = Forwarded;
             default: begin
