@@ -5,7 +5,8 @@
 // The stored secret is D s_i, the share times the factorial of the number of trustees. It comes in
 // words, lowest first, after load_i, and replaces the former one. It cannot be read. An order to
 // check it raises v to it: if the result is not v_i, the secret is erased, as it is by a reset and
-// by forget_i. Only a checked share is used.
+// by forget_i. Only a checked share is used. Words count only while in_ready_o is high, so an
+// operation has the same share from beginning to end, or none after forget_i.
 //
 // The length of shares depends on the key. Those of a dealer have at most N bits, those of a key
 // that its trustees generated together at least half as many again (docs/explanation/threshold.md).
@@ -110,6 +111,9 @@ module share_prover #(
     logic hash_valid, checked, too_long_q;
 
     assign in_ready_o = state_q == Rest;
+    logic load, load_word;
+    assign load = load_i && in_ready_o;
+    assign load_word = load_valid_i && in_ready_o;
     assign random_ready_o = state_q == Draw;
     assign whole_o = loaded_q == left_t'(SWords) && !too_long_q;
 
@@ -130,8 +134,8 @@ module share_prover #(
             share_left_q <= '0;
             rho_left_q   <= '0;
         end else begin
-            if (load_i) share_left_q <= bits_t'(share_bits_i) + bits_t'(64);
-            else if (load_valid_i) share_left_q <= less_a_word(share_left_q);
+            if (load) share_left_q <= bits_t'(share_bits_i) + bits_t'(64);
+            else if (load_word) share_left_q <= less_a_word(share_left_q);
             if (state_q == Rest) rho_left_q <= bits_t'(share_bits_i) + bits_t'(511);
             else if (state_q == Draw && random_valid_i) rho_left_q <= less_a_word(rho_left_q);
         end
@@ -166,18 +170,18 @@ module share_prover #(
 
     assign checked = state_q == Raising && power_done_i && part_q == Answer;
     always_ff @(posedge clk_i) begin
-        if (!rst_ni || forget_i || load_i || (checked && power_i != verifier_i)) begin
+        if (!rst_ni || forget_i || load || (checked && power_i != verifier_i)) begin
             share_q    <= '0;
             loaded_q   <= '0;
             too_long_q <= 1'b0;
             kept_o     <= 1'b0;
         end else begin
-            if (load_valid_i) begin
+            if (load_word) begin
                 share_q <= {load_word_i, share_q[SBits-1:32]};
                 if (loaded_q != left_t'(SWords + 1)) loaded_q <= loaded_q + left_t'(1);
                 if ((load_word_i & ~word_mask(share_left_q)) != '0) too_long_q <= 1'b1;
             end
-            if (checked) kept_o <= 1'b1;
+            if (checked) kept_o <= whole_o;
         end
     end
 

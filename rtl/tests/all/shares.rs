@@ -299,6 +299,27 @@ fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
     kept(&mut unit);
     unit.bench.reset();
     assert!(forgotten(&mut unit));
+    // During a check no words come, and a share that is forgotten stays forgotten.
+    for port in ["load_i", "load_valid_i", "forget_i"] {
+        kept(&mut unit);
+        unit.bench.model.set("check_i", true);
+        unit.pulse("in_valid_i");
+        while unit.power.is_none() {
+            unit.step();
+        }
+        unit.pulse(port);
+        while !unit.bench.model.bit("done_o") {
+            unit.step();
+        }
+        if port == "forget_i" {
+            assert!(forgotten(&mut unit));
+        } else {
+            assert!(unit.bench.model.bit("kept_o"), "{port}");
+            // The share is still the right one.
+            unit.order(true);
+            assert!(unit.bench.model.bit("kept_o"), "{port}");
+        }
+    }
     // If the operation is aborted while rho is drawn, the share stays for the next one.
     kept(&mut unit);
     unit.bench.model.set("random_valid_i", false);
