@@ -15,6 +15,7 @@ pub fn designs() -> Vec<Design> {
     vec![
         Design::new("uart_tx", "uart_tx").parameter("BaudDivisor", 11),
         Design::new("uart_rx", "uart_rx").parameter("BaudDivisor", 40),
+        Design::new("uart_rx_24", "uart_rx").parameter("BaudDivisor", 24),
         Design::new("spi_controller", "spi_controller").parameter("SckHalfPeriod", HALF),
         Design::new("spi_peripheral", "spi_peripheral"),
         link("uart_link", "uart_link").parameter("BaudDivisor", PERIOD),

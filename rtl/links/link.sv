@@ -11,12 +11,15 @@
 // message that was unacknowledged when either end was reset is sent again, and may arrive twice: an
 // application that stores messages recognises them by identifiers of its own (vote_log).
 //
-// An end that hears nothing for Retries times Timeout cycles reports it, and keeps trying. Each
+// An end that hears nothing for Retries times Timeout cycles reports it, and keeps trying: it sends
+// Hello again, since the partner may have been reset and know this end, while this end knows its
+// former tag. Each
 // fault is shown for one cycle, with its code (link_pkg); of simultaneous faults, the one assigned
 // last at the end of this file is shown.
 module link #(
     parameter int unsigned Words   = 64,       // of a message at most, at least 2
-    // cycles from the end of a frame until it is resent: more than the longest answer takes
+    // cycles from the last word of a frame, which its checksum follows, until it is resent: more
+    // than the longest answer takes
     parameter int unsigned Timeout = 1 << 20,
     // frames without an answer until the partner counts as silent
     parameter int unsigned Retries = 8
@@ -85,6 +88,7 @@ module link #(
 
     // The partner, and the state of the exchange.
     logic known_q, ack_due_q;
+    logic lost_q;  // no answer from the partner: Hello is next
     logic [15:0] partner_q;
     logic [7:0] expected_q, sequence_q;
     // The message to send: the words received so far, and whether it is complete.
@@ -267,9 +271,9 @@ module link #(
         end else if (wait_due_q) begin
             next_kind     = link_pkg::Wait;
             next_sequence = waiting_q;
-        end else if (!known_q && expired) begin
+        end else if ((!known_q || lost_q) && expired) begin
             next_kind = link_pkg::Hello;
-        end else if (known_q && out_full_q && (expired || !sent_q)) begin
+        end else if (known_q && !lost_q && out_full_q && (expired || !sent_q)) begin
             next_kind     = link_pkg::Data;
             next_sequence = sequence_q;
         end else begin
@@ -327,6 +331,7 @@ module link #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             known_q       <= 1'b0;
+            lost_q        <= 1'b0;
             partner_q     <= '0;
             expected_q    <= '0;
             sequence_q    <= '0;
@@ -358,6 +363,8 @@ module link #(
             if (acked) sequence_q <= sequence_q + 8'd1;
             if (timed_out) up_o <= 1'b0;
             if (greeting || ours) up_o <= 1'b1;
+            if (greeting || ours || (asks && next_kind == link_pkg::Hello)) lost_q <= 1'b0;
+            else if (timed_out) lost_q <= known_q;
             if (anew) begin
                 known_q    <= 1'b1;
                 partner_q  <= tags_q[15:0];

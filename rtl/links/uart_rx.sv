@@ -81,7 +81,8 @@ module uart_rx #(
                         if (bit_q == 4'd0) begin
                             if (bit_value) state_q <= High;
                         end else if (stop) begin
-                            state_q <= High;
+                            // A sender with a fast clock may begin the next byte in this cycle.
+                            state_q <= bit_value ? Idle : High;
                         end else begin
                             byte_q <= {bit_value, byte_q[7:1]};
                         end

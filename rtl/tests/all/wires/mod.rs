@@ -223,8 +223,8 @@ pub struct Pair {
     pub ends: [End; 2],
     wires: Wires,
     noise: Vec<Noise>,
-    /// Whether the wires are cut.
-    pub cut: bool,
+    /// Whether the wires from each end are cut.
+    pub cut: [bool; 2],
     pub cycle: u64,
     pub resets: u32,
 }
@@ -243,7 +243,7 @@ impl Pair {
             let rate = if at > 2 { rate / 10.0 } else { rate };
             Noise { random: Random::new(seed ^ (at << 32)), rate, period, turned: false }
         };
-        Self { ends, wires, noise: (1..5).map(noise).collect(), cut: false, cycle: 0, resets: 0 }
+        Self { ends, wires, noise: (1..5).map(noise).collect(), cut: [false; 2], cycle: 0, resets: 0 }
     }
 
     pub fn step(&mut self) {
@@ -258,7 +258,7 @@ impl Pair {
         };
         for (&(from, output, input, rest), noise) in joined.iter().zip(&mut self.noise) {
             let level = noise.pass(self.cycle, self.ends[from].bench.model.bit(output));
-            self.ends[1 - from].bench.model.set(input, if self.cut { rest } else { level });
+            self.ends[1 - from].bench.model.set(input, if self.cut[from] { rest } else { level });
         }
         self.ends.iter_mut().for_each(End::step);
         self.cycle += 1;
