@@ -922,7 +922,9 @@ mod tests {
     #[test]
     fn parts_cover_every_row_once() {
         let chunk = 100;
-        let lists = vec![vec![0, chunk as u32, 1, 2, 3], vec![], vec![chunk as u32 + 1; 9]];
+        // The last list has more rows than 5 groups of threads multiply at a time.
+        let longest = vec![2; 5 * LIST + 1];
+        let lists = vec![vec![0, chunk as u32, 1, 2, 3], vec![], vec![chunk as u32 + 1; 9], longest];
         let parts = parts(&lists, chunk + 2, chunk, 5);
         for (number, part) in parts.iter().enumerate() {
             assert!(part.number == number && part.rows.len() <= LIST);
