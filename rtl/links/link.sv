@@ -13,9 +13,8 @@
 //
 // An end that hears nothing for Retries times Timeout cycles reports it, and keeps trying: it sends
 // Hello again, since the partner may have been reset and know this end, while this end knows its
-// former tag. Each
-// fault is shown for one cycle, with its code (link_pkg); of simultaneous faults, the one assigned
-// last at the end of this file is shown.
+// former tag. Each fault is shown for one cycle, with its code (link_pkg); of simultaneous faults,
+// the one assigned last at the end of this file is shown.
 module link #(
     parameter int unsigned Words   = 64,       // of a message at most, at least 2
     // cycles from the last word of a frame, which its checksum follows, until it is resent: more
