@@ -216,7 +216,7 @@ module vote_log #(
         .ready_o        (table_ready),
         .write_i        (table_write),
         .write_address_i(SlotBits'(slot_q)),
-        .write_data_i   ({whole && (state_q == Scanned || (state_q == Verified && same_q)), record_id}),
+        .write_data_i   ({whole && (state_q == Scanned || same_q), record_id}),
         .read_i         (state_q == Search),
         .read_address_i (SlotBits'(slot_q)),
         .read_data_o    ({table_good, table_id}),
@@ -231,7 +231,7 @@ module vote_log #(
     assign written = word_q == word_t'(Words);
     assign whole = crc == 32'hdebb20e3;
     assign record_id = state_q == Scanned ? first_q : id_q;
-    assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
+    assign table_write = (state_q == Scanned || state_q == Verified) && last_back;
     assign found = asked_valid_q && table_good && table_id == id_q;
 
     // ---- control --------------------------------------------------------------------------------

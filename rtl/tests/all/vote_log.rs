@@ -137,6 +137,17 @@ impl Log {
         assert_eq!(self.ask(FETCH, used, &[]).0, ABSENT);
         records
     }
+
+    /// Checks that all acknowledged records are there, and none that was not sent. Returns their
+    /// number.
+    fn keeps(&mut self, acknowledged: &HashMap<u64, Vec<u64>>, sent: &HashMap<u64, Vec<u64>>) -> u64 {
+        let found = self.records();
+        for (id, record) in acknowledged {
+            assert_eq!(found.get(id), Some(record), "an acknowledged record");
+        }
+        assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
+        found.len() as u64
+    }
 }
 
 #[test]
@@ -274,12 +285,7 @@ fn survives(design: &'static Design, rounds: u64, seed: u64) {
                 }
             }
         }
-        let found = log.records();
-        for (id, record) in &acknowledged {
-            assert_eq!(found.get(id), Some(record), "an acknowledged record");
-        }
-        assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
-        kept += found.len() as u64;
+        kept += log.keeps(&acknowledged, &sent);
     }
     // Both outcomes occur.
     let slots = rounds * u64::from(design.parameter("Slots"));
@@ -416,11 +422,7 @@ fn no_acknowledged_record_is_lost_in_a_faulty_memory() {
         }
         (log.flash.stuck, log.flash.ineffective) = (false, 0);
         for _ in 0..2 {
-            let found = log.records();
-            for (id, record) in &acknowledged {
-                assert_eq!(found.get(id), Some(record), "an acknowledged record");
-            }
-            assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
+            log.keeps(&acknowledged, &sent);
             log.power();
         }
     }
